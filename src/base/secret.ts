@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { inspect } from "node:util";
+
+const mask = "***";
+
+/** A value that no log, error, page or JSON shows: it prints as `***` everywhere; `reveal` is the one way to it. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The plain value; for the header or signature that needs it, never for a message. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  /** Whether `candidate` is this secret, in time that depends on neither (both are hashed first, so lengths do not show). */
+  equals(candidate: string): boolean {
+    return timingSafeEqual(sha256(this.#value), sha256(candidate));
+  }
+
+  toString(): string {
+    return mask;
+  }
+
+  toJSON(): string {
+    return mask;
+  }
+
+  [inspect.custom](): string {
+    return mask;
+  }
+}
+
+/** `text` with every occurrence of the secrets' values replaced by `***`: an upstream may echo what it was sent. */
+export function redact(text: string, secrets: readonly Secret[]): string {
+  let redacted = text;
+  for (const secret of secrets) {
+    const value = secret.reveal();
+    if (value === "") continue;
+    for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
+      redacted = redacted.replaceAll(form, mask);
+    }
+  }
+  return redacted;
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

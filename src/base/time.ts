@@ -1,0 +1,41 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** The only way to the time. Tests pass a virtual one (test/support/virtual-clock.ts). */
+export interface Clock {
+  /** Wall clock, integer milliseconds since the epoch. */
+  nowMs(): number;
+  /** Monotonic milliseconds from an arbitrary zero, for durations. */
+  monotonicMs(): number;
+  /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. Callers look at the signal. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+  /** An AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the process alive. */
+  timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
+}
+
+// setTimeout takes a signed 32-bit delay: longer ones fire at once.
+const longestTimerMs = 2_147_483_647;
+
+/** The clock of the machine. */
+export function createSystemClock(): Clock {
+  return {
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    sleep: async (delayMs, signal) => {
+      if (signal?.aborted === true) return;
+      try {
+        await delay(Math.min(Math.max(delayMs, 0), longestTimerMs), undefined, signal === undefined ? {} : { signal });
+      } catch (error) {
+        if (signal?.aborted !== true) throw error;
+      }
+    },
+    timeout: (delayMs, signal) => {
+      const timer = AbortSignal.timeout(Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs));
+      return signal === undefined ? timer : AbortSignal.any([signal, timer]);
+    },
+  };
+}
+
+export const secondMs = 1_000;
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;

@@ -1,0 +1,83 @@
+import type { ErrorCode } from "../base/errors.ts";
+import type { HealthcheckResult } from "./healthcheck.ts";
+import type { Severity } from "./severity.ts";
+
+/** The kinds of healthcheck (CONTRACT 1). */
+export const checkNames = ["dead-asset-spike", "review-queue"] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** Why a run gave no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
+export const checkErrorReasons = [
+  "timeout",
+  "network",
+  "unauthorized",
+  "forbidden",
+  "bad_request",
+  "rate_limited",
+  "server_error",
+  "invalid_response",
+  "store",
+] as const;
+export type CheckErrorReason = (typeof checkErrorReasons)[number];
+
+/** The counts of a spike result where it has them under the names of `source.observedKeys` (CONTRACT 4 and 6). */
+export interface ObservedCounts {
+  readonly currentCount: number | null;
+  readonly baselineCount: number | null;
+  readonly expectedCount: number | null;
+  readonly ratio: number | null;
+}
+
+interface ReportBase {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+}
+
+/** A run that gave a verdict. */
+export interface ResultReport extends ReportBase {
+  readonly kind: "result";
+  readonly severity: Exclude<Severity, "unknown">;
+  readonly result: HealthcheckResult;
+  readonly counts: ObservedCounts;
+  /** Local sources: share (0–1) of the baseline that lies after the organization's first stored event; null for remote ones. */
+  readonly baselineCoverage: number | null;
+}
+
+/** A run that gave none: `unknown`, never folded into ok, warn or fail. */
+export interface ErrorReport extends ReportBase {
+  readonly kind: "error";
+  readonly severity: "unknown";
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string };
+}
+
+/** What one run of one check for one organization gave. */
+export type CheckReport = ResultReport | ErrorReport;
+
+/** The reason under which an error of a PlatformApi is counted. What is not an answer of the far side is the store's. */
+export function checkErrorReason(code: ErrorCode): CheckErrorReason {
+  switch (code) {
+    case "api_timeout":
+      return "timeout";
+    case "api_network":
+    case "api_outcome_unknown":
+      return "network";
+    case "api_unauthorized":
+      return "unauthorized";
+    case "api_forbidden":
+      return "forbidden";
+    case "api_bad_request":
+    case "api_not_found":
+    case "api_conflict":
+      return "bad_request";
+    case "api_rate_limited":
+      return "rate_limited";
+    case "api_server_error":
+      return "server_error";
+    case "api_invalid_response":
+      return "invalid_response";
+    default:
+      return "store";
+  }
+}
