@@ -1,0 +1,183 @@
+import type { Secret } from "../base/secret.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+
+/** The validated configuration (CONTRACT 4), frozen; durations are milliseconds, paths absolute or as written where noted. */
+export interface Config {
+  /** Every file that was read, the main one first, absolute. */
+  readonly files: readonly string[];
+  readonly source: SourceConfig;
+  /** Effective organizations: each already merged with `defaults`. */
+  readonly organizations: readonly OrganizationConfig[];
+  readonly alerting: AlertingConfig;
+  readonly receivers: readonly ReceiverConfig[];
+  readonly silences: readonly SilenceConfig[];
+  /** Template with `{slug}`. */
+  readonly appUrl: string | null;
+  readonly server: ServerConfig;
+  readonly storage: StorageConfig;
+  readonly heartbeat: HeartbeatConfig | null;
+  readonly log: { readonly level: "debug" | "info" | "warn" | "error"; readonly format: "json" | "pretty" };
+}
+
+export interface ObservedKeys {
+  readonly currentCount: string;
+  readonly baselineCount: string;
+  readonly expectedCount: string;
+  readonly ratio: string;
+}
+
+export interface RemoteSourceConfig {
+  readonly type: "remote";
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret | null;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly concurrency: number;
+  readonly observedKeys: ObservedKeys;
+}
+
+export type PreloadConfig =
+  { readonly kind: "events"; readonly path: string; readonly rebase: boolean } | { readonly kind: "fixture"; readonly path: string };
+
+export interface EmbeddedSourceConfig {
+  readonly type: "embedded";
+  readonly concurrency: number;
+  readonly observedKeys: ObservedKeys;
+  /** Imported, in order, when the store is empty; absolute paths. */
+  readonly preload: readonly PreloadConfig[];
+}
+
+export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig;
+
+export interface ScheduleConfig {
+  readonly pattern: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+}
+
+export interface AlertConfig {
+  readonly forMs: number;
+  readonly keepFiringForMs: number;
+  readonly unknownAfter: number;
+  /** 0: never. */
+  readonly repeatIntervalMs: number;
+  /** 0–1 */
+  readonly minBaselineCoverage: number;
+}
+
+export interface ReviewQueueConfig {
+  readonly enabled: boolean;
+  readonly schedule: ScheduleConfig;
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
+}
+
+export interface OrganizationConfig {
+  readonly slug: string;
+  readonly schedule: ScheduleConfig;
+  readonly thresholds: SpikeThresholds;
+  /** Names of receivers; all of them when nobody chose. */
+  readonly receivers: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly alert: AlertConfig;
+  readonly reviewQueue: ReviewQueueConfig;
+  /** Overrides source.apiKey. */
+  readonly apiKey: Secret | null;
+  /** Where it, and each thing that it set itself, stands: path in YAML → "file:line"; for the page and `explain`. */
+  readonly setAt: Readonly<Record<string, string>>;
+}
+
+export interface AlertingConfig {
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly fleet: { readonly minOrganizations: number; readonly ratio: number } | null;
+  readonly externalUrl: string | null;
+}
+
+/** Exact values or patterns with `*`. An absent key matches all. */
+export interface Matcher {
+  readonly slug?: string;
+  readonly check?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+interface ReceiverBase {
+  readonly name: string;
+  readonly minSeverity: "warn" | "fail";
+  readonly sendResolved: boolean;
+  readonly sendUnknown: boolean;
+  readonly match: Matcher | null;
+  readonly timeoutMs: number;
+  readonly maxAgeMs: number;
+  readonly rateLimit: { readonly count: number; readonly perMs: number } | null;
+}
+
+export interface WebhookReceiverConfig extends ReceiverBase {
+  readonly type: "webhook";
+  readonly url: Secret;
+  /** One, or two while rotating; empty: not signed. */
+  readonly secrets: readonly Secret[];
+  readonly format: "flatline" | "alertmanager";
+  /** Liquid, the body. */
+  readonly template: string | null;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, Secret>>;
+}
+export interface UrlReceiverConfig extends ReceiverBase {
+  readonly type: "slack" | "discord" | "msteams";
+  readonly url: Secret;
+}
+export interface AlertmanagerReceiverConfig extends ReceiverBase {
+  readonly type: "alertmanager";
+  readonly urls: readonly Secret[];
+  readonly resendIntervalMs: number;
+}
+export interface PagerdutyReceiverConfig extends ReceiverBase {
+  readonly type: "pagerduty";
+  readonly url: Secret;
+  readonly routingKey: Secret;
+}
+export interface EmailReceiverConfig extends ReceiverBase {
+  readonly type: "email";
+  readonly from: string;
+  readonly to: readonly string[];
+  /** smtp:// or smtps://, credentials included. */
+  readonly url: Secret;
+}
+export interface LogReceiverConfig extends ReceiverBase {
+  readonly type: "log";
+}
+export type ReceiverConfig =
+  | WebhookReceiverConfig
+  | UrlReceiverConfig
+  | AlertmanagerReceiverConfig
+  | PagerdutyReceiverConfig
+  | EmailReceiverConfig
+  | LogReceiverConfig;
+
+export type SilenceConfig = Matcher & { readonly comment: string } & (
+    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
+    | { readonly kind: "recurring"; readonly schedule: string; readonly durationMs: number; readonly timezone: string }
+  );
+
+export interface ServerConfig {
+  /** host:port; a host of IPv6 in brackets. */
+  readonly listen: string;
+  readonly token: Secret | null;
+  readonly publicRead: boolean;
+  readonly drainTimeoutMs: number;
+}
+
+export interface StorageConfig {
+  /** As written: relative to the working directory. */
+  readonly path: string;
+  readonly retentionMs: number;
+  /** 0: keep all. */
+  readonly eventRetentionMs: number;
+}
+
+export interface HeartbeatConfig {
+  readonly url: Secret;
+  readonly intervalMs: number;
+}

@@ -1,0 +1,41 @@
+import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+
+export type DeliveryOutcomeLabel = "delivered" | "retried" | "dead_lettered";
+
+/** Where the rooms count what they did; metrics/ turns it into the series of CONTRACT 6. */
+export interface Metrics {
+  /** A scheduled run ended (not a probe's): runs, errors, duration. */
+  checkRan(report: CheckReport, durationSeconds: number): void;
+  runSkipped(check: CheckName, reason: "overlap" | "late", count: number): void;
+  schedulerLag(seconds: number): void;
+  notificationAttempt(receiver: string, outcome: DeliveryOutcomeLabel, durationSeconds: number): void;
+  sourceRequest(operation: string, code: string): void;
+  apiRequest(operation: string, code: string): void;
+  eventsIngested(status: string, count: number): void;
+  configReloaded(ok: boolean, nowMs: number): void;
+}
+
+/** The state of a (check, slug) from which its series are rendered. */
+export interface CheckSeriesInput {
+  readonly check: CheckName;
+  readonly slug: string;
+  /** The last run, or null before the first. An error report hides observed, threshold and findings. */
+  readonly lastReport: CheckReport | null;
+  readonly lastRunAtMs: number | null;
+  readonly lastSuccessAtMs: number | null;
+  readonly nextDueAtMs: number;
+  /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
+  readonly staleAfterMs: number;
+}
+
+/** Gauges that are read from the store at each scrape. */
+export interface FleetGauges {
+  readonly alerts: readonly { check: CheckName; slug: string; severity: Severity; state: "pending" | "firing"; silenced: boolean }[];
+  readonly outbox: readonly { receiver: string; pending: number; deadLetters: number; oldestCreatedAtMs: number | null }[];
+  readonly receivers: readonly string[];
+  readonly storeBytes: number;
+  readonly nowMs: number;
+}
+
+export type { CheckErrorReason };

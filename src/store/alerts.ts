@@ -1,0 +1,53 @@
+import type { CheckName } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+
+export type AlertKind = "verdict" | "unknown";
+
+/** The worst that an alert has seen. */
+export interface AlertPeak {
+  readonly severity: Severity;
+  readonly currentCount: number | null;
+  readonly atMs: number;
+}
+
+/** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
+export interface AlertState {
+  readonly id: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly state: "pending" | "firing";
+  readonly severity: Severity;
+  /** Time of the episode's first non-ok (or first unknown) run. */
+  readonly startsAtMs: number;
+  readonly firingAtMs: number | null;
+  /** First ok run since the last non-ok one, while keepFiringFor holds it; null while it is not ok. */
+  readonly okSinceMs: number | null;
+  /** Consecutive runs without a result, for kind unknown. */
+  readonly unknownRuns: number;
+  readonly peak: AlertPeak;
+  readonly lastNoticeAtMs: number | null;
+  readonly acknowledgedAtMs: number | null;
+  readonly reason: string;
+}
+
+/** One line of an alert's life, for the page, `alerts list` and `explain`. */
+export interface AlertHistoryEntry {
+  readonly alertId: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly atMs: number;
+  readonly event: string;
+  readonly severity: Severity;
+  readonly reason: string;
+}
+
+export interface AlertStore {
+  live(check: CheckName, slug: string): Promise<readonly AlertState[]>;
+  allLive(): Promise<readonly AlertState[]>;
+  save(state: AlertState): Promise<void>;
+  remove(alertId: string): Promise<void>;
+  appendHistory(entry: AlertHistoryEntry): Promise<void>;
+  history(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly AlertHistoryEntry[]>;
+}

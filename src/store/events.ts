@@ -1,0 +1,51 @@
+/** One liveness event as it is stored (CONTRACT 10). */
+export interface LivenessEvent {
+  readonly atMs: number;
+  readonly slug: string;
+  readonly assetType: string | null;
+  readonly asset: string | null;
+  /** Any name; DETECTED_AS_DEAD is the one that counts as a death. */
+  readonly status: string;
+  readonly id: string | null;
+  /** ≥ 1; for data that is already counted. */
+  readonly count: number;
+}
+
+/** Deaths of one asset type in the window and in the baseline. */
+export interface AssetTypeCounts {
+  /** null: events without a type. */
+  readonly assetType: string | null;
+  readonly currentCount: number;
+  readonly baselineCount: number;
+}
+
+/** Instants of a window and its baseline: (baselineStart, windowStart] and (windowStart, end]. */
+export interface CountQuery {
+  readonly slug: string;
+  readonly baselineStartMs: number;
+  readonly windowStartMs: number;
+  readonly endMs: number;
+}
+
+export interface IngestOutcome {
+  readonly received: number;
+  readonly stored: number;
+  readonly duplicates: number;
+}
+
+export interface EventStore {
+  /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
+  counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
+  /** Instant of the organization's first stored event of any status; null without one. */
+  firstEventAtMs(slug: string): Promise<number | null>;
+  /** Slugs that have events. */
+  slugs(): Promise<readonly string[]>;
+  isEmpty(): Promise<boolean>;
+  /**
+   * Stores few events (at most some thousand: the caller slices or stages more, see store/ingest) in the surrounding
+   * transaction, idempotent by (slug, id), with their rollups.
+   */
+  add(events: readonly LivenessEvent[]): Promise<IngestOutcome>;
+  /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` at a time. */
+  prune(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+}

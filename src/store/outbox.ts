@@ -1,0 +1,46 @@
+/** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
+export interface OutboxEntry {
+  /** The notification's `id`, also the `webhook-id`: stable over every retry. */
+  readonly id: string;
+  readonly receiver: string;
+  /** queued: waits for its next attempt; leased: under way; dead: given up. */
+  readonly state: "queued" | "leased" | "dead";
+  readonly attempts: number;
+  readonly createdAtMs: number;
+  readonly nextAttemptAtMs: number;
+  readonly lastError: string | null;
+  /** Ids of the alerts in it: order is kept per receiver and alert. */
+  readonly alertIds: readonly string[];
+  /** The Notification (alerting/notification.ts) as JSON. */
+  readonly payload: string;
+}
+
+export interface OutboxTotals {
+  readonly receiver: string;
+  readonly pending: number;
+  readonly deadLetters: number;
+  readonly oldestCreatedAtMs: number | null;
+}
+
+export interface OutboxStore {
+  enqueue(entry: { id: string; receiver: string; createdAtMs: number; notBeforeMs: number; alertIds: readonly string[]; payload: string }): Promise<void>;
+  /**
+   * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with an alert of which an older entry
+   * of the same receiver is still queued or leased.
+   */
+  claim(claim: { receiver: string; nowMs: number; owner: string; leaseUntilMs: number; limit: number }): Promise<readonly OutboxEntry[]>;
+  /** Accepted: the row goes. False when the lease was lost. */
+  delivered(id: string, owner: string): Promise<boolean>;
+  retryLater(id: string, owner: string, retry: { nextAttemptAtMs: number; lastError: string }): Promise<boolean>;
+  deadLetter(id: string, owner: string, lastError: string): Promise<boolean>;
+  /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */
+  deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
+  releaseLeases(owner: string): Promise<void>;
+  /** Earliest time at which something can be claimed, per receiver; receivers with nothing are absent. */
+  nextAttempts(): Promise<ReadonlyMap<string, number>>;
+  list(): Promise<readonly OutboxEntry[]>;
+  totals(): Promise<readonly OutboxTotals[]>;
+  /** Queued or dead → queued and due now, attempts from 0. False: no such entry. */
+  retry(id: string, nowMs: number): Promise<boolean>;
+  discard(id: string): Promise<boolean>;
+}

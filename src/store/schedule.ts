@@ -1,0 +1,60 @@
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+
+/** What is to be run, and when next; one row a (check, slug). */
+export interface ScheduleEntry {
+  readonly check: CheckName;
+  readonly slug: string;
+  /** Pattern, timezone and jitter in one text: a change of it makes the next due time be computed anew. */
+  readonly scheduleKey: string;
+  readonly nextDueAtMs: number;
+}
+
+/** A due run, leased to us. */
+export interface ClaimedRun {
+  readonly check: CheckName;
+  readonly slug: string;
+  /** When it was due: lag is the start minus this. */
+  readonly dueAtMs: number;
+  /** Grows with each claim of this row; a completion with an older one is refused (fencing). */
+  readonly fence: number;
+}
+
+/** Everything that is kept of a (check, slug) between runs. */
+export interface CheckState {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly nextDueAtMs: number;
+  readonly isRunning: boolean;
+  readonly lastRunAtMs: number | null;
+  readonly lastSuccessAtMs: number | null;
+  /** Of the last run; null before the first. */
+  readonly severity: Severity | null;
+  /** Since when the severity holds. */
+  readonly severitySinceMs: number | null;
+  readonly lastReport: CheckReport | null;
+  /** Of the last run that gave a result, when lastReport is an error. */
+  readonly lastResultReport: CheckReport | null;
+}
+
+export interface ScheduleStore {
+  /**
+   * Makes the rows equal to `wanted`: inserts what is new (due at its nextDueAtMs), sets nextDueAtMs where the scheduleKey
+   * changed, deletes what is gone and answers it.
+   */
+  sync(wanted: readonly ScheduleEntry[]): Promise<{ readonly removed: readonly { check: CheckName; slug: string }[] }>;
+  /** All rows' scheduleKey and due time, to compute `wanted`. */
+  entries(): Promise<readonly ScheduleEntry[]>;
+  /** Leases up to `limit` due rows that nobody holds, the longest due first. */
+  claimDue(claim: { nowMs: number; owner: string; leaseUntilMs: number; limit: number }): Promise<readonly ClaimedRun[]>;
+  /** Leases this one now whatever its due time (POST …/run); null when a run of it is under way or it does not exist. */
+  claimNow(claim: { check: CheckName; slug: string; nowMs: number; owner: string; leaseUntilMs: number }): Promise<ClaimedRun | null>;
+  /** Earliest due time of the rows that nobody holds (an expired lease counts as its expiry); null when there is none. */
+  nextDueAtMs(nowMs: number): Promise<number | null>;
+  /** Ends a run: stores its report and next due time, drops the lease. False when the lease was lost (fence). */
+  complete(done: { run: ClaimedRun; owner: string; report: CheckReport; nextDueAtMs: number }): Promise<boolean>;
+  /** Gives leases back at a stop, due times unchanged. */
+  releaseLeases(owner: string): Promise<void>;
+  state(check: CheckName, slug: string): Promise<CheckState | null>;
+  states(): Promise<readonly CheckState[]>;
+}

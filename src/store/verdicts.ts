@@ -1,0 +1,27 @@
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+
+/** One point of a (check, slug)'s history; min and max differ from last only where hours were folded (after 7 days). */
+export interface VerdictPoint {
+  readonly atMs: number;
+  readonly severity: Severity;
+  readonly currentCount: number | null;
+  readonly baselineCount: number | null;
+  readonly expectedCount: number | null;
+  readonly minCurrentCount: number | null;
+  readonly maxCurrentCount: number | null;
+}
+
+export interface VerdictStore {
+  /**
+   * Appends a run to the history: numbers only when severity, thresholds and findings are as at the run before, the whole
+   * report at a change and once a day (issue: at most 64 bytes on average).
+   */
+  append(report: CheckReport): Promise<void>;
+  /** Points of (from, to], oldest first. */
+  points(query: { check: CheckName; slug: string; fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
+  /** The full reports kept in (from, to], oldest first. */
+  reports(query: { check: CheckName; slug: string; fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
+  /** Folds what is older than 7 days into hours and deletes what is past `retentionMs`, in slices; answers whether more is left. */
+  compact(limits: { nowMs: number; retentionMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+}
