@@ -21,11 +21,10 @@ export function createSystemClock(): Clock {
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     sleep: async (delayMs, signal) => {
-      if (signal?.aborted === true) return;
       try {
         await delay(Math.min(Math.max(delayMs, 0), longestTimerMs), undefined, signal === undefined ? {} : { signal });
       } catch (error) {
-        if (signal?.aborted !== true) throw error;
+        if (signal === undefined || !signal.aborted) throw error;
       }
     },
     timeout: (delayMs, signal) => {

@@ -1,0 +1,54 @@
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { CheckErrorReason, CheckName, ObservedCounts } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { AlertKind, AlertPeak } from "../store/alerts.ts";
+
+/** What happened to an alert (CONTRACT 7). */
+export type NoticeEvent = "firing" | "escalated" | "deescalated" | "reminder" | "resolved" | "unknown" | "recovered" | "test";
+
+/** One alert's change, as a receiver is told of it. Times are epoch ms here and ISO 8601 in the payload. */
+export interface AlertNotice {
+  readonly id: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly event: NoticeEvent;
+  readonly status: "firing" | "resolved";
+  readonly severity: Severity;
+  readonly previousSeverity: Severity;
+  /** The transition's named reason. */
+  readonly reason: string;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number | null;
+  readonly peak: AlertPeak | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Link to the organization, from the appUrl template or the status page. */
+  readonly url: string | null;
+  readonly result: HealthcheckResult | null;
+  readonly counts: ObservedCounts | null;
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
+  /** Set on everything that `flatline drill` causes. */
+  readonly isDrill: boolean;
+}
+
+/** The fleet verdict (CONTRACT 7): totals only, never names. */
+export interface FleetNotice {
+  readonly id: string;
+  readonly organizations: number;
+  readonly spiking: number;
+  readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
+}
+
+/** What one receiver is sent at once; the outbox stores it as JSON, `receivers/` words it. */
+export interface Notification {
+  /** Stable over retries: also the `webhook-id`. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly status: "firing" | "resolved";
+  readonly severity: Severity;
+  readonly summary: string;
+  readonly generatedAtMs: number;
+  readonly externalUrl: string | null;
+  readonly fleet: FleetNotice | null;
+  readonly alerts: readonly AlertNotice[];
+}

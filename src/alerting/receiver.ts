@@ -1,0 +1,17 @@
+import type { Notification } from "./notification.ts";
+
+/** What a receiver answered; one place (alerting/outbox) decides about retries (CONTRACT 7, Delivery). */
+export type DeliveryOutcome =
+  | { readonly kind: "accepted"; readonly detail: string }
+  /** Worth another attempt; `retryAfterMs` when the receiver asked to wait. */
+  | { readonly kind: "retry"; readonly error: string; readonly retryAfterMs: number | null }
+  /** Never will be accepted: dead-lettered at once. */
+  | { readonly kind: "rejected"; readonly error: string };
+
+/** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */
+export interface Receiver {
+  readonly name: string;
+  readonly type: string;
+  /** Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout. */
+  deliver(notification: Notification, context: { readonly signal: AbortSignal; readonly nowMs: number }): Promise<DeliveryOutcome>;
+}
