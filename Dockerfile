@@ -1,0 +1,31 @@
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# No install scripts in here: the one that is allowed brings a Node of its own, and this image has one.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.js scripts/
+COPY src src
+RUN node scripts/build.js && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-slim
+LABEL org.opencontainers.image.title="flatline" \
+      org.opencontainers.image.description="Alerts when a takedown platform's liveness checker breaks" \
+      org.opencontainers.image.licenses="MIT"
+COPY --from=build /app/node_modules /app/node_modules
+COPY --from=build /app/dist /app/dist
+COPY package.json LICENSE /app/
+COPY bin /app/bin
+RUN ln -s /app/bin/flatline.js /usr/local/bin/flatline \
+    && mkdir -p /data /etc/flatline && chown node:node /data
+ENV NODE_ENV=production \
+    FLATLINE_LISTEN=0.0.0.0:9640
+# storage.path is relative to the working directory.
+WORKDIR /data
+VOLUME /data
+USER node
+EXPOSE 9640
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 CMD ["flatline", "healthcheck"]
+ENTRYPOINT ["flatline"]
+CMD ["run"]
