@@ -1,0 +1,157 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+import type { Clock } from "../../src/base/time.ts";
+
+/** A clock that stands still until the test moves it. */
+export interface VirtualClock extends Clock {
+  /** Moves on by `ms`, firing sleepers and timeouts in order of time, each at its own instant. */
+  advance(ms: number): Promise<void>;
+  /** Moves on to wall time `atMs`; never back. */
+  advanceTo(atMs: number): Promise<void>;
+  /** Moves on, timer by timer, until `condition` holds; throws when it does not within `limitMs` (a day) of virtual time. */
+  advanceUntil(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  /** The process was suspended for `ms`: nothing fires in between, then everything that is due, in order, at the new time. */
+  jump(ms: number): Promise<void>;
+  /** Somebody set the wall clock by `ms` (negative: back): timers and monotonic time do not notice. */
+  shiftWall(ms: number): void;
+  /** Lets promise chains and I/O within this process go on without time passing. */
+  settle(): Promise<void>;
+  /** Waits in real time (at most 10 s) for what real I/O brings about, without virtual time passing. */
+  settleUntil(condition: () => boolean | Promise<boolean>): Promise<void>;
+  /** Sleepers that nobody has woken: they would keep a process alive. */
+  pendingSleeps(): number;
+  /** Timeouts that have neither fired nor been cancelled by their signal; they keep nothing alive. */
+  pendingTimeouts(): number;
+  /** Throws when a sleeper is left: what was stopped must have stopped waiting. */
+  assertIdle(): void;
+}
+
+interface Timer {
+  readonly kind: "sleep" | "timeout";
+  readonly dueAtMs: number;
+  readonly sequence: number;
+  readonly fire: () => void;
+}
+
+// As the system clock does: a longer timer ends early, and its caller has to look at the time.
+const longestTimerMs = 2_147_483_647;
+// Turns of the event loop between two timers: a request over a local socket and back takes some six.
+const settleTurns = 12;
+const realLimitMs = 10_000;
+
+/** A clock for tests that starts at wall time `startMs` and at monotonic zero. */
+export function createVirtualClock({ startMs }: { readonly startMs: number }): VirtualClock {
+  let monotonicMs = 0;
+  let wallZeroMs = startMs;
+  let sequence = 0;
+  const timers = new Set<Timer>();
+
+  function add(kind: Timer["kind"], delayMs: number, fire: () => void): Timer {
+    const dueAtMs = monotonicMs + Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs);
+    const timer: Timer = { kind, dueAtMs, sequence: sequence++, fire };
+    timers.add(timer);
+    return timer;
+  }
+
+  function nextTimer(untilMs: number): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of timers) {
+      if (timer.dueAtMs > untilMs) continue;
+      if (
+        next === null ||
+        timer.dueAtMs < next.dueAtMs ||
+        (timer.dueAtMs === next.dueAtMs && timer.sequence < next.sequence)
+      )
+        next = timer;
+    }
+    return next;
+  }
+
+  async function settle(): Promise<void> {
+    for (let index = 0; index < settleTurns; index++) await turn();
+  }
+
+  /** Fires the earliest timer up to `untilMs`; false when there is none. */
+  async function step(untilMs: number): Promise<boolean> {
+    await settle();
+    const timer = nextTimer(untilMs);
+    if (timer === null) return false;
+    monotonicMs = Math.max(monotonicMs, timer.dueAtMs);
+    timers.delete(timer);
+    timer.fire();
+    return true;
+  }
+
+  async function advanceMonotonicTo(untilMs: number): Promise<void> {
+    while (await step(untilMs));
+    monotonicMs = Math.max(monotonicMs, untilMs);
+    await settle();
+  }
+
+  function count(kind: Timer["kind"]): number {
+    let found = 0;
+    for (const timer of timers) if (timer.kind === kind) found++;
+    return found;
+  }
+
+  return {
+    nowMs: () => wallZeroMs + monotonicMs,
+    monotonicMs: () => monotonicMs,
+    sleep: (delayMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        // Nothing to wait for: one turn of the loop, so that code outside of an advance goes on too.
+        if (delayMs <= 0) return void setImmediate(resolve);
+        const timer = add("sleep", delayMs, () => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        });
+        const wake = (): void => {
+          timers.delete(timer);
+          resolve();
+        };
+        signal?.addEventListener("abort", wake, { once: true });
+      }),
+    timeout: (delayMs, signal) => {
+      if (signal?.aborted === true) return AbortSignal.any([signal]);
+      const controller = new AbortController();
+      const timer = add("timeout", delayMs, () => {
+        controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+      });
+      signal?.addEventListener("abort", () => timers.delete(timer), { once: true });
+      return signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
+    },
+    advance: (ms) => advanceMonotonicTo(monotonicMs + ms),
+    advanceTo: (atMs) => advanceMonotonicTo(atMs - wallZeroMs),
+    advanceUntil: async (condition, limitMs = 86_400_000) => {
+      const untilMs = monotonicMs + limitMs;
+      await settle();
+      while (!(await condition())) {
+        if (!(await step(untilMs))) throw new Error(`not so within ${limitMs} ms of virtual time`);
+        await settle();
+      }
+    },
+    jump: async (ms) => {
+      await settle();
+      monotonicMs += ms;
+      await advanceMonotonicTo(monotonicMs);
+    },
+    shiftWall: (ms) => {
+      wallZeroMs += ms;
+    },
+    settle,
+    settleUntil: async (condition) => {
+      const endsAtMs = performance.now() + realLimitMs;
+      while (!(await condition())) {
+        if (performance.now() > endsAtMs) throw new Error(`not so within ${realLimitMs} ms of real time`);
+        await turn();
+      }
+    },
+    pendingSleeps: () => count("sleep"),
+    pendingTimeouts: () => count("timeout"),
+    assertIdle: () => {
+      const left = count("sleep");
+      if (left > 0) throw new Error(`${left} sleeper(s) left on the clock`);
+    },
+  };
+}
