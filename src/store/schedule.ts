@@ -40,7 +40,7 @@ export interface CheckState {
 export interface ScheduleStore {
   /**
    * Makes the rows equal to `wanted`: inserts what is new (due at its nextDueAtMs), sets nextDueAtMs where the scheduleKey
-   * changed, deletes what is gone and answers it.
+   * changed or the stored one is later than the wanted one (somebody set the clock back), deletes what is gone and answers it.
    */
   sync(wanted: readonly ScheduleEntry[]): Promise<{ readonly removed: readonly { check: CheckName; slug: string }[] }>;
   /** All rows' scheduleKey and due time, to compute `wanted`. */
@@ -49,6 +49,8 @@ export interface ScheduleStore {
   claimDue(claim: { nowMs: number; owner: string; leaseUntilMs: number; limit: number }): Promise<readonly ClaimedRun[]>;
   /** Leases this one now whatever its due time (POST …/run); null when a run of it is under way or it does not exist. */
   claimNow(claim: { check: CheckName; slug: string; nowMs: number; owner: string; leaseUntilMs: number }): Promise<ClaimedRun | null>;
+  /** Extends the leases of these runs, expired ones too, where `owner` still holds them with the same fence. */
+  renewLeases(renewal: { runs: readonly ClaimedRun[]; owner: string; leaseUntilMs: number }): Promise<void>;
   /** Earliest due time of the rows that nobody holds (an expired lease counts as its expiry); null when there is none. */
   nextDueAtMs(nowMs: number): Promise<number | null>;
   /** Ends a run: stores its report and next due time, drops the lease. False when the lease was lost (fence). */
