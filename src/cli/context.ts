@@ -13,6 +13,9 @@ export interface Output {
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** Of flatline. */
+  readonly version: string;
+  readonly nodeVersion: string;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
@@ -20,6 +23,8 @@ export interface CliContext {
   readonly random: () => number;
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
+  /** Calls `listener` at each SIGHUP. */
+  onHangup(listener: () => void): void;
   setExitCode(code: number): void;
 }
 

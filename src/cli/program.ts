@@ -1,0 +1,72 @@
+import { Command, CommanderError } from "commander";
+import { asFlatlineError } from "../base/errors.ts";
+import type { CliContext } from "./context.ts";
+import { commands } from "./commands.ts";
+
+const usageExitCode = 64;
+
+/**
+ * Parses `argv` (without node and script), runs the command and sets the exit code; never rejects. Wrong usage is 64, the
+ * rest as the error's code says (base/errors.ts); a stack trace is printed for a bug only when FLATLINE_DEBUG is set.
+ */
+export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
+  const program = createProgram(context);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    context.setExitCode(report(error, context));
+  }
+}
+
+function createProgram(context: CliContext): Command {
+  const program = new Command("flatline")
+    .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
+    .version(context.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help of a command")
+    .showSuggestionAfterError(true)
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHelpWidth: () => context.stdout.columns,
+      getErrHelpWidth: () => context.stderr.columns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride()
+    .addHelpText("after", rootHelp);
+  for (const register of commands) register(program, context);
+  applyToAll(program, (command) => command.exitOverride().version(context.version, "-V, --version", "print the version"));
+  return program;
+}
+
+const rootHelp = `
+The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
+
+Examples:
+  flatline run -c flatline.yaml        run the daemon
+  flatline check                       evaluate every organization once; exit 0 ok, 1 warn, 2 fail, 3 unknown
+  flatline config check                validate the configuration
+  flatline import events events.csv.gz load liveness events into the embedded store
+`;
+
+function applyToAll(command: Command, apply: (command: Command) => void): void {
+  for (const child of command.commands) {
+    apply(child);
+    applyToAll(child, apply);
+  }
+}
+
+function report(error: unknown, context: CliContext): number {
+  // commander has printed its message, or the help that was asked for, already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
+  const known = asFlatlineError(error);
+  context.stderr.write(`flatline: ${known.message}\n`);
+  for (const issue of known.issues) context.stderr.write(`  ${issue}\n`);
+  if (known.fault === "bug") {
+    const hint = "this is a bug in flatline; set FLATLINE_DEBUG=1 to see where";
+    const stack = known.cause instanceof Error ? known.cause.stack : known.stack;
+    context.stderr.write(context.env["FLATLINE_DEBUG"] === undefined ? `  ${hint}\n` : `${stack ?? ""}\n`);
+  }
+  return known.exitCode;
+}
