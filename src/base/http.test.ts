@@ -1,0 +1,248 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
+
+import type { Dispatcher } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createHttpDispatcher, HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
+import { createSystemClock } from "./time.ts";
+
+const clock = createSystemClock();
+let dispatcher: Dispatcher;
+let servers: Server[] = [];
+
+beforeEach(() => {
+  dispatcher = createHttpDispatcher({ env: {} });
+});
+
+afterEach(async () => {
+  await dispatcher.destroy();
+  for (const server of servers) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  servers = [];
+});
+
+async function listen(onRequest: RequestListener): Promise<string> {
+  const server = createServer(onRequest);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function request(url: string, more: Partial<HttpRequest> = {}): HttpRequest {
+  return { method: "GET", url, headers: {}, signal: clock.timeout(5_000), maxBodyBytes: 1_024, ...more };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<HttpFailure> {
+  const error = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!(error instanceof HttpFailure)) throw new Error(`not an HttpFailure: ${String(error)}`);
+  return error;
+}
+
+describe("sendRequest", () => {
+  it("answers with status, lower-case headers and the body", async () => {
+    const url = await listen((incoming, outgoing) => {
+      outgoing.setHeader("X-Two", ["a", "b"]);
+      outgoing.statusCode = 418;
+      incoming.pipe(outgoing);
+    });
+
+    const response = await sendRequest(dispatcher, request(url, { method: "POST", body: "käse" }));
+
+    expect(response).toMatchObject({ status: 418, body: "käse", isTruncated: false, headers: { "x-two": "a, b" } });
+  });
+
+  it("does not follow a redirect", async () => {
+    let asked = 0;
+    const target = await listen((_incoming, outgoing) => {
+      asked++;
+      outgoing.end();
+    });
+    const url = await listen((_incoming, outgoing) => outgoing.writeHead(307, { location: target }).end());
+
+    const response = await sendRequest(dispatcher, request(url));
+
+    expect(response.status).toBe(307);
+    expect(asked).toBe(0);
+  });
+
+  it.each([
+    { name: "of exactly the limit is whole", bytes: 1_024, isTruncated: false, read: 1_024 },
+    { name: "of one byte more is cut", bytes: 1_025, isTruncated: true, read: 1_024 },
+    { name: "of nothing is empty", bytes: 0, isTruncated: false, read: 0 },
+  ])("a body $name", async ({ bytes, isTruncated, read }) => {
+    const url = await listen((_incoming, outgoing) => outgoing.end("x".repeat(bytes)));
+
+    const response = await sendRequest(dispatcher, request(url));
+
+    expect(response.isTruncated).toBe(isTruncated);
+    expect(response.body.length).toBe(read);
+  });
+
+  it("stops an endless body at the limit and closes its connection", async () => {
+    let written = 0;
+    let onClosed: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      onClosed = resolve;
+    });
+    const url = await listen((_incoming, outgoing) => {
+      outgoing.on("close", onClosed);
+      const pump = (): void => {
+        while (!outgoing.destroyed && outgoing.write("x".repeat(16_384))) written += 16_384;
+      };
+      outgoing.on("drain", pump);
+      pump();
+    });
+
+    const response = await sendRequest(dispatcher, request(url, { maxBodyBytes: 65_536 }));
+    await closed;
+
+    expect(response).toMatchObject({ isTruncated: true, status: 200 });
+    expect(response.body.length).toBe(65_536);
+    // What the two ends' socket buffers hold; an unbounded reader would have taken all.
+    expect(written).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  it("ends with the signal in the middle of a body", async () => {
+    const url = await listen((_incoming, outgoing) => void outgoing.write("half"));
+
+    const failure = await failureOf(sendRequest(dispatcher, request(url, { signal: clock.timeout(50) })));
+
+    expect(failure).toMatchObject({ kind: "timeout", mayHaveBeenSent: true });
+  });
+
+  it("tells the caller's stop from a deadline", async () => {
+    const stop = new AbortController();
+    const url = await listen(() => stop.abort());
+
+    const failure = await failureOf(sendRequest(dispatcher, request(url, { signal: stop.signal })));
+
+    expect(failure).toMatchObject({ kind: "aborted", mayHaveBeenSent: true });
+  });
+
+  it("sends nothing when the signal has aborted already", async () => {
+    let asked = 0;
+    const url = await listen(() => void asked++);
+
+    const failure = await failureOf(sendRequest(dispatcher, request(url, { signal: AbortSignal.abort() })));
+
+    expect(failure).toMatchObject({ kind: "aborted", mayHaveBeenSent: false });
+    expect(asked).toBe(0);
+  });
+
+  it("knows that nothing was sent when the connection is refused", async () => {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+
+    const failure = await failureOf(sendRequest(dispatcher, request(`http://127.0.0.1:${port}`)));
+
+    expect(failure).toMatchObject({ kind: "network", mayHaveBeenSent: false });
+    expect(failure.message).toContain("ECONNREFUSED");
+  });
+
+  it("does not know it when the connection is reset after the request", async () => {
+    const url = await listen((incoming) => incoming.socket.resetAndDestroy());
+
+    const failure = await failureOf(sendRequest(dispatcher, request(url)));
+
+    expect(failure).toMatchObject({ kind: "network", mayHaveBeenSent: true });
+  });
+
+  it("takes a body that ends before its length for a failure", async () => {
+    const url = await listen((_incoming, outgoing) => {
+      outgoing.writeHead(200, { "content-length": "100" });
+      outgoing.write("half");
+      setImmediate(() => outgoing.destroy());
+    });
+
+    const failure = await failureOf(sendRequest(dispatcher, request(url)));
+
+    expect(failure.kind).toBe("network");
+  });
+
+  it("sends the user and password of the URL as Basic authorization", async () => {
+    const url = await listen((incoming, outgoing) => outgoing.end(incoming.headers.authorization));
+
+    const response = await sendRequest(dispatcher, request(url.replace("//", "//me:p%40ss@")));
+
+    expect(response.body).toBe(`Basic ${Buffer.from("me:p@ss").toString("base64")}`);
+  });
+});
+
+describe("createHttpDispatcher", () => {
+  it.each(["HTTP_PROXY", "http_proxy"])("sends http requests to %s in absolute form", async (name) => {
+    const proxy = await listen((incoming, outgoing) => outgoing.end(incoming.url));
+    const proxied = createHttpDispatcher({ env: { [name]: proxy } });
+
+    const response = await sendRequest(proxied, request("http://far.example/path?q=1"));
+    await proxied.close();
+
+    expect(response.body).toBe("http://far.example/path?q=1");
+  });
+
+  it("opens a tunnel through HTTPS_PROXY for https requests", async () => {
+    const connects: string[] = [];
+    const proxy = await listen(() => undefined);
+    servers[0]?.on("connect", (incoming, socket) => {
+      connects.push(incoming.url ?? "");
+      socket.end("HTTP/1.1 502 no\r\n\r\n");
+    });
+    const proxied = createHttpDispatcher({ env: { HTTPS_PROXY: proxy.replace("http://", "") } });
+
+    const failure = await failureOf(sendRequest(proxied, request("https://far.example/path")));
+    await proxied.destroy();
+
+    expect(connects).toEqual(["far.example:443"]);
+    expect(failure).toMatchObject({ kind: "network", mayHaveBeenSent: false });
+  });
+
+  it.each([
+    { name: "a host of NO_PROXY", env: { NO_PROXY: "localhost,127.0.0.1" } },
+    { name: "every host with NO_PROXY=*", env: { no_proxy: "*" } },
+  ])("goes directly to $name", async ({ env }) => {
+    const proxy = await listen((_incoming, outgoing) => outgoing.end("proxy"));
+    const direct = await listen((_incoming, outgoing) => outgoing.end("direct"));
+    const proxied = createHttpDispatcher({ env: { HTTP_PROXY: proxy, ...env } });
+
+    const response = await sendRequest(proxied, request(direct));
+    await proxied.close();
+
+    expect(response.body).toBe("direct");
+  });
+
+  it("refuses a proxy that is no URL, without showing it", () => {
+    const env = { HTTPS_PROXY: "ftp://me:hush@proxy" };
+
+    expect(() => createHttpDispatcher({ env })).toThrow(
+      expect.objectContaining({ code: "invalid_config", message: expect.not.stringContaining("hush") as string }),
+    );
+  });
+});
+
+describe("parseRetryAfter", () => {
+  const nowMs = Date.UTC(1994, 10, 6, 8, 49, 0);
+
+  it.each([
+    { name: "seconds", value: "120", ms: 120_000 },
+    { name: "seconds with blanks", value: " 0 ", ms: 0 },
+    { name: "a date", value: "Sun, 06 Nov 1994 08:49:37 GMT", ms: 37_000 },
+    { name: "a date of RFC 850", value: "Sunday, 06-Nov-94 08:49:37 GMT", ms: 37_000 },
+    { name: "a date of asctime", value: "Sun Nov  6 08:49:37 1994", ms: 37_000 },
+    { name: "a past date", value: "Sat, 05 Nov 1994 08:49:37 GMT", ms: 0 },
+    { name: "more seconds than a number holds", value: "9".repeat(400), ms: Number.MAX_SAFE_INTEGER },
+    { name: "nothing", value: undefined, ms: null },
+    { name: "an empty value", value: "", ms: null },
+    { name: "a negative number", value: "-1", ms: null },
+    { name: "words", value: "soon", ms: null },
+    { name: "a date without a day", value: "Sun, 99 Nov 1994 08:49:37 GMT", ms: null },
+  ])("reads $name", ({ value, ms }) => {
+    expect(parseRetryAfter(value, nowMs)).toBe(ms);
+  });
+});
