@@ -1,0 +1,317 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { nextCronAtMs } from "./cron.ts";
+
+function next(pattern: string, timezone: string, after: string, count: number): string[] {
+  const found: string[] = [];
+  for (let atMs = Date.parse(after); found.length < count;) {
+    const nextMs = nextCronAtMs({ pattern, timezone }, atMs);
+    if (nextMs === null) break;
+    found.push(new Date(nextMs).toISOString().replace(":00.000Z", "Z"));
+    atMs = nextMs;
+  }
+  return found;
+}
+
+describe("cron times", () => {
+  it.each([
+    { rule: "five fields", pattern: "*/5 * * * *", after: "2026-01-01T00:00:00Z", is: ["2026-01-01T00:05Z"] },
+    { rule: "strictly after", pattern: "5 0 * * *", after: "2026-01-01T00:05:00Z", is: ["2026-01-02T00:05Z"] },
+    {
+      rule: "a millisecond before",
+      pattern: "5 0 * * *",
+      after: "2026-01-01T00:04:59.999Z",
+      is: ["2026-01-01T00:05Z"],
+    },
+    {
+      rule: "six fields, seconds first",
+      pattern: "30 5 0 * * *",
+      after: "2026-01-01T00:00:00Z",
+      is: ["2026-01-01T00:05:30.000Z"],
+    },
+    { rule: "names", pattern: "0 9 * jan mon-fri", after: "2026-01-02T09:00:00Z", is: ["2026-01-05T09:00Z"] },
+    { rule: "Sunday is 0 and 7", pattern: "0 0 * * 7", after: "2026-01-01T00:00:00Z", is: ["2026-01-04T00:00Z"] },
+    { rule: "@hourly", pattern: "@hourly", after: "2026-01-01T00:00:00Z", is: ["2026-01-01T01:00Z"] },
+    { rule: "@daily", pattern: "@daily", after: "2026-01-01T00:00:00Z", is: ["2026-01-02T00:00Z"] },
+    { rule: "@weekly", pattern: "@weekly", after: "2026-01-01T00:00:00Z", is: ["2026-01-04T00:00Z"] },
+    { rule: "@monthly", pattern: "@monthly", after: "2026-01-01T00:00:00Z", is: ["2026-02-01T00:00Z"] },
+    { rule: "@yearly", pattern: "@yearly", after: "2026-01-01T00:00:00Z", is: ["2027-01-01T00:00Z"] },
+    {
+      rule: "day of month or day of week",
+      pattern: "0 0 13 * 5",
+      after: "2026-01-01T00:00:00Z",
+      is: ["2026-01-02T00:00Z", "2026-01-09T00:00Z", "2026-01-13T00:00Z"],
+    },
+    {
+      rule: "a starred day of month restricts the day of week",
+      pattern: "0 0 */2 * 5",
+      after: "2026-01-01T00:00:00Z",
+      is: ["2026-01-09T00:00Z", "2026-01-23T00:00Z"],
+    },
+    { rule: "leap day", pattern: "0 0 29 2 *", after: "2026-01-01T00:00:00Z", is: ["2028-02-29T00:00Z"] },
+    {
+      rule: "a wildcard hour once a year",
+      pattern: "0 * 1 7 *",
+      after: "2026-01-01T00:00:00Z",
+      is: ["2026-07-01T00:00Z"],
+    },
+    { rule: "a date that never comes", pattern: "0 0 31 2 *", after: "2026-01-01T00:00:00Z", is: [] },
+  ])("$rule: $pattern", ({ pattern, after, is }) => {
+    expect(next(pattern, "UTC", after, Math.max(1, is.length))).toEqual(is);
+  });
+
+  // Berlin 2026: 02:00 → 03:00 on 29 March (01:00Z), 03:00 → 02:00 on 25 October (01:00Z). Lord Howe 2026: 02:00 → 01:30 on
+  // 5 April (4 April 15:00Z), 02:00 → 02:30 on 4 October (3 October 15:30Z). Beirut 2026: midnight → 01:00 on 29 March
+  // (28 March 22:00Z). Havana 2026: 01:00 → midnight on 1 November (05:00Z). Troll 2026: 01:00 → 03:00 on 29 March (01:00Z).
+  it.each([
+    {
+      rule: "a fixed time in the skipped hour runs at the first instant after it",
+      pattern: "30 2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-03-28T12:00:00Z",
+      is: ["2026-03-29T01:00Z", "2026-03-30T00:30Z"],
+    },
+    {
+      rule: "several fixed times in the skipped hour run once",
+      pattern: "*/15 2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-03-28T12:00:00Z",
+      is: ["2026-03-29T01:00Z", "2026-03-30T00:00Z"],
+    },
+    {
+      rule: "a skipped time and one right after the gap run once",
+      pattern: "0 2,3 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-03-28T12:00:00Z",
+      is: ["2026-03-29T01:00Z", "2026-03-30T00:00Z", "2026-03-30T01:00Z"],
+    },
+    {
+      rule: "a list with a skipped hour keeps it",
+      pattern: "30 2,14 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-03-28T14:00:00Z",
+      is: ["2026-03-29T01:00Z", "2026-03-29T12:30Z"],
+    },
+    {
+      rule: "a wildcard hour knows no skipped hour",
+      pattern: "30 * * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-03-29T00:00:00Z",
+      is: ["2026-03-29T00:30Z", "2026-03-29T01:30Z"],
+    },
+    {
+      rule: "a fixed time in the repeated hour runs the first time only",
+      pattern: "30 2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-24T12:00:00Z",
+      is: ["2026-10-25T00:30Z", "2026-10-26T01:30Z"],
+    },
+    {
+      rule: "a wildcard minute in a fixed hour runs the first time only",
+      pattern: "*/30 2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-24T12:00:00Z",
+      is: ["2026-10-25T00:00Z", "2026-10-25T00:30Z", "2026-10-26T01:00Z"],
+    },
+    {
+      rule: "a range of hours runs the first time only",
+      pattern: "30 1-3 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-24T12:00:00Z",
+      is: ["2026-10-24T23:30Z", "2026-10-25T00:30Z", "2026-10-25T02:30Z"],
+    },
+    {
+      rule: "a wildcard hour runs in both",
+      pattern: "30 * * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-25T00:00:00Z",
+      is: ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T02:30Z"],
+    },
+    {
+      rule: "a step hour runs in both",
+      pattern: "30 */2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-25T00:00:00Z",
+      is: ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T03:30Z"],
+    },
+    {
+      rule: "asked within the second pass, the first pass is over",
+      pattern: "*/10 2 * * *",
+      timezone: "Europe/Berlin",
+      after: "2026-10-25T01:20:00Z",
+      is: ["2026-10-26T01:00Z"],
+    },
+    {
+      rule: "half an hour skipped",
+      pattern: "15 2 * * *",
+      timezone: "Australia/Lord_Howe",
+      after: "2026-10-03T00:00:00Z",
+      is: ["2026-10-03T15:30Z", "2026-10-04T15:15Z"],
+    },
+    {
+      rule: "half an hour repeated, fixed",
+      pattern: "45 1 * * *",
+      timezone: "Australia/Lord_Howe",
+      after: "2026-04-04T00:00:00Z",
+      is: ["2026-04-04T14:45Z", "2026-04-05T15:15Z"],
+    },
+    {
+      rule: "half an hour repeated, wildcard",
+      pattern: "45 * * * *",
+      timezone: "Australia/Lord_Howe",
+      after: "2026-04-04T14:00:00Z",
+      is: ["2026-04-04T14:45Z", "2026-04-04T15:15Z", "2026-04-04T16:15Z"],
+    },
+    {
+      rule: "midnight skipped",
+      pattern: "@daily",
+      timezone: "Asia/Beirut",
+      after: "2026-03-28T12:00:00Z",
+      is: ["2026-03-28T22:00Z", "2026-03-29T21:00Z"],
+    },
+    {
+      rule: "midnight repeated",
+      pattern: "@daily",
+      timezone: "America/Havana",
+      after: "2026-10-31T12:00:00Z",
+      is: ["2026-11-01T04:00Z", "2026-11-02T05:00Z"],
+    },
+    {
+      rule: "two hours skipped",
+      pattern: "30 1,2 * * *",
+      timezone: "Antarctica/Troll",
+      after: "2026-03-28T12:00:00Z",
+      is: ["2026-03-29T01:00Z", "2026-03-29T23:30Z"],
+    },
+    {
+      rule: "a day skipped",
+      pattern: "0 12 * * *",
+      timezone: "Pacific/Apia",
+      after: "2011-12-29T23:00:00Z",
+      is: ["2011-12-30T10:00Z", "2011-12-30T22:00Z"],
+    },
+    {
+      rule: "a zone of a quarter of an hour",
+      pattern: "0 6 * * *",
+      timezone: "Asia/Kathmandu",
+      after: "2026-01-01T00:00:00Z",
+      is: ["2026-01-01T00:15Z"],
+    },
+  ])("$rule: $pattern in $timezone", ({ pattern, timezone, after, is }) => {
+    expect(next(pattern, timezone, after, is.length)).toEqual(is);
+  });
+
+  it.each([
+    { what: "a field too few", pattern: "* * * *", timezone: "UTC" },
+    { what: "seven fields", pattern: "0 0 0 1 1 * 2027", timezone: "UTC" },
+    { what: "an hour that does not exist", pattern: "0 24 * * *", timezone: "UTC" },
+    { what: "a timezone that does not exist", pattern: "0 0 * * *", timezone: "Europe/Atlantis" },
+  ])("refuses $what", ({ pattern, timezone }) => {
+    expect(() => nextCronAtMs({ pattern, timezone }, 0)).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+});
+
+describe("laws of cron times", () => {
+  const minuteField = fc.constantFrom("*", "0", "30", "*/20", "15,45", "50-59");
+  const hourField = fc.constantFrom("*", "*/2", "*/5", "0", "1", "2", "3", "0,2", "1-3", "23");
+  const dayField = fc.constantFrom("*", "0", "6", "1-5");
+  const pattern = fc
+    .tuple(minuteField, hourField, dayField)
+    .map(([minute, hour, day]) => `${minute} ${hour} * * ${day}`);
+  const changes = [
+    ["UTC", "2026-06-01T00:00:00Z"],
+    ["Europe/Berlin", "2026-03-29T01:00:00Z"],
+    ["Europe/Berlin", "2026-10-25T01:00:00Z"],
+    ["America/New_York", "2026-11-01T06:00:00Z"],
+    ["Australia/Lord_Howe", "2026-04-04T15:00:00Z"],
+    ["Australia/Lord_Howe", "2026-10-03T15:30:00Z"],
+    ["Asia/Beirut", "2026-03-28T22:00:00Z"],
+    ["America/Havana", "2026-11-01T05:00:00Z"],
+    ["Antarctica/Troll", "2026-03-29T01:00:00Z"],
+    ["Asia/Kathmandu", "2026-03-29T01:00:00Z"],
+  ] as const;
+
+  it("are what trying every minute around a change of offset finds", () => {
+    fc.assert(
+      fc.property(
+        pattern,
+        fc.constantFrom(...changes),
+        fc.integer({ min: -720, max: 0 }),
+        (text, [timezone, change], startMinutes) => {
+          const fromMs = Date.parse(change) + startMinutes * 60_000;
+          const untilMs = fromMs + 24 * 3_600_000;
+
+          const found: number[] = [];
+          for (let atMs = nextCronAtMs({ pattern: text, timezone }, fromMs); atMs !== null && atMs <= untilMs;) {
+            found.push(atMs);
+            atMs = nextCronAtMs({ pattern: text, timezone }, atMs);
+          }
+
+          expect(found).toEqual(bruteForce(text, timezone, fromMs, untilMs));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("increase strictly, from any instant", () => {
+    fc.assert(
+      fc.property(
+        pattern,
+        fc.constantFrom(...changes),
+        fc.integer({ min: -2e8, max: 2e8 }),
+        (text, [timezone, change], shiftMs) => {
+          const afterMs = Date.parse(change) + shiftMs;
+
+          const first = nextCronAtMs({ pattern: text, timezone }, afterMs) ?? 0;
+          const second = nextCronAtMs({ pattern: text, timezone }, first) ?? 0;
+
+          expect(first).toBeGreaterThan(afterMs);
+          expect(second).toBeGreaterThan(first);
+          expect(nextCronAtMs({ pattern: text, timezone }, first - 1)).toBe(first);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Every minute of two days on either side, its local time read with Intl, and the rules of CONTRACT 5 spelled out. */
+function bruteForce(text: string, timezone: string, fromMs: number, untilMs: number): number[] {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
+  const [minute = "", hour = "", , , day = ""] = text.split(" ");
+  const matches = (localMs: number): boolean => {
+    const local = new Date(localMs);
+    return isIn(minute, local.getUTCMinutes()) && isIn(hour, local.getUTCHours()) && isIn(day, local.getUTCDay());
+  };
+  const minutes: { atMs: number; localMs: number }[] = [];
+  for (let atMs = fromMs - 2 * 86_400_000; atMs <= untilMs + 2 * 86_400_000; atMs += 60_000) {
+    const [, d, m, y, h, i] = /(\d+)\/(\d+)\/(\d+), (\d+):(\d+)/.exec(format.format(atMs)) ?? [];
+    minutes.push({ atMs, localMs: Date.UTC(Number(y), Number(m) - 1, Number(d), Number(h), Number(i)) });
+  }
+  const due = new Set<number>();
+  if (/[*/]/.test(hour)) {
+    for (const { atMs, localMs } of minutes) if (matches(localMs)) due.add(atMs);
+  } else {
+    const firstAtMs = new Map<number, number>();
+    for (const { atMs, localMs } of minutes) if (!firstAtMs.has(localMs)) firstAtMs.set(localMs, atMs);
+    let latestMs = Math.min(...firstAtMs.keys());
+    for (const { atMs, localMs } of minutes) {
+      for (let skippedMs = latestMs + 60_000; skippedMs < localMs; skippedMs += 60_000)
+        if (matches(skippedMs)) due.add(atMs);
+      if (firstAtMs.get(localMs) === atMs && matches(localMs)) due.add(atMs);
+      latestMs = Math.max(latestMs, localMs);
+    }
+  }
+  return [...due].filter((atMs) => atMs > fromMs && atMs <= untilMs).toSorted((left, right) => left - right);
+}
+
+function isIn(field: string, value: number): boolean {
+  return field.split(",").some((part) => {
+    const step = /^\*(?:\/(\d+))?$/.exec(part);
+    if (step !== null) return value % Number(step[1] ?? 1) === 0;
+    const [low = 0, high = low] = part.split("-").map(Number);
+    return value >= low && value <= high;
+  });
+}

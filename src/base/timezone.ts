@@ -1,0 +1,88 @@
+import { FlatlineError } from "./errors.ts";
+
+/** The offset of local time from UTC in one timezone of the IANA database. */
+export interface Timezone {
+  /** Local time minus UTC at an instant, milliseconds. */
+  offsetMs(atMs: number): number;
+  /**
+   * First instant of the new offset when it changes in (fromMs, toMs], else null. The two must be so near that it changes
+   * at most once (a day or two: no zone changes twice in a week).
+   */
+  changeAtMs(fromMs: number, toMs: number): number | null;
+  /**
+   * The instants at which local time reads `localMs` (written as if it were UTC): one, two where a change repeats it (earlier
+   * first), or none where a change skips it; then `gapEndMs` is the first instant after the skipped hour.
+   */
+  instants(localMs: number): {
+    readonly earlierMs: number;
+    readonly laterMs: number;
+    /** The skipped time's next instant; null for a time that exists. */
+    readonly gapEndMs: number | null;
+  };
+}
+
+// Farther from UTC than any zone is (UTC−12 to UTC+14, Samoa's skipped day included): a local time, read as UTC, is at most
+// this far from its instant.
+const farthestOffsetMs = 26 * 3_600_000;
+// A bound for what configurations can make us keep; the IANA database has some 600 names.
+const cachedZones = 1_000;
+// A memo of a pure function: what it holds can't be seen from outside.
+const zones = new Map<string, Timezone>();
+
+/**
+ * The timezone of that name, case-insensitive.
+ * @throws FlatlineError invalid_config when there is no such timezone
+ */
+export function timezoneOf(name: string): Timezone {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  const zone = createTimezone(name);
+  if (zones.size >= cachedZones) zones.clear();
+  zones.set(name, zone);
+  return zone;
+}
+
+function createTimezone(name: string): Timezone {
+  const format = offsetFormat(name);
+
+  function offsetMs(atMs: number): number {
+    const found = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs));
+    if (found?.[1] === undefined) return 0;
+    const seconds = Number(found[2]) * 3_600 + Number(found[3]) * 60 + Number(found[4] ?? 0);
+    return (found[1] === "-" ? -seconds : seconds) * 1_000;
+  }
+
+  function changeAtMs(fromMs: number, toMs: number): number | null {
+    const before = offsetMs(fromMs);
+    if (offsetMs(toMs) === before) return null;
+    let lowMs = fromMs;
+    let highMs = toMs;
+    while (highMs - lowMs > 1) {
+      const middleMs = Math.floor((lowMs + highMs) / 2);
+      if (offsetMs(middleMs) === before) lowMs = middleMs;
+      else highMs = middleMs;
+    }
+    return highMs;
+  }
+
+  return {
+    offsetMs,
+    changeAtMs,
+    instants: (localMs) => {
+      const before = offsetMs(localMs - farthestOffsetMs);
+      const after = offsetMs(localMs + farthestOffsetMs);
+      const found = [localMs - before, localMs - after].filter((atMs) => atMs + offsetMs(atMs) === localMs);
+      if (found.length > 0) return { earlierMs: Math.min(...found), laterMs: Math.max(...found), gapEndMs: null };
+      const gapEndMs = changeAtMs(localMs - farthestOffsetMs, localMs + farthestOffsetMs) ?? localMs - after;
+      return { earlierMs: gapEndMs, laterMs: gapEndMs, gapEndMs };
+    },
+  };
+}
+
+function offsetFormat(name: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
+  } catch (error) {
+    throw new FlatlineError("invalid_config", `"${name}" is not a timezone of the IANA database`, { cause: error });
+  }
+}
