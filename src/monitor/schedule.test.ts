@@ -1,0 +1,113 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { jitterOffsetMs, nextDueAtMs, scheduleKey, staleAfterMs, ticksBetween } from "./schedule.ts";
+
+const everyFiveMinutes = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
+const noonMs = Date.parse("2026-05-06T12:00:00Z");
+const minute = 60_000;
+const day = 86_400_000;
+
+describe("the schedule", () => {
+  it("has a key that differs when pattern, timezone or jitter does", () => {
+    const keys = [
+      everyFiveMinutes,
+      { ...everyFiveMinutes, pattern: "*/6 * * * *" },
+      { ...everyFiveMinutes, timezone: "Europe/Berlin" },
+      { ...everyFiveMinutes, jitterMs: 1 },
+    ].map(scheduleKey);
+
+    expect(new Set(keys).size).toBe(4);
+    expect(scheduleKey({ ...everyFiveMinutes })).toBe(keys[0]);
+  });
+
+  it("refuses a pattern that never comes", () => {
+    const never = { ...everyFiveMinutes, pattern: "0 0 31 2 *" };
+
+    expect(() => nextDueAtMs(never, "acme", noonMs)).toThrow('the schedule "0 0 31 2 *" never comes');
+  });
+
+  it("spreads start times over the jitter, the same for a slug each time", () => {
+    const offsets = Array.from({ length: 1_000 }, (_, index) => jitterOffsetMs(60_000, `organization-${index}`));
+
+    const quarters = [0, 0, 0, 0];
+    for (const offset of offsets)
+      quarters[Math.floor(offset / 15_000)] = (quarters[Math.floor(offset / 15_000)] ?? 0) + 1;
+    for (const count of quarters) expect(count).toBeGreaterThan(200);
+    expect(jitterOffsetMs(60_000, "organization-7")).toBe(offsets[7]);
+    // Pinned: another hash would move every organization's start times at an upgrade.
+    expect(jitterOffsetMs(60_000, "acme")).toBe(35_105);
+  });
+
+  it.each([
+    { rule: "from a tick, itself left out", fromMs: noonMs, toMs: noonMs + 15 * minute, count: 3 },
+    { rule: "to right before a tick", fromMs: noonMs, toMs: noonMs + 15 * minute - 1, count: 2 },
+    { rule: "nothing in between", fromMs: noonMs, toMs: noonMs + minute, count: 0 },
+    { rule: "an empty span", fromMs: noonMs, toMs: noonMs, count: 0 },
+    { rule: "a span that ends before it begins", fromMs: noonMs, toMs: noonMs - day, count: 0 },
+    { rule: "up to the limit", fromMs: noonMs, toMs: noonMs + day, count: 100 },
+  ])("counts ticks: $rule", ({ fromMs, toMs, count }) => {
+    expect(ticksBetween(everyFiveMinutes, "acme", { fromMs, toMs, limit: 100 })).toBe(count);
+  });
+
+  it.each([
+    { rule: "three intervals", pattern: "*/5 * * * *", lastRun: "2026-05-06T12:00:00Z", staleMs: 15 * minute },
+    { rule: "at least two minutes", pattern: "*/10 * * * * *", lastRun: "2026-05-06T12:00:00Z", staleMs: 2 * minute },
+    {
+      rule: "three intervals after a run between ticks",
+      pattern: "*/5 * * * *",
+      lastRun: "2026-05-06T12:04:59Z",
+      staleMs: 15 * minute,
+    },
+    {
+      rule: "fresh over a weekend",
+      pattern: "0 9-17 * * 1-5",
+      lastRun: "2026-05-08T17:00:00Z",
+      staleMs: 66 * 3_600_000,
+    },
+    { rule: "three days", pattern: "@daily", lastRun: "2026-05-06T10:00:00Z", staleMs: 3 * day },
+  ])("is stale after: $rule", ({ pattern, lastRun, staleMs }) => {
+    expect(staleAfterMs({ ...everyFiveMinutes, pattern }, "acme", Date.parse(lastRun))).toBe(staleMs);
+  });
+});
+
+describe("laws of the schedule", () => {
+  const schedule = fc.record({
+    pattern: fc.constantFrom("* * * * *", "*/7 * * * *", "30 2 * * *", "0 9-17 * * 1-5", "15 */6 * * *", "@weekly"),
+    timezone: fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"),
+    jitterMs: fc.constantFrom(0, 1, 30_000, 7_200_000),
+  });
+  const instant = fc.integer({ min: Date.parse("2026-01-01T00:00:00Z"), max: Date.parse("2027-01-01T00:00:00Z") });
+
+  it("shifts every tick by less than the jitter, and keeps their order", () => {
+    fc.assert(
+      fc.property(schedule, instant, fc.string(), (schedule, afterMs, slug) => {
+        const first = nextDueAtMs(schedule, slug, afterMs);
+        const second = nextDueAtMs(schedule, slug, first);
+        const offset = jitterOffsetMs(schedule.jitterMs, slug);
+        const unjittered = { ...schedule, jitterMs: 0 };
+
+        expect(offset).toBeGreaterThanOrEqual(0);
+        expect(offset).toBeLessThan(Math.max(1, schedule.jitterMs));
+        expect(first).toBeGreaterThan(afterMs);
+        expect(second).toBeGreaterThan(first);
+        expect(nextDueAtMs(unjittered, slug, first - offset - 1)).toBe(first - offset);
+        expect(nextDueAtMs(unjittered, slug, first - offset)).toBe(second - offset);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("counts every tick once, wherever a span is cut", () => {
+    fc.assert(
+      fc.property(schedule, instant, fc.nat(3 * day), fc.nat(3 * day), (schedule, fromMs, leftMs, rightMs) => {
+        const limit = 100_000;
+        const count = (fromMs: number, toMs: number): number => ticksBetween(schedule, "acme", { fromMs, toMs, limit });
+        const cutMs = fromMs + leftMs;
+
+        expect(count(fromMs, cutMs) + count(cutMs, cutMs + rightMs)).toBe(count(fromMs, cutMs + rightMs));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+
+import { nextCronAtMs } from "../base/cron.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { minuteMs } from "../base/time.ts";
+
+/** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
+export interface Schedule {
+  readonly pattern: string;
+  readonly timezone: string;
+  /** Start times are spread over [0, jitterMs), the same for one slug at each tick. */
+  readonly jitterMs: number;
+}
+
+// CONTRACT 6: a last verdict is stale after three intervals of its schedule, at least 2 min.
+const staleIntervals = 3;
+const leastStaleMs = 2 * minuteMs;
+
+/** Schedule in one text: when it differs from the stored one, the next due time is computed anew. */
+export function scheduleKey(schedule: Schedule): string {
+  return JSON.stringify([schedule.pattern, schedule.timezone, schedule.jitterMs]);
+}
+
+/** How much later than the pattern says this organization runs, milliseconds in [0, jitterMs): a stable hash of the slug. */
+export function jitterOffsetMs(jitterMs: number, slug: string): number {
+  if (jitterMs <= 0) return 0;
+  return createHash("sha256").update(slug).digest().readUIntBE(0, 6) % Math.ceil(jitterMs);
+}
+
+/**
+ * The first instant after `afterMs` at which the check of `slug` is due.
+ * @throws FlatlineError invalid_config for a pattern that does not exist or never comes, or an unknown timezone
+ */
+export function nextDueAtMs(schedule: Schedule, slug: string, afterMs: number): number {
+  // The whole schedule is shifted, so that order and distance of the ticks stay.
+  const offsetMs = jitterOffsetMs(schedule.jitterMs, slug);
+  const tickMs = nextCronAtMs(schedule, afterMs - offsetMs);
+  if (tickMs === null) throw new FlatlineError("invalid_config", `the schedule "${schedule.pattern}" never comes`);
+  return tickMs + offsetMs;
+}
+
+/** How many ticks lie in (fromMs, toMs], counted up to `limit`. */
+export function ticksBetween(schedule: Schedule, slug: string, span: TickSpan): number {
+  let count = 0;
+  for (let atMs = span.fromMs; count < span.limit; count++) {
+    atMs = nextDueAtMs(schedule, slug, atMs);
+    if (atMs > span.toMs) break;
+  }
+  return count;
+}
+
+/** (fromMs, toMs], and how far to count: a pattern with seconds has 86,400 ticks a day. */
+export interface TickSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly limit: number;
+}
+
+/**
+ * Age from which a verdict of `lastRunAtMs` is stale, milliseconds (CONTRACT 6): three intervals, at least 2 min. Where the
+ * ticks are unevenly spread (office hours), it is fresh until three ticks have passed, so that a night is no outage.
+ */
+export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: number): number {
+  let atMs = nextDueAtMs(schedule, slug, lastRunAtMs);
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (let tick = 1; tick < staleIntervals; tick++) {
+    const nextMs = nextDueAtMs(schedule, slug, atMs);
+    shortestMs = Math.min(shortestMs, nextMs - atMs);
+    atMs = nextMs;
+  }
+  return Math.max(leastStaleMs, atMs - lastRunAtMs, staleIntervals * shortestMs);
+}
