@@ -14,7 +14,12 @@ export interface AlertNotice {
   readonly kind: AlertKind;
   readonly event: NoticeEvent;
   readonly status: "firing" | "resolved";
+  /** The alert's; of `resolved` and `recovered` the last it had. */
   readonly severity: Severity;
+  /**
+   * What this receiver was last told that the alert has: ok before anything. On `resolved` too, where it may differ from
+   * `severity` when minSeverity or a silence kept a change from the receiver: labels to be ended are those of this one.
+   */
   readonly previousSeverity: Severity;
   /** The transition's named reason. */
   readonly reason: string;
@@ -50,5 +55,6 @@ export interface Notification {
   readonly generatedAtMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
+  /** In order; changes of one alert within one group are several entries with the same id. */
   readonly alerts: readonly AlertNotice[];
 }

@@ -12,6 +12,11 @@ export type DeliveryOutcome =
 export interface Receiver {
   readonly name: string;
   readonly type: string;
+  /**
+   * For receivers that forget an alert that is not repeated (Alertmanager): everything that fires is delivered again this
+   * often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
+   */
+  readonly resendIntervalMs?: number;
   /** Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout. */
   deliver(notification: Notification, context: { readonly signal: AbortSignal; readonly nowMs: number }): Promise<DeliveryOutcome>;
 }

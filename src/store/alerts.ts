@@ -10,6 +10,15 @@ export interface AlertPeak {
   readonly atMs: number;
 }
 
+/** Somebody has seen it: quiet until it is resolved, or worse than `severity`. */
+export interface AlertAcknowledgement {
+  readonly atMs: number;
+  readonly by: string | null;
+  readonly comment: string | null;
+  /** What was acknowledged; above it the alert speaks again. */
+  readonly severity: Severity;
+}
+
 /** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
 export interface AlertState {
   readonly id: string;
@@ -26,8 +35,8 @@ export interface AlertState {
   /** Consecutive runs without a result, for kind unknown. */
   readonly unknownRuns: number;
   readonly peak: AlertPeak;
-  readonly lastNoticeAtMs: number | null;
-  readonly acknowledgedAtMs: number | null;
+  readonly acknowledgement: AlertAcknowledgement | null;
+  /** The named reason of the last decision about it (alerting/reasons.ts). */
   readonly reason: string;
 }
 
@@ -46,8 +55,11 @@ export interface AlertHistoryEntry {
 export interface AlertStore {
   live(check: CheckName, slug: string): Promise<readonly AlertState[]>;
   allLive(): Promise<readonly AlertState[]>;
+  byId(alertId: string): Promise<AlertState | null>;
   save(state: AlertState): Promise<void>;
   remove(alertId: string): Promise<void>;
   appendHistory(entry: AlertHistoryEntry): Promise<void>;
   history(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly AlertHistoryEntry[]>;
+  /** Deletes history at or before `beforeMs`, at most `maxRows` at a time. */
+  pruneHistory(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

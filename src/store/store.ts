@@ -1,7 +1,9 @@
 import type { AlertStore } from "./alerts.ts";
 import type { EventStore } from "./events.ts";
+import type { NoticeStore } from "./notices.ts";
 import type { OutboxStore } from "./outbox.ts";
 import type { ScheduleStore } from "./schedule.ts";
+import type { SilenceStore } from "./silences.ts";
 import type { VerdictStore } from "./verdicts.ts";
 
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
@@ -11,6 +13,8 @@ export interface StoreParts {
   readonly verdicts: VerdictStore;
   readonly alerts: AlertStore;
   readonly outbox: OutboxStore;
+  readonly notices: NoticeStore;
+  readonly silences: SilenceStore;
 }
 
 /**

@@ -1,0 +1,24 @@
+/** A silence that was made at run time (CONTRACT 7); those of the configuration are not stored. */
+export interface StoredSilence {
+  readonly id: string;
+  /** Exact or with `*`. */
+  readonly slug: string;
+  /** Exact or with `*`; null matches every check. */
+  readonly check: string | null;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  readonly comment: string;
+  readonly createdBy: string | null;
+  readonly createdAtMs: number;
+}
+
+export interface SilenceStore {
+  add(silence: StoredSilence): Promise<void>;
+  /** Those that end after `atMs`, whether begun or not, in the order of their start. */
+  endingAfter(atMs: number): Promise<readonly StoredSilence[]>;
+  byId(id: string): Promise<StoredSilence | null>;
+  /** Ends it now; kept, so that what changed under it is still known. False: no such silence, or it has ended. */
+  expire(id: string, nowMs: number): Promise<boolean>;
+  /** Deletes those that ended at or before `beforeMs`. */
+  prune(beforeMs: number): Promise<void>;
+}
