@@ -55,29 +55,21 @@ export interface ErrorReport extends ReportBase {
 /** What one run of one check for one organization gave. */
 export type CheckReport = ResultReport | ErrorReport;
 
+const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
+  api_timeout: "timeout",
+  api_network: "network",
+  api_outcome_unknown: "network",
+  api_unauthorized: "unauthorized",
+  api_forbidden: "forbidden",
+  api_bad_request: "bad_request",
+  api_not_found: "bad_request",
+  api_conflict: "bad_request",
+  api_rate_limited: "rate_limited",
+  api_server_error: "server_error",
+  api_invalid_response: "invalid_response",
+};
+
 /** The reason under which an error of a PlatformApi is counted. What is not an answer of the far side is the store's. */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
-  switch (code) {
-    case "api_timeout":
-      return "timeout";
-    case "api_network":
-    case "api_outcome_unknown":
-      return "network";
-    case "api_unauthorized":
-      return "unauthorized";
-    case "api_forbidden":
-      return "forbidden";
-    case "api_bad_request":
-    case "api_not_found":
-    case "api_conflict":
-      return "bad_request";
-    case "api_rate_limited":
-      return "rate_limited";
-    case "api_server_error":
-      return "server_error";
-    case "api_invalid_response":
-      return "invalid_response";
-    default:
-      return "store";
-  }
+  return reasons[code] ?? "store";
 }

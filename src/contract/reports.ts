@@ -1,11 +1,17 @@
 import { z } from "zod";
 
+import { assetTypePattern } from "./asset-types.ts";
+import { issueMessages } from "./issues.ts";
+
 /** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
 export interface ReportsQuery {
   readonly slug?: string;
   readonly cursor?: string;
+  /** Reports on a page, 1–100. */
   readonly limit?: number;
+  /** Inclusive, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly startDate?: string;
+  /** Inclusive, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly endDate?: string;
   readonly onlyRejected?: boolean;
   readonly needsCustomerReview?: boolean;
@@ -25,11 +31,80 @@ export interface ReportsQuery {
   readonly country?: string;
 }
 
+/** The filters with names of ours: a service that is not flatline's may ignore them (CONTRACT 9, the client). */
+export const ownFilterNames = [
+  "status",
+  "decision",
+  "assetType",
+  "source",
+  "reportedBy",
+  "reviewedBy",
+  "country",
+] as const;
+export type OwnFilterName = (typeof ownFilterNames)[number];
+
+/** How many reports a page of ours has when nobody asks (CONTRACT 9). */
+export const defaultPageSize = 20;
+
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+const instant = z
+  .string()
+  .refine(isInstant, "expected a real date as YYYY-MM-DDTHH:mm:ss.sssZ")
+  .meta({ format: "date-time" });
+const actor = z.enum(["human", "automation"]);
+
+/** The query as it stands in the URL, one string each: what is repeated, unknown or malformed is an issue of its own. */
+export const reportsQuerySchema = z.strictObject({
+  slug: z.string().min(1).exactOptional(),
+  cursor: z.string().min(1).exactOptional(),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, "expected an integer from 1 to 100")
+    .transform(Number)
+    .exactOptional(),
+  startDate: instant.exactOptional(),
+  endDate: instant.exactOptional(),
+  onlyRejected: flag.exactOptional(),
+  needsCustomerReview: flag.exactOptional(),
+  status: z.enum(["TODO", "IN_PROGRESS", "CLOSED"]).exactOptional(),
+  decision: z.enum(["APPROVE", "REJECT"]).exactOptional(),
+  assetType: z.string().regex(assetTypePattern).exactOptional(),
+  source: z.string().min(1).max(64).exactOptional(),
+  reportedBy: actor.exactOptional(),
+  reviewedBy: actor.exactOptional(),
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, "expected two letters")
+    .transform((text) => text.toUpperCase())
+    .exactOptional(),
+});
+
+/** The query, or one message per problem; a start after the end is one. */
+export function parseReportsQuery(
+  raw: unknown,
+):
+  | { readonly kind: "query"; readonly query: ReportsQuery }
+  | { readonly kind: "issues"; readonly issues: readonly string[] } {
+  const parsed = reportsQuerySchema.safeParse(raw);
+  if (!parsed.success) return { kind: "issues", issues: issueMessages(parsed.error) };
+  const query: ReportsQuery = parsed.data;
+  if (query.startDate !== undefined && query.endDate !== undefined && query.startDate > query.endDate)
+    return { kind: "issues", issues: ["startDate: expected it not to be after endDate"] };
+  return { kind: "query", query };
+}
+
+/** Whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ` and a date that exists. */
+export function isInstant(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return false;
+  const atMs = Date.parse(text);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === text;
+}
+
+const identifier = z.union([z.number(), z.string()]);
+
 /** What the client requires of a report: the rest is optional and passed through (CONTRACT 9, the client). */
 export const reportSchema = z.looseObject({
-  proposals: z
-    .array(z.looseObject({ id: z.union([z.number(), z.string()]), asset: z.looseObject({ id: z.union([z.number(), z.string()]) }) }))
-    .optional(),
+  proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 });
 export type Report = z.infer<typeof reportSchema>;
 

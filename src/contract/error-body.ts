@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+/** The codes of API v2's error bodies and the status of each (CONTRACT 9). */
+export const apiErrorStatuses = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL_SERVER_ERROR: 500,
+} as const satisfies Record<string, number>;
+
+export type ApiErrorCode = keyof typeof apiErrorStatuses;
+
+/** What every refusal of API v2 says; `issues` has one entry per problem. */
+export const errorBodySchema = z.object({
+  message: z.string(),
+  code: z.enum(Object.keys(apiErrorStatuses) as [ApiErrorCode, ...ApiErrorCode[]]),
+  issues: z.array(z.object({ message: z.string() })).optional(),
+});
+export type ErrorBody = z.infer<typeof errorBodySchema>;
+
+const looseErrorSchema = z.looseObject({
+  message: z.string(),
+  issues: z
+    .array(z.looseObject({ message: z.string() }))
+    .optional()
+    .catch(undefined),
+});
+
+/**
+ * What a refusal of any service says, for people: strict about nothing but the message, which the API's pages show both at
+ * the top and inside of `error`. Null when it says nothing.
+ */
+export function readErrorBody(body: unknown): { readonly message: string; readonly issues: readonly string[] } | null {
+  const wrapped = z.looseObject({ error: looseErrorSchema }).safeParse(body);
+  const plain = looseErrorSchema.safeParse(body);
+  const found = plain.data ?? wrapped.data?.error;
+  if (found === undefined) return null;
+  return { message: found.message, issues: (found.issues ?? []).map((issue) => issue.message) };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+
+import { healthcheckResultSchema, spikeRequestSchema } from "./healthcheck.ts";
+import { issueMessages } from "./issues.ts";
+
+function issuesOf(body: unknown): string[] {
+  const parsed = spikeRequestSchema.safeParse(body);
+  return parsed.success ? [] : issueMessages(parsed.error);
+}
+
+describe("spikeRequestSchema", () => {
+  it("fills in the API's defaults and ignores unknown keys", () => {
+    expect(spikeRequestSchema.parse({ slug: "acme", failMultiplier: 6.5, else: 1 })).toEqual({
+      slug: "acme",
+      windowHours: 24,
+      baselineDays: 7,
+      warnMultiplier: 2,
+      failMultiplier: 6.5,
+      minSpikeCount: 10,
+    });
+  });
+
+  it.each([
+    { rule: "a slug is needed", body: {}, fields: ["slug"] },
+    { rule: "a slug has a character", body: { slug: "" }, fields: ["slug"] },
+    { rule: "a number in a string is not coerced", body: { slug: "a", windowHours: "24" }, fields: ["windowHours"] },
+    { rule: "null is not left out", body: { slug: "a", baselineDays: null }, fields: ["baselineDays"] },
+    { rule: "hours are whole", body: { slug: "a", windowHours: 1.5 }, fields: ["windowHours"] },
+    { rule: "one mistake is one issue", body: { slug: "a", windowHours: -1.5 }, fields: ["windowHours"] },
+    { rule: "integers are safe", body: { slug: "a", minSpikeCount: 2 ** 53 }, fields: ["minSpikeCount"] },
+    { rule: "multipliers are above 0", body: { slug: "a", warnMultiplier: 0 }, fields: ["warnMultiplier"] },
+    { rule: "multipliers are finite", body: { slug: "a", failMultiplier: Infinity }, fields: ["failMultiplier"] },
+    {
+      rule: "every problem has its issue",
+      body: { slug: 1, windowHours: 0, baselineDays: true, warnMultiplier: "2", failMultiplier: -1, minSpikeCount: 0 },
+      fields: ["slug", "windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"],
+    },
+  ])("$rule", ({ body, fields }) => {
+    expect(issuesOf(body).map((message) => message.split(":")[0])).toEqual(fields);
+  });
+
+  it.each([null, [], "text", 1])("refuses %j, which is no object, with one issue", (body) => {
+    expect(issuesOf(body)).toHaveLength(1);
+  });
+});
+
+describe("healthcheckResultSchema", () => {
+  const valid = {
+    id: "dead-asset-spike",
+    title: "Spike",
+    category: "assets",
+    generatedAt: "2026-01-01T00:00:00.000Z",
+    scope: { slug: "acme" },
+    ok: true,
+    severity: "ok",
+    observed: { anything: 1, text: "a\nb", flag: true, none: null },
+    threshold: {},
+    findings: [],
+    suggestedAction: null,
+    appUrl: null,
+  };
+
+  it("passes further keys through", () => {
+    expect(healthcheckResultSchema.parse({ ...valid, more: 1 })).toEqual({ ...valid, more: 1 });
+  });
+
+  it.each(Object.keys(valid))("needs the field %s", (field) => {
+    const { [field]: _left, ...rest } = valid as Record<string, unknown>;
+
+    expect(healthcheckResultSchema.safeParse(rest).success).toBe(false);
+  });
+
+  it.each([
+    { rule: "a category is one of the six", more: { category: "weather" } },
+    { rule: "a severity is one of the three", more: { severity: "unknown" } },
+    { rule: "observed is flat", more: { observed: { a: { b: 1 } } } },
+    { rule: "a list is no map", more: { threshold: [1] } },
+    { rule: "ok is a boolean", more: { ok: "true" } },
+    { rule: "a finding has four fields", more: { findings: [{ kind: "k", ref: "r", severity: "warn" }] } },
+  ])("$rule", ({ more }) => {
+    expect(healthcheckResultSchema.safeParse({ ...valid, ...more }).success).toBe(false);
+  });
+});

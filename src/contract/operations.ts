@@ -1,0 +1,15 @@
+/** The operations of API v2 (CONTRACT 9). `name` is the label `operation` of the request counters (CONTRACT 6). */
+export const operations = {
+  deadAssetSpike: { name: "dead_asset_spike", method: "POST", path: "/healthchecks/assets/dead-asset-spike" },
+  listReports: { name: "list_reports", method: "GET", path: "/organization/reports" },
+  reviewProposal: { name: "review_proposal", method: "POST", path: "/organization/proposals/{proposalId}/review" },
+} as const satisfies Record<string, Operation>;
+
+/** One row of the table; `path` is relative to the base URL, which ends in /api/v2. */
+export interface Operation {
+  readonly name: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+}
+
+export type OperationName = (typeof operations)[keyof typeof operations]["name"];
