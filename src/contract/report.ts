@@ -28,6 +28,12 @@ export interface ObservedCounts {
   readonly ratio: number | null;
 }
 
+/** What one asset type carries of a spike: its deaths above its expected ones. */
+export interface AssetTypeExcess {
+  readonly assetType: string;
+  readonly excess: number;
+}
+
 interface ReportBase {
   readonly check: CheckName;
   readonly slug: string;
@@ -43,6 +49,8 @@ export interface ResultReport extends ReportBase {
   readonly counts: ObservedCounts;
   /** Local sources: share (0–1) of the baseline that lies after the organization's first stored event; null for remote ones. */
   readonly baselineCoverage: number | null;
+  /** The types that the findings name with how many deaths more than expected each had, largest first; absent where unknown. */
+  readonly assetTypeExcess?: readonly AssetTypeExcess[];
 }
 
 /** A run that gave none: `unknown`, never folded into ok, warn or fail. */
