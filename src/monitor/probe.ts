@@ -1,0 +1,92 @@
+import { secondMs, type Clock } from "../base/time.ts";
+import type { CheckReport } from "../contract/report.ts";
+import { targetKey, type CheckTarget } from "./target.ts";
+
+/** Runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). */
+export interface Prober {
+  /** What the check gives now, or an error report with reason `timeout` when it does not within `timeoutMs`. */
+  probe(target: CheckTarget, timeoutMs: number): Promise<CheckReport>;
+}
+
+// CONTRACT 6: two Prometheus servers that scrape the same target cause one run.
+const freshMs = 5 * secondMs;
+
+interface SharedRun {
+  readonly target: CheckTarget;
+  readonly report: Promise<CheckReport>;
+  readonly stop: AbortController;
+  waiting: number;
+  finishedAtMs: number | null;
+}
+
+/** A prober over `run`; concurrent probes of one (check, slug) share one run, and for 5 s its result. */
+export function createProber(options: {
+  readonly clock: Clock;
+  readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
+}): Prober {
+  const { clock } = options;
+  const runs = new Map<string, SharedRun>();
+
+  function isUsable(shared: SharedRun, target: CheckTarget): boolean {
+    // Another target object: the configuration was read again.
+    if (shared.target !== target || shared.stop.signal.aborted) return false;
+    return shared.finishedAtMs === null || clock.monotonicMs() - shared.finishedAtMs <= freshMs;
+  }
+
+  function forgetOld(): void {
+    for (const [key, shared] of runs) if (!isUsable(shared, shared.target)) runs.delete(key);
+  }
+
+  function startRun(target: CheckTarget): SharedRun {
+    const stop = new AbortController();
+    const shared: SharedRun = {
+      target,
+      report: options.run(target, stop.signal),
+      stop,
+      waiting: 0,
+      finishedAtMs: null,
+    };
+    const finish = (): void => {
+      shared.finishedAtMs = clock.monotonicMs();
+    };
+    shared.report.then(finish, () => stop.abort());
+    return shared;
+  }
+
+  return {
+    probe: async (target, timeoutMs) => {
+      forgetOld();
+      const key = targetKey(target);
+      const known = runs.get(key);
+      const shared = known !== undefined && isUsable(known, target) ? known : startRun(target);
+      runs.set(key, shared);
+
+      const startedAtMs = clock.nowMs();
+      const stopWaiting = new AbortController();
+      shared.waiting++;
+      try {
+        const late = clock.sleep(timeoutMs, stopWaiting.signal).then(() => null);
+        return (await Promise.race([shared.report, late])) ?? timedOut(target, startedAtMs, clock.nowMs());
+      } finally {
+        stopWaiting.abort();
+        shared.waiting--;
+        // Nobody waits any more: what is still under way is of no use.
+        if (shared.waiting === 0 && shared.finishedAtMs === null) shared.stop.abort();
+      }
+    },
+  };
+}
+
+function timedOut(target: CheckTarget, startedAtMs: number, finishedAtMs: number): CheckReport {
+  const message = "the check did not end within the scrape's timeout";
+  const { check, slug } = target;
+  return {
+    kind: "error",
+    check,
+    slug,
+    startedAtMs,
+    finishedAtMs,
+    severity: "unknown",
+    error: { reason: "timeout", message },
+  };
+}

@@ -1,0 +1,138 @@
+import { hourMs, minuteMs, secondMs, dayMs } from "../base/time.ts";
+import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
+import type { Report } from "../contract/reports.ts";
+import type { ResultSeverity } from "../contract/severity.ts";
+
+/** From which age of the oldest queued report on the check `review-queue` warns or fails (CONTRACT 4, reviewQueue). */
+export interface ReviewQueueThresholds {
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
+}
+
+/** What the evaluation needs of a report that waits for the customer's review. */
+export interface QueuedReport {
+  /** Its id; null where the service shows none. */
+  readonly ref: string | null;
+  readonly title: string | null;
+  /** null when the service shows none that is readable: such a report counts in `queued` only (CONTRACT 9). */
+  readonly createdAtMs: number | null;
+}
+
+// Findings travel in notifications and metrics: enough to begin with, the message tells how many there are.
+const namedReports = 10;
+const longestTitle = 80;
+// ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
+const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
+
+/** The queued report in a report of the listing, whose fields but for the proposals are all optional. */
+export function queuedReport(report: Report): QueuedReport {
+  const id = report["id"];
+  const title = report["title"];
+  const createdAt = report["createdAt"];
+  const createdAtMs =
+    typeof createdAt === "string" && readableInstant.test(createdAt) ? Date.parse(createdAt) : Number.NaN;
+  return {
+    ref: typeof id === "string" || typeof id === "number" ? String(id) : null,
+    title: typeof title === "string" && title !== "" ? title : null,
+    createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+  };
+}
+
+/**
+ * The verdict over a customer review queue, in the shape of a healthcheck result (CONTRACT 9, review queue watcher): warn or
+ * fail when the oldest report is at least as old as the threshold says, with findings that name the reports, oldest first.
+ */
+export function evaluateReviewQueue(queue: {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly thresholds: ReviewQueueThresholds;
+  readonly reports: readonly QueuedReport[];
+  readonly appUrl: string | null;
+}): HealthcheckResult {
+  const { slug, nowMs, thresholds, reports } = queue;
+  const aged = reports
+    .flatMap((report) =>
+      report.createdAtMs === null ? [] : [{ report, ageMs: Math.max(0, nowMs - report.createdAtMs) }],
+    )
+    .toSorted((left, right) => right.ageMs - left.ageMs);
+  const oldestAgeMs = aged[0]?.ageMs ?? null;
+  const severity = severityOfAge(oldestAgeMs, thresholds);
+  const late = aged.filter(({ ageMs }) => severityOfAge(ageMs, thresholds) !== "ok");
+
+  const findings: Finding[] = late.slice(0, namedReports).map(({ report, ageMs }) => ({
+    kind: "review-queue.report",
+    ref: report.ref ?? "unknown",
+    severity: severityOfAge(ageMs, thresholds),
+    message: `${nameOf(report)} waits for review since ${formatAge(ageMs)}`,
+  }));
+  if (oldestAgeMs !== null && severity !== "ok") {
+    const more = late.length > namedReports ? `, ${namedReports} of them named here` : "";
+    const message =
+      `${count(reports.length)} in the review queue, ${late.length} for at least ` +
+      `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest waits since ${formatAge(oldestAgeMs)}`;
+    findings.unshift({ kind: "review-queue", ref: slug, severity, message });
+  }
+
+  return {
+    id: "review-queue",
+    title: "Reports that wait for the customer's review",
+    category: "reviewing",
+    generatedAt: new Date(nowMs).toISOString(),
+    scope: { slug },
+    ok: severity === "ok",
+    severity,
+    observed: {
+      queued: reports.length,
+      oldestAgeSeconds: oldestAgeMs === null ? null : Math.floor(oldestAgeMs / secondMs),
+    },
+    threshold: {
+      warnAfterSeconds: thresholds.warnAfterMs / secondMs,
+      failAfterSeconds: thresholds.failAfterMs / secondMs,
+    },
+    findings,
+    suggestedAction:
+      severity === "ok"
+        ? null
+        : "Review the waiting proposals, oldest first: nothing happens to these assets until then.",
+    appUrl: queue.appUrl,
+  };
+}
+
+// fail is tried first, whichever threshold is larger, as with the spike (CONTRACT 2).
+function severityOfAge(ageMs: number | null, thresholds: ReviewQueueThresholds): ResultSeverity {
+  if (ageMs === null) return "ok";
+  if (ageMs >= thresholds.failAfterMs) return "fail";
+  return ageMs >= thresholds.warnAfterMs ? "warn" : "ok";
+}
+
+function nameOf(report: QueuedReport): string {
+  const name = report.ref === null ? "a report" : `report ${report.ref}`;
+  if (report.title === null) return name;
+  const characters = Array.from(report.title);
+  const title = characters.length > longestTitle ? `${characters.slice(0, longestTitle - 1).join("")}…` : report.title;
+  return `${name} (${title})`;
+}
+
+function count(reports: number): string {
+  return reports === 1 ? "1 report" : `${reports} reports`;
+}
+
+/** The age in its two largest units. */
+function formatAge(ageMs: number): string {
+  const units = [
+    ["d", dayMs],
+    ["h", hourMs],
+    ["m", minuteMs],
+    ["s", secondMs],
+  ] as const;
+  const first = units.findIndex(([, unitMs]) => ageMs >= unitMs);
+  if (first === -1) return "0s";
+  let restMs = ageMs;
+  const parts: string[] = [];
+  for (const [name, unitMs] of units.slice(first, first + 2)) {
+    const amount = Math.floor(restMs / unitMs);
+    restMs -= amount * unitMs;
+    if (amount > 0) parts.push(`${amount}${name}`);
+  }
+  return parts.join(" ");
+}

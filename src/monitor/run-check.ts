@@ -1,0 +1,130 @@
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { dayMs, hourMs, type Clock } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
+import { checkErrorReason, type CheckReport, type ObservedCounts } from "../contract/report.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
+import type { CheckTarget } from "./target.ts";
+
+export interface RunCheckDeps {
+  readonly source: PlatformSource;
+  readonly clock: Clock;
+  /** Which of the result's free keys carry the counts (CONTRACT 4, source.observedKeys). */
+  readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
+  /** Local sources only: instant of the organization's first stored event, null without one. */
+  readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
+  /** The organization's address in the application, for results that are made here. */
+  readonly appUrl?: (slug: string) => string | null;
+}
+
+/**
+ * Runs one check of one organization and answers what it gave. Never rejects: whatever fails is an error report under a
+ * reason of the closed set (CONTRACT 6). `signal` ends it early, as `timeout`, even when the source does not listen.
+ */
+export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: AbortSignal): Promise<CheckReport> {
+  const startedAtMs = deps.clock.nowMs();
+  const base = { check: target.check, slug: target.slug, startedAtMs };
+  try {
+    const { result, baselineCoverage } = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
+    const counts = observedCounts(result, deps.observedKeys);
+    const finishedAtMs = deps.clock.nowMs();
+    return { ...base, kind: "result", finishedAtMs, severity: result.severity, result, counts, baselineCoverage };
+  } catch (thrown) {
+    const error = signal.aborted && !(thrown instanceof FlatlineError) ? endedEarly(signal) : asFlatlineError(thrown);
+    const reason = checkErrorReason(error.code);
+    return {
+      ...base,
+      kind: "error",
+      finishedAtMs: deps.clock.nowMs(),
+      severity: "unknown",
+      error: { reason, message: error.message },
+    };
+  }
+}
+
+/** Share (0–1) of the baseline that lies after the first stored event (CONTRACT 7, minBaselineCoverage). */
+export function coverageOfBaseline(thresholds: SpikeThresholds, nowMs: number, firstEventAtMs: number | null): number {
+  if (firstEventAtMs === null) return 0;
+  const baselineMs = thresholds.baselineDays * dayMs;
+  const baselineEndMs = nowMs - thresholds.windowHours * hourMs;
+  return Math.min(1, Math.max(0, (baselineEndMs - firstEventAtMs) / baselineMs));
+}
+
+interface Evaluated {
+  readonly result: HealthcheckResult;
+  readonly baselineCoverage: number | null;
+}
+
+async function evaluate(
+  target: CheckTarget,
+  deps: RunCheckDeps,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Evaluated> {
+  const { slug } = target;
+  const api = deps.source.forOrganization(slug);
+  if (target.check === "review-queue") {
+    const reports = await listQueue(api, slug, signal);
+    const appUrl = deps.appUrl?.(slug) ?? null;
+    const result = evaluateReviewQueue({ slug, nowMs, thresholds: target.thresholds, reports, appUrl });
+    return { result, baselineCoverage: null };
+  }
+  const { thresholds } = target;
+  const result = await api.deadAssetSpike({ slug, ...thresholds }, { signal });
+  if (deps.firstEventAtMs === undefined) return { result, baselineCoverage: null };
+  return { result, baselineCoverage: coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug)) };
+}
+
+/** All reports that wait for the customer's review, each id once. */
+async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): Promise<QueuedReport[]> {
+  const reports: QueuedReport[] = [];
+  const refs = new Set<string>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    signal.throwIfAborted();
+    const query = { slug, needsCustomerReview: true, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await api.listReports(query, { signal });
+    for (const report of page.reports) {
+      const queued = queuedReport(report);
+      if (queued.ref !== null && refs.has(queued.ref)) continue;
+      if (queued.ref !== null) refs.add(queued.ref);
+      reports.push(queued);
+    }
+    cursor = page.cursor;
+    if (cursor !== undefined && cursors.has(cursor))
+      throw new FlatlineError("api_invalid_response", "the listing of reports gave the same cursor twice");
+    if (cursor !== undefined) cursors.add(cursor);
+  } while (cursor !== undefined);
+  return reports;
+}
+
+function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
+  const count = (key: string): number | null => {
+    // Own keys only: a configured key may be called like something that every object has.
+    const value = Object.hasOwn(result.observed, key) ? result.observed[key] : null;
+    return typeof value === "number" && Number.isFinite(value) ? value : null;
+  };
+  return {
+    currentCount: count(keys.currentCount),
+    baselineCount: count(keys.baselineCount),
+    expectedCount: count(keys.expectedCount),
+    ratio: count(keys.ratio),
+  };
+}
+
+function endedEarly(signal: AbortSignal): FlatlineError {
+  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return new FlatlineError("api_timeout", isTimeout ? "the check did not end in time" : "the check was stopped");
+}
+
+/** `work`, or a rejection as soon as the signal aborts: a source that hangs must not hold a place for ever. */
+function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(endedEarly(signal));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,19 @@
+import type { CheckName } from "../contract/report.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { ReviewQueueThresholds } from "./review-queue.ts";
+import type { Schedule } from "./schedule.ts";
+
+interface TargetBase {
+  readonly slug: string;
+  readonly schedule: Schedule;
+}
+
+/** One check of one organization, with all that a run of it needs to know. */
+export type CheckTarget =
+  | (TargetBase & { readonly check: "dead-asset-spike"; readonly thresholds: SpikeThresholds })
+  | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds });
+
+/** A (check, slug) as one key of a map; no name of a check has a space. */
+export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {
+  return `${target.check} ${target.slug}`;
+}
