@@ -1,3 +1,5 @@
+import { SpikeInputError } from "./spike-input-error.ts";
+
 /** The five thresholds of the dead asset spike healthcheck, under the API's own names (CONTRACT 2). */
 export interface SpikeThresholds {
   /** Length of the window, hours, integer > 0. */
@@ -20,3 +22,31 @@ export const defaultThresholds: SpikeThresholds = {
   failMultiplier: 4,
   minSpikeCount: 10,
 };
+
+/** Some thresholds; what is absent or undefined is the default. */
+export type PartialThresholds = { readonly [Name in keyof SpikeThresholds]?: number | undefined };
+
+/**
+ * All five thresholds, the absent ones by default.
+ * @throws SpikeInputError when one is not what CONTRACT 2 allows; a safe integer where an integer is wanted, as in the API
+ */
+export function completeThresholds(given: PartialThresholds = {}): SpikeThresholds {
+  const thresholds: SpikeThresholds = {
+    windowHours: given.windowHours ?? defaultThresholds.windowHours,
+    baselineDays: given.baselineDays ?? defaultThresholds.baselineDays,
+    warnMultiplier: given.warnMultiplier ?? defaultThresholds.warnMultiplier,
+    failMultiplier: given.failMultiplier ?? defaultThresholds.failMultiplier,
+    minSpikeCount: given.minSpikeCount ?? defaultThresholds.minSpikeCount,
+  };
+  for (const name of ["windowHours", "baselineDays", "minSpikeCount"] as const) {
+    if (!Number.isSafeInteger(thresholds[name]) || thresholds[name] < 1) {
+      throw new SpikeInputError(name, `${name} must be an integer of at least 1, got ${String(thresholds[name])}`);
+    }
+  }
+  for (const name of ["warnMultiplier", "failMultiplier"] as const) {
+    if (!Number.isFinite(thresholds[name]) || thresholds[name] <= 0) {
+      throw new SpikeInputError(name, `${name} must be a number greater than 0, got ${String(thresholds[name])}`);
+    }
+  }
+  return thresholds;
+}

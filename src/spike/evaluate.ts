@@ -1,0 +1,111 @@
+import { excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
+import { spikeFindings, type SpikeFinding } from "./findings.ts";
+import { SpikeInputError } from "./spike-input-error.ts";
+import { completeThresholds, type PartialThresholds } from "./thresholds.ts";
+import { checkCount, expectedDeaths, expectedDeathsNumber, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
+import { checkInstant } from "./window.ts";
+
+/** Everything that one evaluation depends on. */
+export interface SpikeInput {
+  /** The organization, at least one character. */
+  readonly slug: string;
+  /** End of the window, integer epoch ms. */
+  readonly nowMs: number;
+  /** Absent ones are the API's defaults. */
+  readonly thresholds?: PartialThresholds;
+  /** Deaths in the window. */
+  readonly currentCount: number;
+  /** Deaths in the baseline. */
+  readonly baselineCount: number;
+  /** The same per asset type, where types are known; only the findings use it. */
+  readonly assetTypes?: readonly AssetTypeCounts[];
+  /** Template of the link to the organization, with `{slug}`. */
+  readonly appUrl?: string | null;
+}
+
+/** The API's healthcheck result for a dead asset spike, all twelve fields (CONTRACT 2). */
+export type SpikeResult = {
+  readonly id: "dead-asset-spike";
+  readonly title: "Spike in recently dead assets";
+  readonly category: "assets";
+  /** ISO 8601, milliseconds, Z. */
+  readonly generatedAt: string;
+  readonly scope: { readonly slug: string };
+  readonly ok: boolean;
+  readonly severity: SpikeSeverity;
+  readonly observed: {
+    readonly currentCount: number;
+    readonly baselineCount: number;
+    readonly expectedCount: number;
+    /** null when nothing is expected. */
+    readonly ratio: number | null;
+  };
+  readonly threshold: {
+    readonly windowHours: number;
+    readonly baselineDays: number;
+    readonly warnMultiplier: number;
+    readonly failMultiplier: number;
+    readonly minSpikeCount: number;
+    readonly warnAbove: number;
+    readonly failAbove: number;
+  };
+  readonly findings: SpikeFinding[];
+  readonly suggestedAction: string | null;
+  readonly appUrl: string | null;
+};
+
+const suggestedAction =
+  "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
+  "takedown that it closed and repair it before its deaths are counted.";
+
+/**
+ * Whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact: no rounding decides.
+ * @throws SpikeInputError for an empty slug, an instant, count or threshold that is out of range
+ */
+export function evaluateSpike(input: SpikeInput): SpikeResult {
+  const { slug, nowMs, currentCount, baselineCount } = input;
+  if (slug === "") throw new SpikeInputError("slug", "slug must have at least one character");
+  checkInstant("nowMs", nowMs);
+  checkCount("currentCount", currentCount);
+  checkCount("baselineCount", baselineCount);
+  const thresholds = completeThresholds(input.thresholds);
+
+  const severity = spikeSeverity(currentCount, expectedDeaths(baselineCount, thresholds), thresholds);
+  const expectedCount = expectedDeathsNumber(baselineCount, thresholds);
+  const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
+  const isOk = severity === "ok";
+  const assetTypes = excessByAssetType(input.assetTypes ?? [], thresholds);
+  const { windowHours } = thresholds;
+
+  return {
+    id: "dead-asset-spike",
+    title: "Spike in recently dead assets",
+    category: "assets",
+    generatedAt: new Date(nowMs).toISOString(),
+    scope: { slug },
+    ok: isOk,
+    severity,
+    observed: { currentCount, baselineCount, expectedCount, ratio },
+    threshold: {
+      ...thresholds,
+      warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
+      failAbove: finiteProduct(expectedCount, thresholds.failMultiplier),
+    },
+    findings: isOk
+      ? []
+      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, assetTypes }),
+    suggestedAction: isOk ? null : suggestedAction,
+    appUrl: organizationUrl(input.appUrl ?? null, slug),
+  };
+}
+
+/** The link to an organization from a template with `{slug}`; null without a template. */
+export function organizationUrl(template: string | null, slug: string): string | null {
+  // A slug can hold anything, lone surrogates too, which encodeURIComponent refuses.
+  return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));
+}
+
+/** JSON has no infinity: a multiplier of 1e308 is above everything anyway. */
+function finiteProduct(expectedCount: number, multiplier: number): number {
+  return Math.min(expectedCount * multiplier, Number.MAX_VALUE);
+}

@@ -1,0 +1,63 @@
+import type { AssetTypeExcess } from "./asset-types.ts";
+import type { SpikeSeverity } from "./verdict.ts";
+
+/** One finding of a result, with the API's four fields. */
+export type SpikeFinding = {
+  readonly kind: string;
+  readonly ref: string;
+  readonly severity: SpikeSeverity;
+  readonly message: string;
+};
+
+const spikeKind = "dead-asset-spike";
+const assetTypeKind = "dead-asset-spike.asset-type";
+// CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are.
+const maxAssetTypes = 5;
+
+/** What the findings of a result that is not ok are about. */
+export interface FindingsInput {
+  readonly slug: string;
+  readonly severity: SpikeSeverity;
+  readonly windowHours: number;
+  readonly currentCount: number;
+  readonly expectedCount: number;
+  readonly ratio: number | null;
+  /** Largest first, as excessByAssetType answers. */
+  readonly assetTypes: readonly AssetTypeExcess[];
+}
+
+/** The findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
+export function spikeFindings(input: FindingsInput): SpikeFinding[] {
+  const { slug, severity, windowHours } = input;
+  const ratio = input.ratio === null ? "no ratio: none were expected" : `ratio ${formatCount(input.ratio)}`;
+  const message = `${input.currentCount} deaths in ${windowHours} h, ${formatCount(input.expectedCount)} expected (${ratio})`;
+  const carriers = input.assetTypes.slice(0, maxAssetTypes).map((carrier) => ({
+    kind: assetTypeKind,
+    ref: carrier.assetType,
+    severity,
+    message:
+      `${carrier.currentCount} deaths of type ${carrier.assetType} in ${windowHours} h, ` +
+      `${formatCount(carrier.expectedCount)} expected (excess ${formatCount(carrier.excess)})`,
+  }));
+  return [{ kind: spikeKind, ref: slug, severity, message }, ...carriers];
+}
+
+/**
+ * The asset type and its excess deaths of a finding that spikeFindings worded, rounded as it is there; null for any other.
+ * A finding of the API has four fields and no number: what flatline itself said, it can read again, also over the wire.
+ */
+export function readAssetTypeExcess(finding: {
+  readonly kind: string;
+  readonly ref: string;
+  readonly message: string;
+}): { readonly assetType: string; readonly excess: number } | null {
+  if (finding.kind !== assetTypeKind) return null;
+  const excess = / expected \(excess (\d+(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
+  return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess) };
+}
+
+/** Two decimals at most, more only where two would show nothing; without trailing zeros. */
+function formatCount(value: number): string {
+  const rounded = value !== 0 && value < 0.1 ? value.toPrecision(2) : value.toFixed(2);
+  return String(Number(rounded));
+}

@@ -1,0 +1,508 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { compareFractions, decimalFraction } from "./fraction.ts";
+import {
+  completeThresholds,
+  countEvents,
+  defaultThresholds,
+  evaluateSpike,
+  excessByAssetType,
+  readAssetTypeExcess,
+  SpikeInputError,
+  spikeWindow,
+  windowCoverage,
+  type SpikeInput,
+  type SpikeThresholds,
+} from "./spike.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const hourMs = 3_600_000;
+const base: SpikeInput = { slug: "acme", nowMs, currentCount: 5119, baselineCount: 78 };
+
+const count = fc.integer({ min: 0, max: 1_000_000 });
+const multiplier = fc.oneof(
+  fc.integer({ min: 1, max: 1000 }).map((tenths) => tenths / 10),
+  fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
+);
+const thresholds: fc.Arbitrary<SpikeThresholds> = fc.record({
+  windowHours: fc.integer({ min: 1, max: 1000 }),
+  baselineDays: fc.integer({ min: 1, max: 400 }),
+  warnMultiplier: multiplier,
+  failMultiplier: multiplier,
+  minSpikeCount: fc.integer({ min: 1, max: 100_000 }),
+});
+const rank = { ok: 0, warn: 1, fail: 2 };
+
+function severityOf(currentCount: number, baselineCount: number, given: Partial<SpikeThresholds>): string {
+  return evaluateSpike({ ...base, currentCount, baselineCount, thresholds: given }).severity;
+}
+
+describe("evaluateSpike, laws", () => {
+  it("answers the same when both counts and the multiplier's scale grow together", () => {
+    fc.assert(
+      fc.property(count, count, thresholds, fc.integer({ min: 1, max: 1000 }), (current, baseline, given, factor) => {
+        const minimal = { ...given, minSpikeCount: 1 };
+
+        expect(severityOf(current * factor, baseline * factor, minimal)).toBe(severityOf(current, baseline, minimal));
+      }),
+    );
+  });
+
+  it("never becomes less severe when the count grows", () => {
+    fc.assert(
+      fc.property(count, count, count, thresholds, (current, more, baseline, given) => {
+        const ordered = { ...given, failMultiplier: Math.max(given.warnMultiplier, given.failMultiplier) };
+        const before = evaluateSpike({ ...base, currentCount: current, baselineCount: baseline, thresholds: ordered });
+        const after = evaluateSpike({
+          ...base,
+          currentCount: current + more,
+          baselineCount: baseline,
+          thresholds: ordered,
+        });
+
+        expect(rank[after.severity]).toBeGreaterThanOrEqual(rank[before.severity]);
+      }),
+    );
+  });
+
+  it("warns wherever it fails when the multipliers are ordered", () => {
+    fc.assert(
+      fc.property(count, count, thresholds, (current, baseline, given) => {
+        const [low, high] = [given.warnMultiplier, given.failMultiplier].toSorted((left, right) => left - right);
+        const fails =
+          severityOf(current, baseline, { ...given, warnMultiplier: low ?? 1, failMultiplier: high ?? 1 }) === "fail";
+        const warnsAlone = severityOf(current, baseline, {
+          ...given,
+          warnMultiplier: low ?? 1,
+          failMultiplier: Number.MAX_VALUE,
+        });
+
+        if (fails) expect(warnsAlone).not.toBe("ok");
+        else
+          expect(["ok", "warn"]).toContain(
+            severityOf(current, baseline, { ...given, failMultiplier: high ?? 1, warnMultiplier: low ?? 1 }),
+          );
+      }),
+    );
+  });
+
+  it("is ok below minSpikeCount", () => {
+    fc.assert(
+      fc.property(count, thresholds, fc.nat(), (baseline, given, below) => {
+        expect(severityOf(below % given.minSpikeCount, baseline, given)).toBe("ok");
+      }),
+    );
+  });
+
+  it("agrees with integer arithmetic on multipliers of one decimal", () => {
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        fc.integer({ min: 1, max: 999 }),
+        fc.integer({ min: 1, max: 999 }),
+        (current, baseline, warn, fail) => {
+          const given = {
+            windowHours: 24,
+            baselineDays: 7,
+            warnMultiplier: warn / 10,
+            failMultiplier: fail / 10,
+            minSpikeCount: 1,
+          };
+          const left = BigInt(current) * 7n * 24n * 10n;
+          const right = BigInt(baseline) * 24n;
+          const exact =
+            current >= 1 && left > right * BigInt(fail)
+              ? "fail"
+              : current >= 1 && left > right * BigInt(warn)
+                ? "warn"
+                : "ok";
+
+          expect(severityOf(current, baseline, given)).toBe(exact);
+        },
+      ),
+    );
+  });
+
+  it("gives a valid result of the API for any input", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: "binary" }),
+        fc.maxSafeNat(),
+        fc.maxSafeNat(),
+        thresholds,
+        (slug, currentCount, baselineCount, given) => {
+          const result: HealthcheckResult = evaluateSpike({
+            slug,
+            nowMs,
+            currentCount,
+            baselineCount,
+            thresholds: given,
+          });
+
+          expect(healthcheckResultSchema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
+            ok: result.severity === "ok",
+            observed: { currentCount, baselineCount },
+          });
+          expect(result.findings.length === 0).toBe(result.ok);
+          expect(result.suggestedAction === null).toBe(result.ok);
+        },
+      ),
+    );
+  });
+});
+
+describe("evaluateSpike, rules", () => {
+  const rules: {
+    rule: string;
+    currentCount: number;
+    baselineCount: number;
+    thresholds: Partial<SpikeThresholds>;
+    severity: string;
+  }[] = [
+    {
+      rule: "exactly expected × warnMultiplier is ok",
+      currentCount: 20,
+      baselineCount: 70,
+      thresholds: {},
+      severity: "ok",
+    },
+    { rule: "one more is warn", currentCount: 21, baselineCount: 70, thresholds: {}, severity: "warn" },
+    {
+      rule: "exactly expected × failMultiplier is warn",
+      currentCount: 40,
+      baselineCount: 70,
+      thresholds: {},
+      severity: "warn",
+    },
+    { rule: "one more is fail", currentCount: 41, baselineCount: 70, thresholds: {}, severity: "fail" },
+    { rule: "minSpikeCount itself counts", currentCount: 10, baselineCount: 0, thresholds: {}, severity: "fail" },
+    { rule: "below minSpikeCount is ok", currentCount: 9, baselineCount: 0, thresholds: {}, severity: "ok" },
+    {
+      rule: "nothing at all is ok",
+      currentCount: 0,
+      baselineCount: 0,
+      thresholds: { minSpikeCount: 1 },
+      severity: "ok",
+    },
+    {
+      rule: "fail is tried first, also when its multiplier is smaller",
+      currentCount: 21,
+      baselineCount: 70,
+      thresholds: { warnMultiplier: 3, failMultiplier: 2 },
+      severity: "fail",
+    },
+    {
+      rule: "1.1 is eleven tenths: 11 of 10 is not above (10 × 1.1 is 11.000000000000002 in doubles)",
+      currentCount: 11,
+      baselineCount: 70,
+      thresholds: { warnMultiplier: 1.1 },
+      severity: "ok",
+    },
+    {
+      rule: "2.3 is 23 tenths: 23 of 10 is not above (10 × 2.3 is 23, 100 × 2.3 is 229.99999999999997)",
+      currentCount: 230,
+      baselineCount: 700,
+      thresholds: { warnMultiplier: 2.3 },
+      severity: "ok",
+    },
+    {
+      rule: "small multipliers have exponents (1e-7)",
+      currentCount: 1,
+      baselineCount: 70_000_000,
+      thresholds: { warnMultiplier: 1e-7, minSpikeCount: 1 },
+      severity: "ok",
+    },
+    {
+      rule: "… and one more decides",
+      currentCount: 2,
+      baselineCount: 70_000_000,
+      thresholds: { warnMultiplier: 1e-7, minSpikeCount: 1 },
+      severity: "warn",
+    },
+    {
+      rule: "large multipliers have exponents (1e21)",
+      currentCount: 1_000_000,
+      baselineCount: 1,
+      thresholds: { warnMultiplier: 1e21, failMultiplier: 1e300 },
+      severity: "ok",
+    },
+    {
+      rule: "thirds of a death are exact",
+      currentCount: 10,
+      baselineCount: 35,
+      thresholds: { windowHours: 48, baselineDays: 7, warnMultiplier: 1, failMultiplier: 2 },
+      severity: "ok",
+    },
+    {
+      rule: "counts that doubles round are exact",
+      currentCount: Number.MAX_SAFE_INTEGER,
+      baselineCount: Number.MAX_SAFE_INTEGER - 1,
+      thresholds: { windowHours: 24, baselineDays: 1, warnMultiplier: 1, failMultiplier: 2 },
+      severity: "warn",
+    },
+  ];
+
+  it.each(rules)("$rule", (row) => {
+    expect(severityOf(row.currentCount, row.baselineCount, row.thresholds)).toBe(row.severity);
+  });
+
+  it("answers all twelve fields", () => {
+    const assetTypes = [
+      { assetType: "DOMAIN", currentCount: 4000, baselineCount: 70 },
+      { assetType: "URL", currentCount: 1100, baselineCount: 7 },
+      { assetType: "IP", currentCount: 0, baselineCount: 1 },
+      { assetType: null, currentCount: 19, baselineCount: 0 },
+    ];
+
+    const result = evaluateSpike({
+      ...base,
+      assetTypes,
+      appUrl: "https://app.example.com/o/{slug}?from={slug}",
+      slug: "a b$&/ü",
+    });
+
+    expect(result).toEqual({
+      id: "dead-asset-spike",
+      title: "Spike in recently dead assets",
+      category: "assets",
+      generatedAt: "2026-01-15T12:00:00.000Z",
+      scope: { slug: "a b$&/ü" },
+      ok: false,
+      severity: "fail",
+      observed: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
+      threshold: { ...defaultThresholds, warnAbove: (78 / 7) * 2, failAbove: (78 / 7) * 4 },
+      findings: [
+        {
+          kind: "dead-asset-spike",
+          ref: "a b$&/ü",
+          severity: "fail",
+          message: "5119 deaths in 24 h, 11.14 expected (ratio 459.4)",
+        },
+        {
+          kind: "dead-asset-spike.asset-type",
+          ref: "DOMAIN",
+          severity: "fail",
+          message: "4000 deaths of type DOMAIN in 24 h, 10 expected (excess 3990)",
+        },
+        {
+          kind: "dead-asset-spike.asset-type",
+          ref: "URL",
+          severity: "fail",
+          message: "1100 deaths of type URL in 24 h, 1 expected (excess 1099)",
+        },
+      ],
+      suggestedAction: expect.stringMatching(/^[^.]+\.$/),
+      appUrl: "https://app.example.com/o/a%20b%24%26%2F%C3%BC?from=a%20b%24%26%2F%C3%BC",
+    });
+  });
+
+  it("has no ratio when nothing is expected, and says so", () => {
+    const result = evaluateSpike({ ...base, baselineCount: 0 });
+
+    expect(result.observed).toMatchObject({ expectedCount: 0, ratio: null });
+    expect(result.threshold).toMatchObject({ warnAbove: 0, failAbove: 0 });
+    expect(result.findings[0]?.message).toBe("5119 deaths in 24 h, 0 expected (no ratio: none were expected)");
+  });
+
+  it("takes absent and undefined thresholds by default, and answers them", () => {
+    const result = evaluateSpike({ ...base, thresholds: { windowHours: 48, minSpikeCount: undefined } });
+
+    expect(result.threshold).toMatchObject({ ...defaultThresholds, windowHours: 48 });
+  });
+
+  const wrong: [string, Partial<SpikeInput>, string][] = [
+    ["an empty slug", { slug: "" }, "slug"],
+    ["a fractional instant", { nowMs: 0.5 }, "nowMs"],
+    ["an instant that no date has", { nowMs: 8.64e15 + 1 }, "nowMs"],
+    ["a negative count", { currentCount: -1 }, "currentCount"],
+    ["a fractional count", { baselineCount: 1.5 }, "baselineCount"],
+    ["a count that is not safe", { currentCount: 2 ** 53 }, "currentCount"],
+    ["NaN", { baselineCount: Number.NaN }, "baselineCount"],
+    ["a window of 0 h", { thresholds: { windowHours: 0 } }, "windowHours"],
+    ["a fractional baseline", { thresholds: { baselineDays: 1.5 } }, "baselineDays"],
+    ["minSpikeCount 0", { thresholds: { minSpikeCount: 0 } }, "minSpikeCount"],
+    ["a multiplier of 0", { thresholds: { warnMultiplier: 0 } }, "warnMultiplier"],
+    ["an infinite multiplier", { thresholds: { failMultiplier: Number.POSITIVE_INFINITY } }, "failMultiplier"],
+    [
+      "a negative count of a type",
+      { assetTypes: [{ assetType: "URL", currentCount: -1, baselineCount: 0 }] },
+      "assetTypes.currentCount",
+    ],
+    [
+      "a type that is named twice",
+      {
+        assetTypes: [
+          { assetType: "URL", currentCount: 1, baselineCount: 0 },
+          { assetType: "URL", currentCount: 2, baselineCount: 0 },
+        ],
+      },
+      "assetTypes",
+    ],
+  ];
+  it.each(wrong)("refuses %s", (_name, input, field) => {
+    const evaluate = (): unknown => evaluateSpike({ ...base, ...input });
+
+    expect(evaluate).toThrow(SpikeInputError);
+    expect(evaluate).toThrow(RangeError);
+    expect(evaluate).toThrow(expect.objectContaining({ field }));
+  });
+
+  it("refuses text where numbers are wanted", () => {
+    expect(() => completeThresholds({ windowHours: "24" as unknown as number })).toThrow(SpikeInputError);
+  });
+});
+
+describe("asset types", () => {
+  it("names at most five, largest excess first, equal ones by name, whatever the order they come in", () => {
+    const types = ["G", "F", "E", "D", "C", "B"].map((assetType) => ({
+      assetType,
+      currentCount: 100,
+      baselineCount: 7,
+    }));
+    const counts = [...types, { assetType: "Z", currentCount: 500, baselineCount: 7 }];
+
+    const refs = (given: typeof counts): string[] =>
+      evaluateSpike({ ...base, assetTypes: given }).findings.map(({ ref }) => ref);
+
+    expect(refs(counts)).toEqual(["acme", "Z", "B", "C", "D", "E"]);
+    expect(refs(counts.toReversed())).toEqual(refs(counts));
+  });
+
+  it("leaves out types without an excess and events without a type", () => {
+    const excess = excessByAssetType(
+      [
+        { assetType: "URL", currentCount: 1, baselineCount: 7 },
+        { assetType: "IP", currentCount: 2, baselineCount: 7 },
+        { assetType: null, currentCount: 50, baselineCount: 0 },
+      ],
+      defaultThresholds,
+    );
+
+    expect(excess).toEqual([{ assetType: "IP", currentCount: 2, baselineCount: 7, expectedCount: 1, excess: 1 }]);
+  });
+
+  it("can be read from a finding again", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 11, max: 1e9 }), fc.nat(1e6), (currentCount, baselineCount) => {
+        const assetTypes = [{ assetType: "URL", currentCount, baselineCount }];
+        const { findings } = evaluateSpike({ ...base, currentCount: 1e12, assetTypes });
+        const [excess] = excessByAssetType(assetTypes, defaultThresholds);
+
+        const read = findings[1] === undefined ? null : readAssetTypeExcess(findings[1]);
+
+        if (excess === undefined) expect(read).toBeNull();
+        else
+          expect(Math.abs((read?.excess ?? 0) - excess.excess)).toBeLessThanOrEqual(
+            0.005 + excess.excess * 0.05 * Number(excess.excess < 0.1),
+          );
+      }),
+    );
+    expect(readAssetTypeExcess({ kind: "dead-asset-spike", ref: "acme", message: "x expected (excess 3)" })).toBeNull();
+    expect(readAssetTypeExcess({ kind: "dead-asset-spike.asset-type", ref: "URL", message: "many" })).toBeNull();
+  });
+});
+
+describe("windows", () => {
+  const window = spikeWindow(nowMs, defaultThresholds);
+
+  const instants: [string, number, string][] = [
+    ["an event exactly at now is in the window", nowMs, "current"],
+    ["one after now is in neither", nowMs + 1, "neither"],
+    ["one just after the window's start is in the window", nowMs - 24 * hourMs + 1, "current"],
+    ["one exactly at the window's start is in the baseline", nowMs - 24 * hourMs, "baseline"],
+    ["one just after the baseline's start is in the baseline", nowMs - 8 * 24 * hourMs + 1, "baseline"],
+    ["one exactly at the baseline's start is in neither", nowMs - 8 * 24 * hourMs, "neither"],
+  ];
+  it.each(instants)("%s", (_rule, atMs, place) => {
+    const counts = countEvents([{ atMs }], window);
+
+    expect(counts).toMatchObject({
+      currentCount: place === "current" ? 1 : 0,
+      baselineCount: place === "baseline" ? 1 : 0,
+    });
+  });
+
+  it("count deaths by weight and type, and nothing that is no death", () => {
+    const counts = countEvents(
+      [
+        { atMs: nowMs, count: 5, assetType: "URL" },
+        { atMs: nowMs, count: 0, assetType: "IP" },
+        { atMs: nowMs, status: "DETECTED_AS_ALIVE", assetType: "URL" },
+        { atMs: nowMs - 48 * hourMs, status: "DETECTED_AS_DEAD", assetType: "URL" },
+        { atMs: nowMs },
+      ],
+      window,
+    );
+
+    expect(counts).toEqual({
+      currentCount: 6,
+      baselineCount: 1,
+      assetTypes: [
+        { assetType: null, currentCount: 1, baselineCount: 0 },
+        { assetType: "URL", currentCount: 5, baselineCount: 1 },
+      ],
+    });
+  });
+
+  it("shift with now: moving events and now together changes nothing", () => {
+    const event = fc.record({
+      atMs: fc.integer({ min: nowMs - 10 * 24 * hourMs, max: nowMs + hourMs }),
+      count: fc.nat(100),
+    });
+    fc.assert(
+      fc.property(fc.array(event), fc.integer({ min: -1e12, max: 1e12 }), (events, shiftMs) => {
+        const shifted = events.map(({ atMs, count }) => ({ atMs: atMs + shiftMs, count }));
+
+        expect(countEvents(shifted, spikeWindow(nowMs + shiftMs, defaultThresholds))).toEqual(
+          countEvents(events, window),
+        );
+      }),
+    );
+  });
+
+  it("stay integers that a database can hold, however long they are", () => {
+    const longest = spikeWindow(nowMs, { windowHours: Number.MAX_SAFE_INTEGER, baselineDays: Number.MAX_SAFE_INTEGER });
+
+    expect(longest).toEqual({
+      baselineStartMs: Number.MIN_SAFE_INTEGER,
+      windowStartMs: Number.MIN_SAFE_INTEGER,
+      endMs: nowMs,
+    });
+  });
+
+  const coverages: [string, number | null, number][] = [
+    ["no event at all: 0", null, 0],
+    ["the first event within the window: 0", nowMs - hourMs, 0],
+    ["half of the baseline", nowMs - 24 * hourMs - 3.5 * 24 * hourMs, 0.5],
+    ["the first event before the baseline: 1", nowMs - 100 * 24 * hourMs, 1],
+  ];
+  it.each(coverages)("are covered: %s", (_rule, firstEventAtMs, coverage) => {
+    expect(windowCoverage(window, firstEventAtMs)).toBe(coverage);
+  });
+});
+
+describe("decimalFraction", () => {
+  it("is the shortest decimal, whatever the exponent", () => {
+    fc.assert(
+      fc.property(fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }), (value) => {
+        const { numerator, denominator } = decimalFraction(value);
+        const digits = denominator.toString().length - 1;
+
+        expect(Number(`${numerator}e-${digits}`)).toBe(value);
+      }),
+    );
+  });
+
+  it.each([
+    [1e-7, 1n, 10_000_000n],
+    [1.5e21, 15n * 10n ** 20n, 1n],
+    [0.1, 1n, 10n],
+    [2, 2n, 1n],
+  ])("%d", (value, numerator, denominator) => {
+    expect(compareFractions(decimalFraction(value), { numerator, denominator })).toBe(0);
+  });
+});

@@ -1,0 +1,49 @@
+import { compareFractions, decimalFraction, multiplyFractions, type Fraction } from "./fraction.ts";
+import { SpikeInputError } from "./spike-input-error.ts";
+import type { SpikeThresholds } from "./thresholds.ts";
+
+const hoursPerDay = 24;
+
+/** What an evaluation can answer (CONTRACT 1). */
+export type SpikeSeverity = "ok" | "warn" | "fail";
+
+/** Deaths in the window and in the baseline, safe integers ≥ 0. */
+export interface SpikeCounts {
+  readonly currentCount: number;
+  readonly baselineCount: number;
+}
+
+/** Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24). */
+export function expectedDeaths(
+  baselineCount: number,
+  thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+): Fraction {
+  return {
+    numerator: BigInt(baselineCount) * BigInt(thresholds.windowHours),
+    denominator: BigInt(thresholds.baselineDays) * BigInt(hoursPerDay),
+  };
+}
+
+/** The same as the double that results show. */
+export function expectedDeathsNumber(
+  baselineCount: number,
+  thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+): number {
+  return (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
+}
+
+/** The rule of CONTRACT 2, strict and exact; fail is tried first, whichever multiplier is larger. Expects checked input. */
+export function spikeSeverity(currentCount: number, expected: Fraction, thresholds: SpikeThresholds): SpikeSeverity {
+  if (currentCount < thresholds.minSpikeCount) return "ok";
+  const current: Fraction = { numerator: BigInt(currentCount), denominator: 1n };
+  const isAbove = (multiplier: number): boolean =>
+    compareFractions(current, multiplyFractions(expected, decimalFraction(multiplier))) > 0;
+  if (isAbove(thresholds.failMultiplier)) return "fail";
+  return isAbove(thresholds.warnMultiplier) ? "warn" : "ok";
+}
+
+/** @throws SpikeInputError when it is no safe integer ≥ 0 */
+export function checkCount(field: string, count: number): void {
+  if (Number.isSafeInteger(count) && count >= 0) return;
+  throw new SpikeInputError(field, `${field} must be an integer of at least 0, got ${String(count)}`);
+}
