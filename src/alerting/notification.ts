@@ -4,7 +4,8 @@ import type { Severity } from "../contract/severity.ts";
 import type { AlertKind, AlertPeak } from "../store/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
-export type NoticeEvent = "firing" | "escalated" | "deescalated" | "reminder" | "resolved" | "unknown" | "recovered" | "test";
+export type NoticeEvent =
+  "firing" | "escalated" | "deescalated" | "reminder" | "resolved" | "unknown" | "recovered" | "test";
 
 /** One alert's change, as a receiver is told of it. Times are epoch ms here and ISO 8601 in the payload. */
 export interface AlertNotice {

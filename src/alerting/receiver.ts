@@ -18,5 +18,8 @@ export interface Receiver {
    */
   readonly resendIntervalMs?: number;
   /** Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout. */
-  deliver(notification: Notification, context: { readonly signal: AbortSignal; readonly nowMs: number }): Promise<DeliveryOutcome>;
+  deliver(
+    notification: Notification,
+    context: { readonly signal: AbortSignal; readonly nowMs: number },
+  ): Promise<DeliveryOutcome>;
 }

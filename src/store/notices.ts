@@ -17,6 +17,10 @@ export interface AlertChange {
   readonly event: ChangeEvent;
   readonly severity: Severity;
   readonly reason: string;
+}
+
+/** A change to be stored. */
+export interface NewAlertChange extends Omit<AlertChange, "seq"> {
   /** The alert as it was then (alerting/snapshot.ts), as JSON. */
   readonly snapshot: string;
 }
@@ -56,11 +60,15 @@ export interface FleetState {
 }
 
 export interface NoticeStore {
-  appendChange(change: Omit<AlertChange, "seq">): Promise<void>;
+  appendChange(change: NewAlertChange): Promise<void>;
   /** All changes that somebody may have to be told of, in order. */
   changes(): Promise<readonly AlertChange[]>;
-  /** Nobody waits for these any more. */
-  dropChanges(alertId: string, throughSeq: number): Promise<void>;
+  /** The snapshot of one change; null when it is gone. */
+  snapshot(seq: number): Promise<string | null>;
+  /** The snapshot of the alert's last change, settled or not; null when it never changed. */
+  lastSnapshot(alertId: string): Promise<string | null>;
+  /** Nobody waits for these any more: all go but the alert's last one, which is kept for its snapshot. */
+  settle(alertId: string, throughSeq: number): Promise<void>;
   told(): Promise<readonly ToldState[]>;
   saveTold(told: ToldState): Promise<void>;
   /** The alert ended and every receiver is through with it. */

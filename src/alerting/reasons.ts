@@ -1,0 +1,35 @@
+/**
+ * Every reason for which an alert changes, or stays as it is, with its meaning. It is in the payload, in the log and in the
+ * history; docs/alerts.md shows this table.
+ */
+export const reasonMeanings = {
+  for_running: "not ok, but not yet for the length of `for`",
+  baseline_incomplete: "not ok, but less than `minBaselineCoverage` of the baseline lies after the first stored event",
+  not_ok: "not ok, and `for` is 0s: it fires at once",
+  for_elapsed: "not ok without a break for at least `for`: it fires",
+  severity_rose: "it fires and has become worse",
+  severity_fell: "it fires and has become better, but not ok",
+  still_not_ok: "it fires and is as bad as before",
+  cleared_before_firing: "ok again before it fired: it is forgotten",
+  keep_firing_for_running: "ok, but not yet for the length of `keepFiringFor`: it still fires",
+  back_to_ok: "ok, and `keepFiringFor` is 0s: it is resolved",
+  keep_firing_for_elapsed: "ok without a break for at least `keepFiringFor`: it is resolved",
+  run_failed: "a run without a result, fewer than `unknownAfter` in a row",
+  unknown_after_reached: "`unknownAfter` runs in a row gave no result: the alert of kind unknown fires",
+  still_unknown: "the alert of kind unknown fires, and a further run gave no result",
+  result_returned: "a run gave a result again: the alert of kind unknown has recovered",
+  result_returned_early: "a run gave a result before `unknownAfter` was reached: the failed runs are forgotten",
+  organization_removed: "the organization is no longer in the configuration",
+  check_removed: "the check is switched off for the organization",
+  acknowledged: "somebody has acknowledged it: quiet until it is resolved or worse",
+  repeat_interval: "it still fires, and `repeatInterval` has passed since it was last told",
+  silence_ended: "it was held back by a silence or an acknowledgement and fires still, or with another severity",
+  min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",
+  receiver_added: "it fires, and a changed configuration sends it to this receiver only now",
+  fleet_began: "it was told before, and is now part of the fleet verdict",
+  resend: "it still fires, and the receiver forgets what is not repeated",
+  test: "somebody asked for a test",
+} as const;
+
+/** A named reason, as in the payload. */
+export type Reason = keyof typeof reasonMeanings;

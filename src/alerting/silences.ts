@@ -1,0 +1,80 @@
+import { nextCronAtMs } from "../base/cron.ts";
+import type { StoredSilence } from "../store/silences.ts";
+import { matches, type Subject } from "./matching.ts";
+import type { SilenceRule } from "./settings.ts";
+
+// A pattern that comes more often than it ends never ends; a year ahead is as good as never.
+const horizonMs = 366 * 86_400_000;
+// Windows of one recurring silence that touch are one; this many are followed to find its end.
+const maxJoinedWindows = 1_000;
+
+/** From when to when something is silenced. */
+export interface SilenceWindow {
+  readonly startsAtMs: number;
+  /** Exclusive. */
+  readonly endsAtMs: number;
+}
+
+/** A silence made at run time as a rule like those of the configuration. */
+export function ruleOf(silence: StoredSilence): SilenceRule {
+  return {
+    kind: "fixed",
+    slug: silence.slug,
+    ...(silence.check === null ? {} : { check: silence.check }),
+    startsAtMs: silence.startsAtMs,
+    endsAtMs: silence.endsAtMs,
+    comment: silence.comment,
+  };
+}
+
+/** The rule's window that `atMs` lies in; null when it lies in none. */
+export function windowAt(rule: SilenceRule, atMs: number): SilenceWindow | null {
+  if (rule.kind === "fixed") {
+    return rule.startsAtMs <= atMs && atMs < rule.endsAtMs
+      ? { startsAtMs: rule.startsAtMs, endsAtMs: rule.endsAtMs }
+      : null;
+  }
+  const startsAtMs = startAfter(rule, atMs - rule.durationMs);
+  if (startsAtMs === null || startsAtMs > atMs) return null;
+  let endsAtMs = startsAtMs + rule.durationMs;
+  let lastStartMs = startsAtMs;
+  for (let joined = 0; joined < maxJoinedWindows && endsAtMs - atMs < horizonMs; joined++) {
+    const nextStartMs = startAfter(rule, lastStartMs);
+    if (nextStartMs === null || nextStartMs > endsAtMs) break;
+    lastStartMs = nextStartMs;
+    endsAtMs = nextStartMs + rule.durationMs;
+  }
+  return { startsAtMs, endsAtMs };
+}
+
+/** The first instant after `atMs` at which the rule begins or ends to hold; null when it never does again. */
+export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
+  const current = windowAt(rule, atMs);
+  if (current !== null) return current.endsAtMs;
+  if (rule.kind === "recurring") return startAfter(rule, atMs);
+  return rule.startsAtMs > atMs && rule.startsAtMs < rule.endsAtMs ? rule.startsAtMs : null;
+}
+
+/** The rules that hold for the subject at `atMs`. */
+export function silencesOf(rules: readonly SilenceRule[], subject: Subject, atMs: number): readonly SilenceRule[] {
+  return rules.filter((rule) => matches(rule, subject) && windowAt(rule, atMs) !== null);
+}
+
+/** Whether any rule holds for the subject at `atMs`. */
+export function isSilenced(rules: readonly SilenceRule[], subject: Subject, atMs: number): boolean {
+  return rules.some((rule) => matches(rule, subject) && windowAt(rule, atMs) !== null);
+}
+
+/** The first instant after `atMs` at which any of the rules begins or ends to hold; null when none does again. */
+export function nextSilenceChangeAtMs(rules: readonly SilenceRule[], atMs: number): number | null {
+  let nextMs: number | null = null;
+  for (const rule of rules) {
+    const changeAtMs = nextChangeAtMs(rule, atMs);
+    if (changeAtMs !== null && (nextMs === null || changeAtMs < nextMs)) nextMs = changeAtMs;
+  }
+  return nextMs;
+}
+
+function startAfter(rule: SilenceRule & { kind: "recurring" }, afterMs: number): number | null {
+  return nextCronAtMs({ pattern: rule.schedule, timezone: rule.timezone }, afterMs);
+}

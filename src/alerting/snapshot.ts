@@ -1,0 +1,73 @@
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { AlertKind, AlertPeak, AlertState } from "../store/alerts.ts";
+import type { CheckState } from "../store/schedule.ts";
+
+/** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
+export interface AlertSnapshot {
+  readonly id: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly severity: Severity;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number | null;
+  readonly peak: AlertPeak;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url: string | null;
+  readonly result: HealthcheckResult | null;
+  readonly counts: ObservedCounts | null;
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
+  readonly isDrill: boolean;
+}
+
+/** Where an alert's organization stands in the configuration, as far as a notice shows it. */
+export interface SnapshotContext {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url: string | null;
+  readonly isDrill: boolean;
+}
+
+/** The alert with the report that goes with it: null when none is known. */
+export function snapshotOf(
+  alert: AlertState,
+  report: CheckReport | null,
+  context: SnapshotContext,
+  endsAtMs: number | null,
+): AlertSnapshot {
+  const { id, check, slug, kind, severity, startsAtMs, peak } = alert;
+  const shown = report?.kind === "result" ? report : null;
+  return {
+    id,
+    check,
+    slug,
+    kind,
+    severity,
+    startsAtMs,
+    endsAtMs,
+    peak,
+    labels: context.labels,
+    url: context.url ?? shown?.result.appUrl ?? null,
+    result: shown?.result ?? null,
+    counts: shown?.counts ?? null,
+    error: report?.kind === "error" ? report.error : null,
+    isDrill: context.isDrill,
+  };
+}
+
+/** The report that goes with an alert of that kind now: for a verdict the last one with a result. */
+export function reportFor(kind: AlertKind, state: CheckState | null): CheckReport | null {
+  if (state === null) return null;
+  return kind === "verdict" && state.lastReport?.kind !== "result" ? state.lastResultReport : state.lastReport;
+}
+
+/** The text that the store keeps of a snapshot. */
+export function writeSnapshot(snapshot: AlertSnapshot): string {
+  return JSON.stringify(snapshot);
+}
+
+/** The snapshot of a text that writeSnapshot wrote in the same schema version of the store. */
+export function readSnapshot(text: string): AlertSnapshot {
+  return JSON.parse(text) as AlertSnapshot;
+}

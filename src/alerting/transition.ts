@@ -1,0 +1,216 @@
+import type { CheckReport, ErrorReport, ResultReport } from "../contract/report.ts";
+import { compareSeverity, type Severity } from "../contract/severity.ts";
+import type { AlertHistoryEntry, AlertPeak, AlertState } from "../store/alerts.ts";
+import type { ChangeEvent } from "../store/notices.ts";
+import type { Reason } from "./reasons.ts";
+import type { AlertPolicy } from "./settings.ts";
+
+/** Something of which receivers may have to be told. */
+export interface TransitionChange {
+  readonly event: ChangeEvent;
+  /** The alert after the change. */
+  readonly alert: AlertState;
+  readonly previousSeverity: Severity;
+  /** Time of the run that ended it. */
+  readonly endsAtMs: number | null;
+  readonly reason: Reason;
+}
+
+export interface TransitionInput {
+  /** The live alerts of the report's (check, slug). */
+  readonly states: readonly AlertState[];
+  readonly report: CheckReport;
+  readonly policy: AlertPolicy;
+  readonly newId: () => string;
+}
+
+/** What a report makes of the alerts of its (check, slug). */
+export interface Transition {
+  /** To be saved: new, or changed. */
+  readonly live: readonly AlertState[];
+  /** To be removed: ended, or forgotten before they fired. */
+  readonly gone: readonly AlertState[];
+  readonly changes: readonly TransitionChange[];
+  /** What is worth keeping in the history; `atMs` is the run's time. */
+  readonly history: readonly AlertHistoryEntry[];
+  /** Why each alert is now as it is, changed or not. */
+  readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
+}
+
+interface Draft {
+  readonly live: AlertState[];
+  readonly gone: AlertState[];
+  readonly changes: TransitionChange[];
+  readonly history: AlertHistoryEntry[];
+  readonly decisions: { alertId: string; reason: Reason }[];
+}
+
+/**
+ * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
+ * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. Times are
+ * those of the runs' starts; where the wall clock went back, a wait begins anew rather than lasting until it has caught up.
+ */
+export function transition(input: TransitionInput): Transition {
+  const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };
+  const { report } = input;
+  const verdict = input.states.find(({ kind }) => kind === "verdict") ?? null;
+  const unknown = input.states.find(({ kind }) => kind === "unknown") ?? null;
+  if (report.kind === "error") {
+    countUnknown(draft, input, report, unknown);
+    return draft;
+  }
+  if (unknown !== null) endUnknown(draft, report, unknown);
+  if (report.severity === "ok") {
+    if (verdict !== null) takeOk(draft, input, report, verdict);
+  } else {
+    takeNotOk(draft, input, report, verdict);
+  }
+  return draft;
+}
+
+/** Ends an alert whose organization or check is no longer configured; one that only waited is forgotten. */
+export function removal(
+  state: AlertState,
+  reason: "organization_removed" | "check_removed",
+  nowMs: number,
+): Transition {
+  const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };
+  end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
+  return draft;
+}
+
+function takeNotOk(draft: Draft, input: TransitionInput, report: ResultReport, before: AlertState | null): void {
+  const runAtMs = report.startedAtMs;
+  const alert: AlertState =
+    before === null
+      ? create(input, "verdict", report)
+      : {
+          ...before,
+          severity: report.severity,
+          okSinceMs: null,
+          startsAtMs: before.state === "pending" ? Math.min(before.startsAtMs, runAtMs) : before.startsAtMs,
+          peak: worsePeak(before.peak, peakOf(report)),
+        };
+  if (before?.state === "firing") return keepFiring(draft, report, alert, before);
+  const coverage = report.baselineCoverage;
+  if (coverage !== null && coverage < input.policy.minBaselineCoverage)
+    return wait(draft, report, alert, before, "baseline_incomplete");
+  if (runAtMs - alert.startsAtMs < input.policy.forMs) return wait(draft, report, alert, before, "for_running");
+  fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
+}
+
+function keepFiring(draft: Draft, report: ResultReport, alert: AlertState, before: AlertState): void {
+  const order = compareSeverity(alert.severity, before.severity);
+  if (order === 0) return keep(draft, { ...alert, reason: "still_not_ok" }, "still_not_ok");
+  const reason = order > 0 ? "severity_rose" : "severity_fell";
+  const acknowledgement =
+    alert.acknowledgement !== null && compareSeverity(alert.severity, alert.acknowledgement.severity) > 0
+      ? null
+      : alert.acknowledgement;
+  change(
+    draft,
+    order > 0 ? "escalated" : "deescalated",
+    { ...alert, acknowledgement },
+    before.severity,
+    report.startedAtMs,
+    reason,
+  );
+}
+
+function takeOk(draft: Draft, input: TransitionInput, report: ResultReport, before: AlertState): void {
+  const runAtMs = report.startedAtMs;
+  if (before.state === "pending") return end(draft, before, runAtMs, "cleared_before_firing");
+  const { keepFiringForMs } = input.policy;
+  if (keepFiringForMs === 0) return end(draft, before, runAtMs, "back_to_ok");
+  const okSinceMs = Math.min(before.okSinceMs ?? runAtMs, runAtMs);
+  if (runAtMs - okSinceMs >= keepFiringForMs) return end(draft, before, runAtMs, "keep_firing_for_elapsed");
+  keep(draft, { ...before, okSinceMs, reason: "keep_firing_for_running" }, "keep_firing_for_running");
+}
+
+function countUnknown(draft: Draft, input: TransitionInput, report: ErrorReport, before: AlertState | null): void {
+  const alert = before === null ? create(input, "unknown", report) : { ...before, unknownRuns: before.unknownRuns + 1 };
+  if (alert.state === "firing") return keep(draft, { ...alert, reason: "still_unknown" }, "still_unknown");
+  if (alert.unknownRuns < input.policy.unknownAfter) return wait(draft, report, alert, before, "run_failed");
+  fire(draft, report, alert, "unknown_after_reached");
+}
+
+function endUnknown(draft: Draft, report: ResultReport, before: AlertState): void {
+  end(draft, before, report.startedAtMs, before.state === "firing" ? "result_returned" : "result_returned_early");
+}
+
+function create(input: TransitionInput, kind: AlertState["kind"], report: CheckReport): AlertState {
+  return {
+    id: input.newId(),
+    check: report.check,
+    slug: report.slug,
+    kind,
+    state: "pending",
+    severity: report.severity,
+    startsAtMs: report.startedAtMs,
+    firingAtMs: null,
+    okSinceMs: null,
+    unknownRuns: kind === "unknown" ? 1 : 0,
+    peak: peakOf(report),
+    acknowledgement: null,
+    reason: "",
+  };
+}
+
+function wait(draft: Draft, report: CheckReport, alert: AlertState, before: AlertState | null, reason: Reason): void {
+  const waiting: AlertState = { ...alert, reason };
+  keep(draft, waiting, reason);
+  if (before?.reason !== reason) draft.history.push(historyEntry(waiting, "pending", report.startedAtMs, reason));
+}
+
+function fire(draft: Draft, report: CheckReport, alert: AlertState, reason: Reason): void {
+  const firing: AlertState = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
+  change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", report.startedAtMs, reason);
+}
+
+function change(
+  draft: Draft,
+  event: ChangeEvent,
+  alert: AlertState,
+  previousSeverity: Severity,
+  atMs: number,
+  reason: Reason,
+): void {
+  const changed: AlertState = { ...alert, reason };
+  keep(draft, changed, reason);
+  draft.changes.push({ event, alert: changed, previousSeverity, endsAtMs: null, reason });
+  draft.history.push(historyEntry(changed, event, atMs, reason));
+}
+
+function end(draft: Draft, before: AlertState, runAtMs: number, reason: Reason): void {
+  const ended: AlertState = { ...before, reason };
+  const endsAtMs = Math.max(runAtMs, before.startsAtMs);
+  const resolution = before.kind === "unknown" ? "recovered" : "resolved";
+  draft.gone.push(ended);
+  draft.decisions.push({ alertId: before.id, reason });
+  draft.history.push(historyEntry(ended, before.state === "firing" ? resolution : "cleared", endsAtMs, reason));
+  if (before.state === "firing") {
+    draft.changes.push({ event: resolution, alert: ended, previousSeverity: before.severity, endsAtMs, reason });
+  }
+}
+
+function keep(draft: Draft, alert: AlertState, reason: Reason): void {
+  draft.live.push(alert);
+  draft.decisions.push({ alertId: alert.id, reason });
+}
+
+function historyEntry(alert: AlertState, event: string, atMs: number, reason: Reason): AlertHistoryEntry {
+  const { id, check, slug, kind, severity } = alert;
+  return { alertId: id, check, slug, kind, atMs, event, severity, reason };
+}
+
+function peakOf(report: CheckReport): AlertPeak {
+  const currentCount = report.kind === "result" ? report.counts.currentCount : null;
+  return { severity: report.severity, currentCount, atMs: report.startedAtMs };
+}
+
+/** The worse of the two: by severity, then by count; the earlier one when they are equal. */
+function worsePeak(before: AlertPeak, now: AlertPeak): AlertPeak {
+  const order = compareSeverity(now.severity, before.severity);
+  if (order !== 0) return order > 0 ? now : before;
+  return (now.currentCount ?? -1) > (before.currentCount ?? -1) ? now : before;
+}
