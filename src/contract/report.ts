@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../base/errors.ts";
+import { readAssetTypeExcess } from "../spike/findings.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
@@ -80,4 +81,12 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
 /** The reason under which an error of a PlatformApi is counted. What is not an answer of the far side is the store's. */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
+}
+
+/**
+ * The excess of each asset type that a result's findings name, as `assetTypeExcess` of a report wants it; largest first.
+ * Empty when the findings are worded by somebody else than flatline's evaluation.
+ */
+export function assetTypeExcessOf(result: Pick<HealthcheckResult, "findings">): readonly AssetTypeExcess[] {
+  return result.findings.flatMap((finding) => readAssetTypeExcess(finding) ?? []);
 }
