@@ -38,7 +38,8 @@ export interface RemoteSourceConfig {
 }
 
 export type PreloadConfig =
-  { readonly kind: "events"; readonly path: string; readonly rebase: boolean } | { readonly kind: "fixture"; readonly path: string };
+  | { readonly kind: "events"; readonly path: string; readonly rebase: boolean }
+  | { readonly kind: "fixture"; readonly path: string };
 
 export interface EmbeddedSourceConfig {
   readonly type: "embedded";

@@ -1,0 +1,25 @@
+import { dayMs, hourMs, minuteMs, secondMs } from "../base/time.ts";
+
+/** What a duration looks like, for JSON Schema: units from large to small, each at most once, as Prometheus writes them. */
+export const durationPattern = "^(?:0|(?=\\d)(?:\\d+y)?(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m)?(?:\\d+s)?(?:\\d+ms)?)$";
+
+const units = { y: 365 * dayMs, w: 7 * dayMs, d: dayMs, h: hourMs, m: minuteMs, s: secondMs, ms: 1 } as const;
+const shape = new RegExp(durationPattern);
+const part = /(\d+)(ms|[ywdhms])/g;
+
+/** Milliseconds of a Prometheus duration (`500ms`, `30s`, `1h30m`, `1d`, `0`); null when `text` is none. */
+export function parseDuration(text: string): number | null {
+  if (!shape.test(text)) return null;
+  let totalMs = 0;
+  for (const [, digits, unit] of text.matchAll(part)) totalMs += Number(digits) * units[unit as keyof typeof units];
+  return Number.isSafeInteger(totalMs) ? totalMs : null;
+}
+
+/** The shortest one-unit text of a duration, which {@link parseDuration} reads back: 5400000 → `90m`, 0 → `0s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs === 0) return "0s";
+  for (const unit of ["d", "h", "m", "s"] as const) {
+    if (durationMs % units[unit] === 0) return `${durationMs / units[unit]}${unit}`;
+  }
+  return `${durationMs}ms`;
+}
