@@ -1,11 +1,16 @@
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
-import { checkErrorReason, type CheckReport, type ObservedCounts } from "../contract/report.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { PlatformApi, PlatformSource, SpikeRequest } from "../contract/platform-api.ts";
+import {
+  checkErrorReason,
+  type AssetTypeExcess,
+  type CheckReport,
+  type ObservedCounts,
+  type ResultReport,
+} from "../contract/report.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
-import type { CheckTarget } from "./target.ts";
+import type { CheckTarget, SpikeThresholds } from "./target.ts";
 
 export interface RunCheckDeps {
   readonly source: PlatformSource;
@@ -14,6 +19,8 @@ export interface RunCheckDeps {
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** Local sources only: instant of the organization's first stored event, null without one. */
   readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
+  /** Local sources only: the types that a result's findings name with their excess; asked for results that are not ok. */
+  readonly assetTypeExcess?: (request: SpikeRequest, result: HealthcheckResult) => Promise<readonly AssetTypeExcess[]>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;
 }
@@ -26,10 +33,10 @@ export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: 
   const startedAtMs = deps.clock.nowMs();
   const base = { check: target.check, slug: target.slug, startedAtMs };
   try {
-    const { result, baselineCoverage } = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
-    const counts = observedCounts(result, deps.observedKeys);
-    const finishedAtMs = deps.clock.nowMs();
-    return { ...base, kind: "result", finishedAtMs, severity: result.severity, result, counts, baselineCoverage };
+    const evaluated = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
+    const { severity } = evaluated.result;
+    const counts = observedCounts(evaluated.result, deps.observedKeys);
+    return { ...base, ...evaluated, kind: "result", finishedAtMs: deps.clock.nowMs(), severity, counts };
   } catch (thrown) {
     const error = signal.aborted && !(thrown instanceof FlatlineError) ? endedEarly(signal) : asFlatlineError(thrown);
     const reason = checkErrorReason(error.code);
@@ -51,10 +58,7 @@ export function coverageOfBaseline(thresholds: SpikeThresholds, nowMs: number, f
   return Math.min(1, Math.max(0, (baselineEndMs - firstEventAtMs) / baselineMs));
 }
 
-interface Evaluated {
-  readonly result: HealthcheckResult;
-  readonly baselineCoverage: number | null;
-}
+type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "assetTypeExcess">;
 
 async function evaluate(
   target: CheckTarget,
@@ -71,9 +75,12 @@ async function evaluate(
     return { result, baselineCoverage: null };
   }
   const { thresholds } = target;
-  const result = await api.deadAssetSpike({ slug, ...thresholds }, { signal });
-  if (deps.firstEventAtMs === undefined) return { result, baselineCoverage: null };
-  return { result, baselineCoverage: coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug)) };
+  const request: SpikeRequest = { slug, ...thresholds };
+  const result = await api.deadAssetSpike(request, { signal });
+  const baselineCoverage =
+    deps.firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug));
+  if (deps.assetTypeExcess === undefined || result.severity === "ok") return { result, baselineCoverage };
+  return { result, baselineCoverage, assetTypeExcess: await deps.assetTypeExcess(request, result) };
 }
 
 /** All reports that wait for the customer's review, each id once. */

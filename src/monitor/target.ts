@@ -1,7 +1,10 @@
+import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckName } from "../contract/report.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
 import type { Schedule } from "./schedule.ts";
+
+/** The five thresholds as the healthcheck's request carries them. */
+export type SpikeThresholds = Omit<SpikeRequest, "slug">;
 
 interface TargetBase {
   readonly slug: string;

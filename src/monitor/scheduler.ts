@@ -1,0 +1,353 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { minuteMs, secondMs, type Clock } from "../base/time.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../store/schedule.ts";
+import { dueAgainAtMs, skippedTicks, wantedEntry } from "./due-times.ts";
+import { targetKey, type CheckTarget } from "./target.ts";
+
+/**
+ * Makes a finished run durable in one transaction: its report, the next due time, what it does to alerts (alerting/record.ts).
+ * False when the lease was lost: then nothing was changed, because the run is somebody else's now.
+ */
+export type RecordRun = (report: CheckReport, run: ClaimedRun, nextDueAtMs: number) => Promise<boolean>;
+
+export interface SchedulerOptions {
+  readonly store: ScheduleStore;
+  readonly clock: Clock;
+  /** Names this process in leases: another one at each start. */
+  readonly owner: string;
+  readonly targets: readonly CheckTarget[];
+  /** Checks under way at once. */
+  readonly concurrency: number;
+  /** Bound of one run, all its attempts and waits included. */
+  readonly runTimeoutMs: number;
+  /** Answers what the check gave; must not reject. See run-check.ts. */
+  readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
+  readonly record: RecordRun;
+  /** Called after a run was recorded, with the state as it is stored now. */
+  readonly onRecorded: (state: CheckState) => void;
+  readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
+  readonly logger: Logger;
+  /** [1 s] How often to look at the store and the wall clock though nothing is known to be due. */
+  readonly pollMs?: number;
+}
+
+export interface SchedulerChange {
+  readonly targets: readonly CheckTarget[];
+  readonly concurrency?: number;
+  readonly runTimeoutMs?: number;
+}
+
+export interface Scheduler {
+  /** Writes the targets into the store and begins to run what is due. Answers what the store had and the targets have not. */
+  start(): Promise<RemovedTargets>;
+  /** Applies a new configuration; runs under way go on. Answers which (check, slug) are gone. */
+  setTargets(change: SchedulerChange): Promise<RemovedTargets>;
+  /**
+   * Runs the check now, like a scheduled run, after one that is under way.
+   * @throws FlatlineError not_found, conflict (another process runs it), unavailable (stopping), or what recording threw
+   */
+  runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
+  /** Nothing was looked at for more than 30 s while something is due. */
+  isStalled(): boolean;
+  /** How many checks are under way here. */
+  running(): number;
+  /** No new runs; those under way get `drainMs`, then their signals abort and their leases go back. */
+  stop(drainMs: number): Promise<void>;
+}
+
+export type RemovedTargets = readonly { readonly check: CheckName; readonly slug: string }[];
+
+// Long enough for a loop that is blocked by a slow disk, short enough that the checks of a crashed process are not missed.
+const leaseMs = 10 * secondMs;
+const renewEveryMs = 3 * secondMs;
+const defaultPollMs = secondMs;
+// After the store failed: soon, but not so soon that a full disk fills the log.
+const retryMs = 5 * secondMs;
+const stalledMs = 30 * secondMs;
+// Something is due and was not to be had: another process was faster, or the clock is being set.
+const leastWaitMs = 50;
+// How many due times are computed before others get their turn on the event loop.
+const syncSlice = 500;
+
+interface RunUnderWay {
+  run: ClaimedRun;
+  readonly stop: AbortController;
+  /** Settles when the run is over and recorded; rejects with what recording threw. */
+  readonly ended: Promise<CheckReport>;
+}
+
+/** Runs checks when they are due: the schedule is rows of the store, claimed with leases, so several processes may share it. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { store, clock, owner, metrics } = options;
+  const logger = options.logger.child({ component: "scheduler" });
+  const pollMs = options.pollMs ?? defaultPollMs;
+
+  let targets = new Map<string, CheckTarget>();
+  let { concurrency, runTimeoutMs } = options;
+  const underWay = new Map<string, RunUnderWay>();
+  const lastSeverities = new Map<string, Severity>();
+  let waitingForPlace = 0;
+
+  let wakeUp = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  const stopping = new AbortController();
+  let lastLookAtMs = clock.monotonicMs();
+  let nextWorkAtMs: number | null = null;
+  let renewedAtMs = 0;
+  let latestNowMs = clock.nowMs();
+
+  function wake(): void {
+    wakeUp.abort();
+    wakeUp = new AbortController();
+  }
+
+  async function sync(): Promise<RemovedTargets> {
+    const stored = new Map((await store.entries()).map((entry) => [targetKey(entry), entry]));
+    const wanted: ScheduleEntry[] = [];
+    for (const [key, target] of targets) {
+      wanted.push(wantedEntry(target, stored.get(key), clock.nowMs()));
+      if (wanted.length % syncSlice === 0) await clock.sleep(0);
+    }
+    const { removed } = await store.sync(wanted);
+    for (const gone of removed) lastSeverities.delete(targetKey(gone));
+    return removed;
+  }
+
+  function setMap(list: readonly CheckTarget[]): void {
+    targets = new Map(list.map((target) => [targetKey(target), target]));
+  }
+
+  /** Renews, claims and starts what is due; answers how long there is nothing more to do. */
+  async function runOnce(): Promise<{ claimed: number; waitMs: number }> {
+    const nowMs = clock.nowMs();
+    if (nowMs < latestNowMs - minuteMs) {
+      logger.warn({ backMs: latestNowMs - nowMs }, "clock was set back, computing the due times anew");
+      await sync();
+      latestNowMs = nowMs;
+    }
+    latestNowMs = Math.max(latestNowMs, nowMs);
+    // Before claiming: after a suspension the own leases have run out, and the rows are still being run here.
+    await renew();
+
+    const free = concurrency - underWay.size - waitingForPlace;
+    const leaseUntilMs = nowMs + leaseMs;
+    const claimed = free > 0 ? await store.claimDue({ nowMs, owner, leaseUntilMs, limit: free }) : [];
+    for (const run of claimed) startScheduled(run);
+
+    nextWorkAtMs = await store.nextDueAtMs(nowMs);
+    lastLookAtMs = clock.monotonicMs();
+    return { claimed: claimed.length, waitMs: untilNextLook() };
+  }
+
+  function untilNextLook(): number {
+    const renewInMs = underWay.size > 0 ? renewedAtMs + renewEveryMs - clock.monotonicMs() : pollMs;
+    const hasPlace = underWay.size + waitingForPlace < concurrency;
+    if (!hasPlace || nextWorkAtMs === null) return Math.max(0, Math.min(pollMs, renewInMs));
+    const dueInMs = nextWorkAtMs - clock.nowMs();
+    return Math.max(0, Math.min(pollMs, renewInMs, dueInMs > 0 ? dueInMs : leastWaitMs));
+  }
+
+  async function renew(): Promise<void> {
+    if (underWay.size === 0 || clock.monotonicMs() - renewedAtMs < renewEveryMs) return;
+    const runs = [...underWay.values()].map(({ run }) => run);
+    await store.renewLeases({ runs, owner, leaseUntilMs: clock.nowMs() + leaseMs });
+    renewedAtMs = clock.monotonicMs();
+  }
+
+  async function runLoop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      // Taken first, so that what happens while runOnce looks is not slept over.
+      const { signal } = wakeUp;
+      let waitMs = retryMs;
+      try {
+        ({ waitMs } = await runOnce());
+      } catch (error) {
+        logger.error({ err: error }, "schedule could not be read, trying again");
+      }
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  function startScheduled(run: ClaimedRun): void {
+    const key = targetKey(run);
+    const known = underWay.get(key);
+    if (known !== undefined) {
+      // The lease ran out under a run of ours and we were given it again: it goes on under the new fence.
+      known.run = run;
+      return;
+    }
+    const target = targets.get(key);
+    if (target === undefined) {
+      logger.debug({ check: run.check, slug: run.slug }, "claimed a check that is not configured, leaving it");
+      return;
+    }
+    metrics.schedulerLag(Math.max(0, clock.nowMs() - run.dueAtMs) / secondMs);
+    begin(target, run, true).ended.catch((error: unknown) => {
+      if (stopping.signal.aborted) return;
+      // Its lease is not renewed any more: when that has run out, the check is run again.
+      logger.error({ err: error, check: run.check, slug: run.slug }, "run was not recorded, will be run again");
+    });
+  }
+
+  function begin(target: CheckTarget, run: ClaimedRun, isScheduled: boolean): RunUnderWay {
+    const key = targetKey(target);
+    const stop = new AbortController();
+    if (underWay.size === 0) renewedAtMs = clock.monotonicMs();
+    const started: RunUnderWay = {
+      run,
+      stop,
+      ended: Promise.resolve().then(() => runToEnd(target, started, isScheduled)),
+    };
+    underWay.set(key, started);
+    const leave = (): void => {
+      underWay.delete(key);
+      // Also ends the timer of its timeout.
+      stop.abort();
+      wake();
+    };
+    started.ended.then(leave, leave);
+    return started;
+  }
+
+  async function runToEnd(target: CheckTarget, started: RunUnderWay, isScheduled: boolean): Promise<CheckReport> {
+    const { check, slug } = target;
+    const startedAtMs = clock.nowMs();
+    const startedMonotonicMs = clock.monotonicMs();
+    const report = await options.run(target, clock.timeout(runTimeoutMs, started.stop.signal));
+    if (started.stop.signal.aborted) throw new FlatlineError("unavailable", "the check was stopped");
+    const durationSeconds = (clock.monotonicMs() - startedMonotonicMs) / secondMs;
+
+    // The configuration may have been read again meanwhile.
+    const { schedule } = targets.get(targetKey(target)) ?? target;
+    const { dueAtMs } = started.run;
+    const ended = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs: clock.nowMs(), isScheduled };
+    const isRecorded = await options.record(report, started.run, dueAgainAtMs(ended));
+    if (!isRecorded) {
+      logger.warn({ check, slug }, "lease was lost while the check ran, its result is dropped");
+      return report;
+    }
+    const skipped = skippedTicks(ended);
+    if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
+    if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);
+    metrics.checkRan(report, durationSeconds);
+    logRun(report, durationSeconds, skipped);
+    await announce(check, slug);
+    return report;
+  }
+
+  async function announce(check: CheckName, slug: string): Promise<void> {
+    try {
+      const state = await store.state(check, slug);
+      if (state !== null) options.onRecorded(state);
+    } catch (error) {
+      logger.error({ err: error, check, slug }, "state of a recorded run could not be read");
+    }
+  }
+
+  function logRun(report: CheckReport, durationSeconds: number, skipped: { late: number; overlap: number }): void {
+    const { check, slug, severity } = report;
+    const key = targetKey(report);
+    const previousSeverity = lastSeverities.get(key) ?? null;
+    lastSeverities.set(key, severity);
+    const facts =
+      report.kind === "error" ? { reason: report.error.reason, message: report.error.message } : report.counts;
+    logger.debug({ check, slug, severity, durationSeconds, ...skipped, ...facts }, "check ran");
+    if (previousSeverity !== severity)
+      logger.info({ check, slug, severity, previousSeverity, ...facts }, "severity changed");
+  }
+
+  /** Resolves when a run has ended or the signal has aborted. */
+  async function nextEnd(of: Iterable<RunUnderWay>, signal: AbortSignal): Promise<void> {
+    const stopWaiting = new AbortController();
+    const limit = clock.sleep(runTimeoutMs, AbortSignal.any([signal, stopWaiting.signal]));
+    await Promise.race([limit, ...[...of].map(({ ended }) => ended.then(ignore, ignore))]);
+    stopWaiting.abort();
+  }
+
+  /** Begins a run now, as soon as there is a place for it and no other run of the same is under way. */
+  async function beginNow(check: CheckName, slug: string, signal: AbortSignal): Promise<RunUnderWay> {
+    const key = targetKey({ check, slug });
+    for (let refusals = 0; ;) {
+      const target = targets.get(key);
+      if (target === undefined) throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
+      if (stopping.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
+      if (signal.aborted) throw new FlatlineError("api_timeout", "the check could not be started in time");
+      const known = underWay.get(key);
+      if (known !== undefined || underWay.size >= concurrency) {
+        await nextEnd(known === undefined ? underWay.values() : [known], signal);
+        continue;
+      }
+      const nowMs = clock.nowMs();
+      const run = await store.claimNow({ check, slug, nowMs, owner, leaseUntilMs: nowMs + leaseMs });
+      if (run !== null) return begin(target, run, false);
+      // The first time it may be that the loop is just claiming it.
+      if (++refusals > 1) throw new FlatlineError("conflict", `another process runs ${check} for "${slug}" just now`);
+      await clock.sleep(leastWaitMs, signal);
+    }
+  }
+
+  async function runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport> {
+    let started: RunUnderWay;
+    waitingForPlace++;
+    try {
+      started = await beginNow(check, slug, signal);
+    } finally {
+      waitingForPlace--;
+      wake();
+    }
+    return started.ended;
+  }
+
+  return {
+    start: async () => {
+      setMap(options.targets);
+      for (const state of await store.states())
+        if (state.severity !== null) lastSeverities.set(targetKey(state), state.severity);
+      const removed = await sync();
+      lastLookAtMs = clock.monotonicMs();
+      loop = runLoop();
+      return removed;
+    },
+    setTargets: async (change) => {
+      const before = targets;
+      setMap(change.targets);
+      try {
+        const removed = await sync();
+        concurrency = change.concurrency ?? concurrency;
+        runTimeoutMs = change.runTimeoutMs ?? runTimeoutMs;
+        return removed;
+      } catch (error) {
+        targets = before;
+        throw error;
+      } finally {
+        wake();
+      }
+    },
+    runNow,
+    isStalled: () => {
+      const isDue = nextWorkAtMs === null || nextWorkAtMs <= clock.nowMs();
+      return !stopping.signal.aborted && isDue && targets.size > 0 && clock.monotonicMs() - lastLookAtMs > stalledMs;
+    },
+    running: () => underWay.size,
+    stop: async (drainMs) => {
+      stopping.abort();
+      wake();
+      await loop;
+      const all = Promise.all([...underWay.values()].map(({ ended }) => ended.then(ignore, ignore)));
+      const drained = new AbortController();
+      await Promise.race([all, clock.sleep(drainMs, drained.signal)]);
+      drained.abort();
+      for (const { stop } of underWay.values()) stop.abort(new FlatlineError("unavailable", "flatline is stopping"));
+      await all;
+      await store.releaseLeases(owner);
+    },
+  };
+}
+
+function ignore(): void {
+  // Whoever began the run hears of its error.
+}

@@ -1,0 +1,108 @@
+import type { CheckName, CheckReport } from "../../src/contract/report.ts";
+import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../../src/store/schedule.ts";
+
+interface Row {
+  entry: ScheduleEntry;
+  fence: number;
+  owner: string | null;
+  leaseUntilMs: number;
+  lastReport: CheckReport | null;
+  lastResultReport: CheckReport | null;
+  severitySinceMs: number | null;
+}
+
+/** The schedule's rows in memory, by the same rules as in the database; several schedulers may share one. */
+export function createMemoryScheduleStore(): ScheduleStore {
+  const rows = new Map<string, Row>();
+  const keyOf = (row: { check: CheckName; slug: string }): string => `${row.check} ${row.slug}`;
+  const isHeld = (row: Row, nowMs: number): boolean => row.owner !== null && row.leaseUntilMs > nowMs;
+
+  function claim(row: Row, lease: { owner: string; leaseUntilMs: number }): ClaimedRun {
+    row.fence++;
+    row.owner = lease.owner;
+    row.leaseUntilMs = lease.leaseUntilMs;
+    const { check, slug, nextDueAtMs } = row.entry;
+    return { check, slug, dueAtMs: nextDueAtMs, fence: row.fence };
+  }
+
+  function stateOf(row: Row): CheckState {
+    const { check, slug, nextDueAtMs } = row.entry;
+    return {
+      check,
+      slug,
+      nextDueAtMs,
+      isRunning: row.owner !== null,
+      lastRunAtMs: row.lastReport?.finishedAtMs ?? null,
+      lastSuccessAtMs: row.lastResultReport?.finishedAtMs ?? null,
+      severity: row.lastReport?.severity ?? null,
+      severitySinceMs: row.severitySinceMs,
+      lastReport: row.lastReport,
+      lastResultReport: row.lastResultReport,
+    };
+  }
+
+  return {
+    sync: async (wanted) => {
+      const wantedKeys = new Set(wanted.map(keyOf));
+      const removed = [...rows.values()].map((row) => row.entry).filter((entry) => !wantedKeys.has(keyOf(entry)));
+      for (const entry of removed) rows.delete(keyOf(entry));
+      for (const entry of wanted) {
+        const row = rows.get(keyOf(entry));
+        if (row === undefined)
+          rows.set(keyOf(entry), {
+            entry,
+            fence: 0,
+            owner: null,
+            leaseUntilMs: 0,
+            lastReport: null,
+            lastResultReport: null,
+            severitySinceMs: null,
+          });
+        else if (row.entry.scheduleKey !== entry.scheduleKey || row.entry.nextDueAtMs > entry.nextDueAtMs)
+          row.entry = entry;
+      }
+      return { removed: removed.map(({ check, slug }) => ({ check, slug })) };
+    },
+    entries: async () => [...rows.values()].map((row) => row.entry),
+    claimDue: async ({ nowMs, limit, ...lease }) =>
+      [...rows.values()]
+        .filter((row) => row.entry.nextDueAtMs <= nowMs && !isHeld(row, nowMs))
+        .toSorted((left, right) => left.entry.nextDueAtMs - right.entry.nextDueAtMs)
+        .slice(0, limit)
+        .map((row) => claim(row, lease)),
+    claimNow: async ({ nowMs, check, slug, ...lease }) => {
+      const row = rows.get(keyOf({ check, slug }));
+      return row === undefined || isHeld(row, nowMs) ? null : claim(row, lease);
+    },
+    renewLeases: async ({ runs, owner, leaseUntilMs }) => {
+      for (const run of runs) {
+        const row = rows.get(keyOf(run));
+        if (row !== undefined && row.owner === owner && row.fence === run.fence) row.leaseUntilMs = leaseUntilMs;
+      }
+    },
+    nextDueAtMs: async (nowMs) => {
+      const free = [...rows.values()].map((row) =>
+        isHeld(row, nowMs) ? Math.max(row.leaseUntilMs, row.entry.nextDueAtMs) : row.entry.nextDueAtMs,
+      );
+      return free.length === 0 ? null : Math.min(...free);
+    },
+    complete: async ({ run, owner, report, nextDueAtMs }) => {
+      const row = rows.get(keyOf(run));
+      if (row === undefined || row.owner !== owner || row.fence !== run.fence) return false;
+      if (row.lastReport?.severity !== report.severity) row.severitySinceMs = report.finishedAtMs;
+      row.lastReport = report;
+      if (report.kind === "result") row.lastResultReport = report;
+      row.entry = { ...row.entry, nextDueAtMs };
+      row.owner = null;
+      return true;
+    },
+    releaseLeases: async (owner) => {
+      for (const row of rows.values()) if (row.owner === owner) row.owner = null;
+    },
+    state: async (check, slug) => {
+      const row = rows.get(keyOf({ check, slug }));
+      return row === undefined ? null : stateOf(row);
+    },
+    states: async () => [...rows.values()].map(stateOf),
+  };
+}
