@@ -19,7 +19,7 @@ export interface CallOptions {
  */
 export interface PlatformApi {
   deadAssetSpike(request: SpikeRequest, options?: CallOptions): Promise<HealthcheckResult>;
-  /** One page. client/pages.ts walks them all. */
+  /** One page. contract/report-pages.ts walks them all. */
   listReports(query: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
   /** Irreversible. Never retried; `api_outcome_unknown` when the answer was lost. */
   reviewProposal(request: ReviewRequest, options?: CallOptions): Promise<ReviewOutcome>;

@@ -1,0 +1,212 @@
+import type { Dispatcher } from "undici";
+
+import { FlatlineError } from "../base/errors.ts";
+import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
+import type { Secret } from "../base/secret.ts";
+import type { Clock } from "../base/time.ts";
+import type { Operation, OperationName } from "../contract/operations.ts";
+import type { CallOptions } from "../contract/platform-api.ts";
+import { accountOf, type PauseRegistry } from "./pauses.ts";
+import { refusal } from "./refusals.ts";
+import { parseJson } from "./upstream-text.ts";
+
+/** One attempt that was made: `code` is the answer's status, or `timeout`, `network`, `aborted` without one. */
+export interface RequestEvent {
+  readonly operation: OperationName;
+  readonly code: string;
+}
+
+export interface ExchangeOptions {
+  readonly baseUrl: URL;
+  readonly apiKey: Secret;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly userAgent: string;
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1 */
+  readonly random: () => number;
+  readonly pauses: PauseRegistry;
+  readonly onRequest: (event: RequestEvent) => void;
+}
+
+export interface ExchangeRequest {
+  readonly operation: Operation & { readonly name: OperationName };
+  /** Relative to the base URL, with its query. */
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** `failed` may go better the next time, `refused` will not. */
+type AttemptOutcome =
+  | { readonly kind: "answer"; readonly json: unknown }
+  | { readonly kind: "failed" | "refused"; readonly error: FlatlineError };
+
+// What the API's answers need is some kilobytes; a page of 100 reports some 200 kB (CONTRACT 9: at most 4 MiB).
+const maxBodyBytes = 4 * 1_024 * 1_024;
+// Full jitter over 0.5, 1, 2 … s: short beside a check's interval, long enough for a restart of the far side.
+const firstBackoffMs = 500;
+const longestBackoffMs = 8_000;
+
+/**
+ * Requests with one key to one origin: sent, retried where that is safe, paused where a Retry-After said so, and mapped to
+ * `api_*` errors (CONTRACT 9, the client).
+ */
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #account: string;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#account = accountOf(options.baseUrl.origin, options.apiKey);
+  }
+
+  /** The JSON of a 200; for operations that may be repeated. @throws FlatlineError api_* */
+  async repeatable(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
+    for (let attempt = 0; ; attempt++) {
+      await this.#awaitPause(signal);
+      const outcome = await this.#attempt(request, signal);
+      if (outcome.kind === "answer") return outcome.json;
+      const isLast = attempt >= this.#options.retries || signal?.aborted === true;
+      if (isLast || outcome.kind === "refused") throw outcome.error;
+      await this.#options.clock.sleep(this.#backoffMs(attempt), signal);
+    }
+  }
+
+  /** The JSON of a 200; sent once at most. @throws FlatlineError api_*; api_outcome_unknown when the answer was lost */
+  async once(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
+    await this.#awaitPause(signal);
+    let response: HttpResponse;
+    try {
+      response = await this.#send(request, signal);
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      if (error.mayHaveBeenSent) throw outcomeUnknown(error.message, error);
+      throw new FlatlineError(error.code, `${error.message}; nothing was sent, so it may be tried again`, {
+        cause: error,
+      });
+    }
+    // A gateway that gave up waiting (502, 504) lost the answer of the service behind it.
+    if (response.status === 502 || response.status === 504)
+      throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
+    if (response.status < 200 || response.status > 299) {
+      const retryAfterMs = this.#retryAfterMs(response);
+      throw refusal(response, { operation: request.operation.name, apiKey: this.#options.apiKey, retryAfterMs });
+    }
+    return response.isTruncated ? undefined : parseJson(response.body, this.#options.apiKey);
+  }
+
+  /** Waits until no Retry-After forbids a request; at once an error when that is longer than an attempt may take. */
+  async #awaitPause(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, pauses, timeoutMs } = this.#options;
+    for (;;) {
+      if (signal?.aborted === true) throw stopError(signal);
+      const remainingMs = pauses.remainingMs(this.#account);
+      if (remainingMs === 0) return;
+      if (remainingMs > timeoutMs) throw pausedError(remainingMs);
+      await clock.sleep(remainingMs, signal);
+    }
+  }
+
+  async #attempt(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<AttemptOutcome> {
+    const { apiKey, pauses, timeoutMs } = this.#options;
+    let response: HttpResponse;
+    try {
+      response = await this.#send(request, signal);
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      const wrapped = new FlatlineError(error.code, this.#describeFailure(error), { cause: error });
+      return { kind: "failed", error: wrapped };
+    }
+    if (response.status !== 200) {
+      const retryAfterMs = this.#retryAfterMs(response);
+      const error = refusal(response, { operation: request.operation.name, apiKey, retryAfterMs });
+      if (error.code !== "api_rate_limited" && error.code !== "api_server_error") return { kind: "refused", error };
+      if (retryAfterMs === null) return { kind: "failed", error };
+      pauses.pause(this.#account, retryAfterMs);
+      return retryAfterMs > timeoutMs
+        ? { kind: "refused", error: pausedError(retryAfterMs, error) }
+        : { kind: "failed", error };
+    }
+    const json = response.isTruncated ? undefined : parseJson(response.body, apiKey);
+    if (json !== undefined) return { kind: "answer", json };
+    const what = response.isTruncated ? `longer than ${maxBodyBytes} bytes` : "not JSON, or nested too deeply";
+    return { kind: "refused", error: invalid(`the answer is ${what}`) };
+  }
+
+  async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
+    const { baseUrl, apiKey, timeoutMs, userAgent, dispatcher, clock, onRequest } = this.#options;
+    const operation = request.operation.name;
+    const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${request.path}`);
+    if (url.origin !== baseUrl.origin)
+      throw new FlatlineError("internal", "a request would leave the configured origin");
+    const finished = new AbortController();
+    const signals = signal === undefined ? finished.signal : AbortSignal.any([signal, finished.signal]);
+    try {
+      const response = await sendRequest(dispatcher, {
+        method: request.operation.method,
+        url,
+        headers: {
+          accept: "application/json",
+          "user-agent": userAgent,
+          "x-api-key": apiKey.reveal(),
+          ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        signal: clock.timeout(timeoutMs, signals),
+        maxBodyBytes,
+      });
+      onRequest({ operation, code: String(response.status) });
+      return response;
+    } catch (error) {
+      if (error instanceof HttpFailure) onRequest({ operation, code: error.kind });
+      throw error;
+    } finally {
+      // The attempt's deadline is over with the attempt.
+      finished.abort();
+    }
+  }
+
+  #retryAfterMs(response: HttpResponse): number | null {
+    return parseRetryAfter(response.headers["retry-after"], this.#options.clock.nowMs());
+  }
+
+  #backoffMs(attempt: number): number {
+    return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt);
+  }
+
+  #describeFailure({ kind, message }: HttpFailure): string {
+    const { baseUrl, timeoutMs } = this.#options;
+    if (kind === "network") return `no answer from ${baseUrl.host}: ${message}`;
+    return kind === "timeout"
+      ? `no complete answer from ${baseUrl.host} within ${timeoutMs} ms`
+      : "stopped by the caller before the answer came";
+  }
+}
+
+/** The error for an answer that the API's description does not allow. */
+export function invalid(message: string): FlatlineError {
+  return new FlatlineError("api_invalid_response", message);
+}
+
+/** The error for a review of which nobody can say whether it was made. */
+export function outcomeUnknown(what: string, cause: unknown): FlatlineError {
+  const advice =
+    "whether the review was made is unknown, and it was not sent again: " +
+    "read the proposal again from the reports listing before you decide anew";
+  return new FlatlineError("api_outcome_unknown", `${what}; ${advice}`, { cause });
+}
+
+function pausedError(remainingMs: number, cause?: FlatlineError): FlatlineError {
+  const message = `the service asked to wait ${Math.ceil(remainingMs / 1_000)} s before the next request with this API key`;
+  return new FlatlineError("api_rate_limited", message, { cause, retryAfterMs: remainingMs });
+}
+
+function stopError(signal: AbortSignal): FlatlineError {
+  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return isTimeout
+    ? new FlatlineError("api_timeout", "the time for this call was over before an answer came", {
+        cause: signal.reason,
+      })
+    : new FlatlineError("api_network", "stopped by the caller before an answer came", { cause: signal.reason });
+}

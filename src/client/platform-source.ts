@@ -1,0 +1,43 @@
+import type { Dispatcher } from "undici";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Secret } from "../base/secret.ts";
+import { createSystemClock } from "../base/time.ts";
+import type { PlatformSource } from "../contract/platform-api.ts";
+import { createClient, type Client, type ClientOptions } from "./client.ts";
+import { PauseRegistry } from "./pauses.ts";
+
+export interface PlatformSourceOptions extends Omit<ClientOptions, "apiKey"> {
+  /** Shared by all keys; closed by its owner. */
+  readonly dispatcher: Dispatcher;
+  /** For organizations without a key of their own; null when each has one. */
+  readonly apiKey: Secret | null;
+  /** The organization's own key, which goes before `apiKey`; null when it has none. */
+  readonly apiKeyOf: (slug: string) => Secret | null;
+}
+
+export interface RemotePlatformSource extends PlatformSource {
+  forOrganization(slug: string): Client;
+}
+
+/**
+ * Clients of one service, one for each key, made when first asked for; they share the dispatcher and their pauses.
+ * `forOrganization` throws invalid_config when there is no key for the slug.
+ */
+export function createPlatformSource(options: PlatformSourceOptions): RemotePlatformSource {
+  const clock = options.clock ?? createSystemClock();
+  const shared = { ...options, clock, pauses: options.pauses ?? new PauseRegistry({ clock }) };
+  const clients = new Map<string, Client>();
+  return {
+    forOrganization: (slug) => {
+      const apiKey = options.apiKeyOf(slug) ?? options.apiKey;
+      if (apiKey === null)
+        throw new FlatlineError("invalid_config", `there is no API key for the organization ${slug}`);
+      const known = clients.get(apiKey.reveal());
+      if (known !== undefined) return known;
+      const client = createClient({ ...shared, apiKey });
+      clients.set(apiKey.reveal(), client);
+      return client;
+    },
+  };
+}

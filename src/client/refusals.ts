@@ -1,0 +1,83 @@
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import type { HttpResponse } from "../base/http.ts";
+import type { Secret } from "../base/secret.ts";
+import { readErrorBody } from "../contract/error-body.ts";
+import type { OperationName } from "../contract/operations.ts";
+import { parseJson, quoteIssues, quoteUpstream } from "./upstream-text.ts";
+
+export interface RefusalContext {
+  readonly operation: OperationName;
+  readonly apiKey: Secret;
+  /** What its Retry-After asks for, milliseconds; null without one. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * The error for an answer that is no 200: its code by the status (CONTRACT 6: other 4xx are bad_request, what is neither
+ * 4xx nor 5xx is invalid_response), its message with what the service said and what to do about it.
+ */
+export function refusal(response: HttpResponse, context: RefusalContext): FlatlineError {
+  const { operation, apiKey, retryAfterMs } = context;
+  const code = codeOf(response.status);
+  const body = readErrorBody(parseJson(response.body, apiKey));
+  const said = body === null ? "" : `: "${quoteUpstream(body.message, apiKey)}"`;
+  const isRedirect = response.status >= 300 && response.status < 400;
+  const advice = isRedirect ? redirectGuidance : guidanceOf(code, operation);
+  const message = `the service answered ${response.status}${said}; ${advice}`;
+  return new FlatlineError(code, message, {
+    issues: quoteIssues(body?.issues ?? [], apiKey),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  });
+}
+
+function codeOf(status: number): ErrorCode {
+  switch (status) {
+    case 401:
+      return "api_unauthorized";
+    case 403:
+      return "api_forbidden";
+    case 404:
+      return "api_not_found";
+    case 409:
+      return "api_conflict";
+    case 429:
+      return "api_rate_limited";
+    default:
+      if (status >= 500 && status < 600) return "api_server_error";
+      return status >= 400 && status < 500 ? "api_bad_request" : "api_invalid_response";
+  }
+}
+
+/** What to do, in the words of the API's description where it has any. */
+const guidance: Readonly<Partial<Record<ErrorCode, string>>> = {
+  api_unauthorized: "the API key is missing, wrong or revoked",
+  api_forbidden: "the API key does not reach this organization, or there is none of that name",
+  api_not_found: "check source.baseUrl: it ends in /api/v2",
+  api_conflict: "read again before another request",
+  api_rate_limited: "too many requests with this API key",
+  api_server_error: "the service failed",
+  api_bad_request: "the service did not understand the request",
+  api_invalid_response: "the API does not answer so: check source.baseUrl",
+};
+
+const redirectGuidance = "redirects are not followed, so that the API key goes nowhere else: check source.baseUrl";
+
+const reviewGuidance: Readonly<Partial<Record<ErrorCode, string>>> = {
+  api_forbidden:
+    "not a failure to retry: either the API key is not a customer member's, the proposal is not in the review queue, or " +
+    "a safety check wants a person to decide on the Review page",
+  api_not_found: "there is no such proposal, or it is another organization's",
+  api_conflict:
+    "do not send it again: the proposal is already resolved, or its asset is no longer the one of assetId; " +
+    "read the proposal again from the reports listing",
+  api_rate_limited:
+    "the organization's reviews by API (ten in 24 hours, over all its keys) are used up; nothing was changed, go on later or on the Review page",
+  api_server_error:
+    "whether the review was made is not certain and it was not sent again: read the proposal again before you decide anew",
+  api_bad_request: "the review was not made",
+};
+
+function guidanceOf(code: ErrorCode, operation: OperationName): string {
+  const ofReview = operation === "review_proposal" ? reviewGuidance[code] : undefined;
+  return ofReview ?? guidance[code] ?? "that was not expected";
+}

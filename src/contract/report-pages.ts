@@ -1,0 +1,41 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { CallOptions, PlatformApi } from "./platform-api.ts";
+import type { Report, ReportsPage, ReportsQuery } from "./reports.ts";
+
+// A service that names new cursors for ever would hold a listing for ever: at 100 reports a page this is ten million.
+const mostPages = 100_000;
+
+/**
+ * Every page of a listing, from `query.cursor` on, following cursors also over empty pages (CONTRACT 9, the client).
+ * @throws api_invalid_response for a cursor seen before, and what `listReports` rejects with
+ */
+export async function* walkReportPages(
+  api: Pick<PlatformApi, "listReports">,
+  query: ReportsQuery,
+  options: CallOptions = {},
+): AsyncGenerator<ReportsPage, void, undefined> {
+  const seen = new Set<string>(query.cursor === undefined ? [] : [query.cursor]);
+  let next = query;
+  for (let index = 0; index < mostPages; index++) {
+    const page = await api.listReports(next, options);
+    yield page;
+    if (page.cursor === undefined) return;
+    if (seen.has(page.cursor)) throw endless("the listing gave a cursor that it gave before: it would never end");
+    seen.add(page.cursor);
+    next = { ...query, cursor: page.cursor };
+  }
+  throw endless(`the listing has more than ${mostPages} pages`);
+}
+
+/** Every report of a listing, in its order. @throws as walkReportPages */
+export async function* walkReports(
+  api: Pick<PlatformApi, "listReports">,
+  query: ReportsQuery,
+  options: CallOptions = {},
+): AsyncGenerator<Report, void, undefined> {
+  for await (const page of walkReportPages(api, query, options)) yield* page.reports;
+}
+
+function endless(message: string): FlatlineError {
+  return new FlatlineError("api_invalid_response", message);
+}
