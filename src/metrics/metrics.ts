@@ -31,8 +31,19 @@ export interface CheckSeriesInput {
 
 /** Gauges that are read from the store at each scrape. */
 export interface FleetGauges {
-  readonly alerts: readonly { check: CheckName; slug: string; severity: Severity; state: "pending" | "firing"; silenced: boolean }[];
-  readonly outbox: readonly { receiver: string; pending: number; deadLetters: number; oldestCreatedAtMs: number | null }[];
+  readonly alerts: readonly {
+    check: CheckName;
+    slug: string;
+    severity: Severity;
+    state: "pending" | "firing";
+    silenced: boolean;
+  }[];
+  readonly outbox: readonly {
+    receiver: string;
+    pending: number;
+    deadLetters: number;
+    oldestCreatedAtMs: number | null;
+  }[];
   readonly receivers: readonly string[];
   readonly storeBytes: number;
   readonly nowMs: number;

@@ -1,0 +1,150 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+import { secondMs } from "../base/time.ts";
+import { checkErrorReasons, checkNames } from "../contract/report.ts";
+import { operations } from "../contract/operations.ts";
+import { countedInstruments, deliveryOutcomes, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
+import { createCheckSeries, type CheckSeries } from "./check-series.ts";
+import { formatEnd, type ExpositionFormat } from "./exposition.ts";
+import { renderFleet } from "./fleet-series.ts";
+import type { FleetGauges, Metrics } from "./metrics.ts";
+import { renderRegistry } from "./registry-series.ts";
+
+/** Everything that one app measures: rooms count through `Metrics`, the scheduler's state goes into `checks`. */
+export interface AppMetrics extends Metrics {
+  readonly checks: CheckSeries;
+  /** Notification counters of these exist at 0 from here on; those of other receivers go (a reload removed them). */
+  setReceivers(names: readonly string[]): void;
+  /** The whole answer of `/metrics`. */
+  render(format: ExpositionFormat, gauges: FleetGauges): Promise<string>;
+}
+
+export interface AppMetricsOptions {
+  /** Of flatline, without a leading v. */
+  readonly version: string;
+  /** Of Node.js, without a leading v. */
+  readonly nodeVersion: string;
+  /** process_* and nodejs_* too [true]; they watch the process from then on. */
+  readonly withProcess?: boolean;
+}
+
+// The rest of a code's values is not ours to choose: an upstream that answers with a new one each time is cut here.
+const maxRequestSeries = 200;
+const successCode = "200";
+
+/** Makes the instruments of one app, in a registry of its own: two apps can live in one process. */
+export function createAppMetrics({ version, nodeVersion, withProcess = true }: AppMetricsOptions): AppMetrics {
+  const registry = new Registry();
+  const counter = (instrument: Instrument): Counter =>
+    new Counter({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
+  const gauge = (instrument: Instrument): Gauge =>
+    new Gauge({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
+  const histogram = (instrument: Instrument): Histogram =>
+    new Histogram({
+      ...named(instrument),
+      labelNames: [...instrument.labels],
+      registers: [registry],
+      buckets: [...(instrument.buckets ?? [])],
+    });
+
+  gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
+  const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
+  const reloadTimestamp = gauge(countedInstruments.reloadTimestamp);
+  const errors = counter(countedInstruments.errors);
+  const skipped = counter(countedInstruments.skipped);
+  const duration = histogram(countedInstruments.duration);
+  const lag = histogram(countedInstruments.lag);
+  const notifications = counter(countedInstruments.notifications);
+  const notificationDuration = histogram(countedInstruments.notificationDuration);
+  const countSourceRequest = requestCounter(counter(countedInstruments.sourceRequests));
+  const countApiRequest = requestCounter(counter(countedInstruments.apiRequests));
+  const eventsIngested = counter(countedInstruments.eventsIngested);
+  if (withProcess) collectProcessMetrics(registry);
+
+  for (const check of checkNames) {
+    for (const reason of checkErrorReasons) errors.inc({ check, reason }, 0);
+    for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
+    duration.zero({ check });
+  }
+  for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
+
+  const checks = createCheckSeries();
+  const knownReceivers = new Set<string>();
+
+  function showReceiver(receiver: string): void {
+    if (knownReceivers.has(receiver)) return;
+    knownReceivers.add(receiver);
+    for (const outcome of deliveryOutcomes) notifications.inc({ receiver, outcome }, 0);
+    notificationDuration.zero({ receiver });
+  }
+
+  function setReceivers(names: readonly string[]): void {
+    for (const receiver of [...knownReceivers].filter((known) => !names.includes(known))) {
+      knownReceivers.delete(receiver);
+      for (const outcome of deliveryOutcomes) notifications.remove({ receiver, outcome });
+      notificationDuration.remove({ receiver });
+    }
+    for (const receiver of names) showReceiver(receiver);
+  }
+
+  return {
+    checks,
+    setReceivers,
+    checkRan: (report, durationSeconds) => {
+      checks.countRun(report.check, report.slug, report.kind === "error" ? "error" : report.severity);
+      if (report.kind === "error") errors.inc({ check: report.check, reason: report.error.reason });
+      duration.observe({ check: report.check }, atLeastZero(durationSeconds));
+    },
+    runSkipped: (check, reason, count) => skipped.inc({ check, reason }, atLeastZero(count)),
+    schedulerLag: (seconds) => lag.observe(atLeastZero(seconds)),
+    notificationAttempt: (receiver, outcome, durationSeconds) => {
+      showReceiver(receiver);
+      notifications.inc({ receiver, outcome });
+      notificationDuration.observe({ receiver }, atLeastZero(durationSeconds));
+    },
+    sourceRequest: countSourceRequest,
+    apiRequest: countApiRequest,
+    eventsIngested: (status, count) => {
+      const known = eventStatuses.find((name) => name === status) ?? "other";
+      eventsIngested.inc({ status: known }, atLeastZero(count));
+    },
+    configReloaded: (ok, nowMs) => {
+      reloadSuccessful.set(ok ? 1 : 0);
+      if (ok) reloadTimestamp.set(nowMs / secondMs);
+    },
+    render: async (format, gauges) => {
+      setReceivers(gauges.receivers);
+      const counted = await renderRegistry(registry, format);
+      const fleet = renderFleet(gauges, (check) => checks.countFresh(check, gauges.nowMs), format);
+      return counted + checks.render(format, gauges.nowMs) + fleet + formatEnd(format);
+    },
+  };
+}
+
+function named({ name, help }: Instrument): { name: string; help: string } {
+  return { name, help };
+}
+
+/** A clock that was set back must not throw in the middle of a run: counters and histograms take nothing below 0. */
+function atLeastZero(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, value) : 0;
+}
+
+function requestCounter(counter: Counter): (operation: string, code: string) => void {
+  const seen = new Set<string>();
+  for (const { name } of Object.values(operations)) counter.inc({ operation: name, code: successCode }, 0);
+  return (operation, code) => {
+    const id = `${operation} ${code}`;
+    if (!seen.has(id) && seen.size >= maxRequestSeries) return counter.inc({ operation, code: "other" });
+    seen.add(id);
+    counter.inc({ operation, code });
+  };
+}
+
+/** prom-client's own, without `nodejs_active_*_total`: gauges that are called a total, which promtool reports. */
+function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (/^nodejs_active_.*_total$/.test(name)) registry.removeSingleMetric(name);
+  }
+}

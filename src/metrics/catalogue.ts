@@ -1,0 +1,306 @@
+import { checkErrorReasons } from "../contract/report.ts";
+import { severities } from "../contract/severity.ts";
+
+/** untyped: a gauge whose name (the contract's) ends in `_count`, which promtool allows to no gauge. */
+export type InstrumentType = "gauge" | "counter" | "histogram" | "untyped";
+
+/** One metric: docs/metrics.md is made from this table, and every series of ours is in it. */
+export interface Instrument {
+  readonly name: string;
+  readonly type: InstrumentType;
+  readonly labels: readonly string[];
+  /** One sentence; also the HELP line. */
+  readonly help: string;
+  readonly unit: "seconds" | "bytes" | "timestamp" | "1";
+  /** The values of labels that come from closed sets. */
+  readonly values?: Readonly<Record<string, readonly string[]>>;
+  /** Upper bounds, seconds. */
+  readonly buckets?: readonly number[];
+  /** What the docs say beyond the sentence. */
+  readonly note?: string;
+}
+
+export const resultSeverities = ["ok", "warn", "fail"] as const;
+export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
+export const skipReasons = ["overlap", "late"] as const;
+export const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
+export const alertLabelStates = ["pending", "firing", "silenced"] as const;
+/** Severities that an alert can have. */
+export const alertSeverities = ["warn", "fail", "unknown"] as const;
+export const eventStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] as const;
+
+// A local evaluation takes milliseconds; a remote one up to its timeout of 30 s, three times with the retries and pauses.
+const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+// Receivers answer within their timeout of 10 s; a longer one can be configured.
+const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+// A second late is the limit that is promised under load; minutes mean a suspended or starved process.
+const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300];
+
+const check = ["check", "slug"] as const;
+
+/** The series of each (check, slug), rendered from state, in the order in which they are exposed. */
+export const checkInstruments = {
+  severity: {
+    name: "flatline_check_severity",
+    type: "gauge",
+    labels: [...check, "severity"],
+    help: "1 for the severity that holds since the last run, 0 for the others.",
+    unit: "1",
+    values: { severity: severities },
+    note: "Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
+  },
+  up: {
+    name: "flatline_check_up",
+    type: "gauge",
+    labels: check,
+    help: "Whether the last run gave a result.",
+    unit: "1",
+    note: "Absent until the first run; 0 too when the last verdict is stale.",
+  },
+  observed: {
+    name: "flatline_check_observed",
+    type: "gauge",
+    labels: [...check, "key"],
+    help: "What the last result observed, by its own key.",
+    unit: "1",
+    note: "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
+  },
+  threshold: {
+    name: "flatline_check_threshold",
+    type: "gauge",
+    labels: [...check, "key"],
+    help: "The thresholds that the last result was measured by, by their own key.",
+    unit: "1",
+    note: "As `flatline_check_observed`.",
+  },
+  findings: {
+    name: "flatline_check_findings",
+    type: "gauge",
+    labels: [...check, "severity"],
+    help: "Findings of the last result, by severity.",
+    unit: "1",
+    values: { severity: resultSeverities },
+    note: "All three severities while there is a fresh result.",
+  },
+  currentCount: {
+    name: "flatline_check_current_count",
+    type: "untyped",
+    labels: check,
+    help: "Deaths in the window of the last result.",
+    unit: "1",
+    note: "Where the result has it under the name of `source.observedKeys.currentCount`. It moves like a gauge.",
+  },
+  expectedCount: {
+    name: "flatline_check_expected_count",
+    type: "untyped",
+    labels: check,
+    help: "Deaths that the baseline of the last result leads to expect in the window.",
+    unit: "1",
+    note: "Where the result has it under the name of `source.observedKeys.expectedCount`. It moves like a gauge.",
+  },
+  assetTypeExcess: {
+    name: "flatline_check_asset_type_excess",
+    type: "gauge",
+    labels: [...check, "asset_type"],
+    help: "Deaths above the expected ones, of the asset types that the findings name.",
+    unit: "1",
+    note: "At most 5 types; local sources only.",
+  },
+  lastRun: {
+    name: "flatline_check_last_run_timestamp_seconds",
+    type: "gauge",
+    labels: check,
+    help: "When the last run ended.",
+    unit: "timestamp",
+  },
+  lastSuccess: {
+    name: "flatline_check_last_success_timestamp_seconds",
+    type: "gauge",
+    labels: check,
+    help: "When the last run that gave a result ended.",
+    unit: "timestamp",
+  },
+  nextRun: {
+    name: "flatline_check_next_run_timestamp_seconds",
+    type: "gauge",
+    labels: check,
+    help: "When the next run is due.",
+    unit: "timestamp",
+  },
+  runs: {
+    name: "flatline_check_runs_total",
+    type: "counter",
+    labels: [...check, "outcome"],
+    help: "Runs that ended, by the severity of their result, or error.",
+    unit: "1",
+    values: { outcome: runOutcomes },
+    note: "Probes are not counted.",
+  },
+} as const satisfies Record<string, Instrument>;
+
+/** Counted as things happen, by prom-client. */
+export const countedInstruments = {
+  buildInfo: {
+    name: "flatline_build_info",
+    type: "gauge",
+    labels: ["version", "node"],
+    help: "1, with the versions of flatline and of Node.js.",
+    unit: "1",
+  },
+  reloadSuccessful: {
+    name: "flatline_config_last_reload_successful",
+    type: "gauge",
+    labels: [],
+    help: "Whether the last load of the configuration succeeded.",
+    unit: "1",
+  },
+  reloadTimestamp: {
+    name: "flatline_config_last_reload_success_timestamp_seconds",
+    type: "gauge",
+    labels: [],
+    help: "When a configuration was last loaded successfully.",
+    unit: "timestamp",
+  },
+  errors: {
+    name: "flatline_check_errors_total",
+    type: "counter",
+    labels: ["check", "reason"],
+    help: "Runs that gave no result, by reason.",
+    unit: "1",
+    values: { reason: checkErrorReasons },
+  },
+  skipped: {
+    name: "flatline_check_skipped_total",
+    type: "counter",
+    labels: ["check", "reason"],
+    help: "Ticks without a run: the last one was under way (overlap), or the process could not run (late).",
+    unit: "1",
+    values: { reason: skipReasons },
+  },
+  duration: {
+    name: "flatline_check_duration_seconds",
+    type: "histogram",
+    labels: ["check"],
+    help: "How long runs took, retries included.",
+    unit: "seconds",
+    buckets: runBuckets,
+  },
+  lag: {
+    name: "flatline_scheduler_lag_seconds",
+    type: "histogram",
+    labels: [],
+    help: "Start of a run minus the time at which it was due.",
+    unit: "seconds",
+    buckets: lagBuckets,
+  },
+  notifications: {
+    name: "flatline_notifications_total",
+    type: "counter",
+    labels: ["receiver", "outcome"],
+    help: "Attempts to deliver a notification, by outcome.",
+    unit: "1",
+    values: { outcome: deliveryOutcomes },
+  },
+  notificationDuration: {
+    name: "flatline_notification_duration_seconds",
+    type: "histogram",
+    labels: ["receiver"],
+    help: "How long attempts to deliver a notification took.",
+    unit: "seconds",
+    buckets: deliveryBuckets,
+  },
+  sourceRequests: {
+    name: "flatline_source_requests_total",
+    type: "counter",
+    labels: ["operation", "code"],
+    help: "Requests to the remote service, by operation and HTTP status or error.",
+    unit: "1",
+  },
+  apiRequests: {
+    name: "flatline_api_requests_total",
+    type: "counter",
+    labels: ["operation", "code"],
+    help: "Requests to the embedded service, by operation and HTTP status.",
+    unit: "1",
+  },
+  eventsIngested: {
+    name: "flatline_events_ingested_total",
+    type: "counter",
+    labels: ["status"],
+    help: "Liveness events that were stored, by status.",
+    unit: "1",
+    values: { status: eventStatuses },
+    note: "Grows with the embedded source only.",
+  },
+} as const satisfies Record<string, Instrument>;
+
+/** Read from the store at each scrape. */
+export const fleetInstruments = {
+  alerts: {
+    name: "flatline_alerts",
+    type: "gauge",
+    labels: ["check", "state", "severity"],
+    help: "Live alerts; one that fires under a silence counts as silenced only.",
+    unit: "1",
+    values: { state: alertLabelStates, severity: alertSeverities },
+  },
+  alertFiring: {
+    name: "flatline_alert_firing",
+    type: "gauge",
+    labels: [...check, "severity"],
+    help: "1 while an alert fires, silenced or not.",
+    unit: "1",
+    values: { severity: alertSeverities },
+    note: "Absent while it does not fire.",
+  },
+  spiking: {
+    name: "flatline_fleet_spiking_organizations",
+    type: "gauge",
+    labels: ["check"],
+    help: "Organizations whose verdict alert fires.",
+    unit: "1",
+  },
+  organizations: {
+    name: "flatline_fleet_organizations",
+    type: "gauge",
+    labels: ["check"],
+    help: "Organizations with a fresh result.",
+    unit: "1",
+  },
+  outboxPending: {
+    name: "flatline_outbox_pending",
+    type: "gauge",
+    labels: ["receiver"],
+    help: "Notifications that the receiver has not accepted yet.",
+    unit: "1",
+  },
+  outboxDeadLetters: {
+    name: "flatline_outbox_dead_letters",
+    type: "gauge",
+    labels: ["receiver"],
+    help: "Notifications that were given up and wait for somebody to retry or discard them.",
+    unit: "1",
+  },
+  outboxOldestAge: {
+    name: "flatline_outbox_oldest_age_seconds",
+    type: "gauge",
+    labels: ["receiver"],
+    help: "Age of the oldest notification that the receiver has not accepted yet; 0 without one.",
+    unit: "seconds",
+  },
+  storeBytes: {
+    name: "flatline_store_bytes",
+    type: "gauge",
+    labels: [],
+    help: "Size of the database with its write-ahead log.",
+    unit: "bytes",
+  },
+} as const satisfies Record<string, Instrument>;
+
+/** The whole catalogue, in the order of exposition. */
+export const instruments: readonly Instrument[] = [
+  ...Object.values(countedInstruments),
+  ...Object.values(checkInstruments),
+  ...Object.values(fleetInstruments),
+];

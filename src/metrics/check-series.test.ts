@@ -1,0 +1,299 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../test/support/check-reports.ts";
+import { parseExposition, seriesValue, type ParsedFamily } from "../../test/support/exposition-parser.ts";
+import type { CheckReport } from "../contract/report.ts";
+import { createCheckSeries, renderReport, type CheckSeries } from "./check-series.ts";
+import type { CheckSeriesInput } from "./metrics.ts";
+
+const nowMs = 1_767_225_600_000;
+
+function input(lastReport: CheckReport | null, changes: Partial<CheckSeriesInput> = {}): CheckSeriesInput {
+  return {
+    check: lastReport?.check ?? "dead-asset-spike",
+    slug: lastReport?.slug ?? "acme",
+    lastReport,
+    lastRunAtMs: lastReport?.finishedAtMs ?? null,
+    lastSuccessAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs : null,
+    nextDueAtMs: nowMs + 300_000,
+    staleAfterMs: 900_000,
+    ...changes,
+  };
+}
+
+function read(series: CheckSeries, atMs = nowMs): Map<string, ParsedFamily> {
+  return parseExposition(series.render("text", atMs), "text");
+}
+
+function severities(families: ReadonlyMap<string, ParsedFamily>): Record<string, number | null> {
+  return Object.fromEntries(
+    ["ok", "warn", "fail", "unknown"].map((severity) => [
+      severity,
+      seriesValue(families, "flatline_check_severity", { severity }),
+    ]),
+  );
+}
+
+function keysOf(families: ReadonlyMap<string, ParsedFamily>, name: string): (string | undefined)[] {
+  return (families.get(name)?.samples ?? []).map((sample) => sample.labels["key"]);
+}
+
+const resultOnly = [
+  "flatline_check_observed",
+  "flatline_check_threshold",
+  "flatline_check_findings",
+  "flatline_check_current_count",
+  "flatline_check_expected_count",
+  "flatline_check_asset_type_excess",
+];
+
+describe("the series of a check", () => {
+  it("are, before the first run, the next run and the runs at 0 only", () => {
+    const series = createCheckSeries();
+
+    series.set(input(null));
+
+    const families = read(series);
+    expect([...families.keys()]).toEqual(["flatline_check_next_run_timestamp_seconds", "flatline_check_runs_total"]);
+    expect(families.get("flatline_check_runs_total")?.samples.map(({ value }) => value)).toEqual([0, 0, 0, 0]);
+    expect(seriesValue(families, "flatline_check_next_run_timestamp_seconds")).toBe(nowMs / 1_000 + 300);
+  });
+
+  it("show a result", () => {
+    const series = createCheckSeries();
+
+    series.set(
+      input(resultReport({ finishedAtMs: nowMs - 1_500, assetTypeExcess: [{ assetType: "URL", excess: 30.5 }] })),
+    );
+
+    const families = read(series);
+    expect(severities(families)).toEqual({ ok: 0, warn: 0, fail: 1, unknown: 0 });
+    expect(seriesValue(families, "flatline_check_up", { check: "dead-asset-spike", slug: "acme" })).toBe(1);
+    expect(seriesValue(families, "flatline_check_observed", { key: "ratio" })).toBe(7);
+    expect(seriesValue(families, "flatline_check_threshold", { key: "minSpikeCount" })).toBe(10);
+    expect(seriesValue(families, "flatline_check_findings", { severity: "fail" })).toBe(1);
+    expect(seriesValue(families, "flatline_check_findings", { severity: "warn" })).toBe(0);
+    expect(seriesValue(families, "flatline_check_findings", { severity: "ok" })).toBe(0);
+    expect(seriesValue(families, "flatline_check_current_count")).toBe(42);
+    expect(seriesValue(families, "flatline_check_expected_count")).toBe(6);
+    expect(seriesValue(families, "flatline_check_asset_type_excess", { asset_type: "URL" })).toBe(30.5);
+    expect(seriesValue(families, "flatline_check_last_run_timestamp_seconds")).toBe(nowMs / 1_000 - 1.5);
+    expect(seriesValue(families, "flatline_check_last_success_timestamp_seconds")).toBe(nowMs / 1_000 - 1.5);
+  });
+
+  it("show no key of an upstream's that is neither a finite number nor a boolean, and the first 32 by name", () => {
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, index]));
+    const series = createCheckSeries();
+
+    series.set(
+      input(
+        resultReport({
+          result: {
+            observed: {
+              ...many,
+              a: true,
+              b: false,
+              c: "3",
+              d: null,
+              e: Number.NaN,
+              f: Number.POSITIVE_INFINITY,
+              g: -0.5,
+            },
+            threshold: { 'q"\\\n': 1, "": 2 },
+          },
+        }),
+      ),
+    );
+
+    const families = read(series);
+    expect(keysOf(families, "flatline_check_observed")).toEqual([
+      "a",
+      "b",
+      "g",
+      ...Object.keys(many).sort().slice(0, 29),
+    ]);
+    expect(seriesValue(families, "flatline_check_observed", { key: "a" })).toBe(1);
+    expect(seriesValue(families, "flatline_check_observed", { key: "b" })).toBe(0);
+    expect(keysOf(families, "flatline_check_threshold")).toEqual(["", 'q"\\\n']);
+  });
+
+  it("have no counts where the result has none", () => {
+    const series = createCheckSeries();
+
+    series.set(
+      input(resultReport({ counts: { currentCount: null, baselineCount: null, expectedCount: null, ratio: null } })),
+    );
+
+    const names = [...read(series).keys()];
+    expect(names).not.toContain("flatline_check_current_count");
+    expect(names).not.toContain("flatline_check_expected_count");
+    expect(names).not.toContain("flatline_check_asset_type_excess");
+  });
+
+  it("name at most five asset types, each once", () => {
+    const types = ["A", "B", "A", "C", "D", "E", "F"].map((assetType, index) => ({ assetType, excess: 10 - index }));
+    const series = createCheckSeries();
+
+    series.set(input(resultReport({ assetTypeExcess: types })));
+
+    const samples = read(series).get("flatline_check_asset_type_excess")?.samples ?? [];
+    expect(samples.map(({ labels }) => labels["asset_type"])).toEqual(["A", "B", "C", "D", "E"]);
+  });
+
+  it("hide what an earlier result said after a failed run", () => {
+    const series = createCheckSeries();
+    series.set(input(resultReport({ finishedAtMs: nowMs - 300_000 })));
+
+    series.set(input(errorReport({ finishedAtMs: nowMs }), { lastSuccessAtMs: nowMs - 300_000 }));
+
+    const families = read(series);
+    expect(severities(families)).toEqual({ ok: 0, warn: 0, fail: 0, unknown: 1 });
+    expect(seriesValue(families, "flatline_check_up")).toBe(0);
+    expect(resultOnly.filter((name) => families.has(name))).toEqual([]);
+    expect(seriesValue(families, "flatline_check_last_run_timestamp_seconds")).toBe(nowMs / 1_000);
+    expect(seriesValue(families, "flatline_check_last_success_timestamp_seconds")).toBe(nowMs / 1_000 - 300);
+  });
+
+  it("show a verdict as after a failed run once it is older than its limit, and not before", () => {
+    const series = createCheckSeries();
+    series.set(input(resultReport({ finishedAtMs: nowMs }), { staleAfterMs: 120_000 }));
+
+    const fresh = read(series, nowMs + 120_000);
+    const stale = read(series, nowMs + 120_001);
+
+    expect(severities(fresh)["fail"]).toBe(1);
+    expect(severities(stale)).toEqual({ ok: 0, warn: 0, fail: 0, unknown: 1 });
+    expect(seriesValue(stale, "flatline_check_up")).toBe(0);
+    expect(resultOnly.filter((name) => stale.has(name))).toEqual([]);
+    expect([nowMs + 120_000, nowMs + 120_001].map((atMs) => series.countFresh("dead-asset-spike", atMs))).toEqual([
+      1, 0,
+    ]);
+  });
+
+  it("are gone with their organization, and its runs are forgotten", () => {
+    const series = createCheckSeries();
+    series.set(input(resultReport()));
+    series.countRun("dead-asset-spike", "acme", "fail");
+
+    series.remove("dead-asset-spike", "acme");
+    const gone = series.render("text", nowMs);
+    series.set(input(null));
+
+    expect(gone).toBe("");
+    expect(seriesValue(read(series), "flatline_check_runs_total", { outcome: "fail" })).toBe(0);
+  });
+
+  it("are exactly those of the targets when all are set, with the runs of those that stay", () => {
+    const series = createCheckSeries();
+    for (const slug of ["acme", "globex"]) {
+      series.set(input(null, { slug }));
+      series.countRun("dead-asset-spike", slug, "warn");
+    }
+
+    series.setAll([input(resultReport({ slug: "globex" })), input(null, { slug: "initech" })]);
+
+    const families = read(series);
+    const runs = (slug: string): number | null =>
+      seriesValue(families, "flatline_check_runs_total", { slug, outcome: "warn" });
+    expect([runs("acme"), runs("globex"), runs("initech")]).toEqual([null, 1, 0]);
+    expect(families.get("flatline_check_up")?.samples.map(({ labels }) => labels["slug"])).toEqual(["globex"]);
+  });
+
+  it("keep a run that was counted before its target was set", () => {
+    const series = createCheckSeries();
+    series.countRun("dead-asset-spike", "acme", "ok");
+    const before = series.render("text", nowMs);
+
+    series.set(input(null));
+    const first = seriesValue(read(series), "flatline_check_runs_total", { outcome: "ok" });
+    series.countRun("dead-asset-spike", "acme", "ok");
+
+    expect([before, first]).toEqual(["", 1]);
+    expect(seriesValue(read(series), "flatline_check_runs_total", { outcome: "ok" })).toBe(2);
+  });
+
+  it("name the counter's family in OpenMetrics without its suffix", () => {
+    const series = createCheckSeries();
+    series.set(input(resultReport()));
+
+    const families = parseExposition(`${series.render("openmetrics", nowMs)}# EOF\n`, "openmetrics");
+
+    expect(families.get("flatline_check_runs")?.type).toBe("counter");
+    expect(families.get("flatline_check_current_count")?.type).toBe("unknown");
+  });
+
+  const free = fc.dictionary(
+    fc.string({ unit: "binary" }),
+    fc.oneof(fc.double(), fc.boolean(), fc.string(), fc.constant(null)),
+    { noNullPrototype: true },
+  );
+
+  it("read back as the maps of any organization, in both formats", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ unit: "binary", minLength: 1 }), { maxLength: 4 }),
+        free,
+        fc.constantFrom("text" as const, "openmetrics" as const),
+        (slugs, observed, format) => {
+          const series = createCheckSeries();
+          for (const slug of slugs) series.set(input(resultReport({ slug, result: { observed } })));
+
+          const text = series.render(format, nowMs) + (format === "openmetrics" ? "# EOF\n" : "");
+          const families = text === "" ? new Map<string, ParsedFamily>() : parseExposition(text, format);
+
+          const expected = Object.entries(observed)
+            .map(([key, value]) => [key, typeof value === "boolean" ? Number(value) : value] as const)
+            .filter((entry): entry is [string, number] => typeof entry[1] === "number" && Number.isFinite(entry[1]))
+            .sort(([left], [right]) => (left < right ? -1 : 1))
+            .slice(0, 32)
+            .map(([key, value]) => [key, value + 0]);
+          for (const slug of slugs) {
+            const samples = (families.get("flatline_check_observed")?.samples ?? []).filter(
+              ({ labels }) => labels["slug"] === slug,
+            );
+            expect(samples.map(({ labels, value }) => [labels["key"], value])).toEqual(expected);
+          }
+        },
+      ),
+    );
+  });
+
+  it("of 10,000 organizations are joined in one scrape", { timeout: 60_000 }, async ({ annotate }) => {
+    const series = createCheckSeries();
+    for (let index = 0; index < 10_000; index++) series.set(input(resultReport({ slug: `organization-${index}` })));
+
+    series.render("text", nowMs);
+    const startedAtMs = performance.now();
+    const text = Buffer.from(series.render("text", nowMs));
+    const elapsedMs = performance.now() - startedAtMs;
+
+    await annotate(`10,000 organizations: ${(text.length / 2 ** 20).toFixed(1)} MiB in ${elapsedMs.toFixed(0)} ms`);
+    expect(text.toString().match(/^flatline_check_up\{/gm)).toHaveLength(10_000);
+  });
+});
+
+describe("renderReport", () => {
+  it("gives the series of one run and nothing that the daemon counts or plans", () => {
+    const families = parseExposition(renderReport(resultReport({ severity: "warn" }), "text"), "text");
+
+    expect([...families.keys()]).toEqual([
+      "flatline_check_severity",
+      "flatline_check_up",
+      "flatline_check_observed",
+      "flatline_check_threshold",
+      "flatline_check_findings",
+      "flatline_check_current_count",
+      "flatline_check_expected_count",
+    ]);
+    expect(severities(families)["warn"]).toBe(1);
+  });
+
+  it("gives up 0 and unknown for a failed run", () => {
+    const families = parseExposition(renderReport(errorReport(), "text"), "text");
+
+    expect([...families.keys()]).toEqual(["flatline_check_severity", "flatline_check_up"]);
+    expect(seriesValue(families, "flatline_check_up")).toBe(0);
+    expect(severities(families)["unknown"]).toBe(1);
+  });
+});

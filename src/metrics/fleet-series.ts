@@ -1,0 +1,78 @@
+import { secondMs } from "../base/time.ts";
+import { checkNames, type CheckName } from "../contract/report.ts";
+import { alertLabelStates, alertSeverities, fleetInstruments } from "./catalogue.ts";
+import { formatFamily, formatLabels, formatValue, type ExpositionFormat } from "./exposition.ts";
+import type { FleetGauges } from "./metrics.ts";
+
+type FleetFamily = keyof typeof fleetInstruments;
+
+/** What is read from the store at a scrape, as whole families without `# EOF`; `countFresh` counts organizations with a result. */
+export function renderFleet(
+  gauges: FleetGauges,
+  countFresh: (check: CheckName) => number,
+  format: ExpositionFormat,
+): string {
+  const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = {
+    alerts: countAlerts(gauges.alerts),
+    alertFiring: listFiring(gauges.alerts),
+    spiking: checkNames.map((check) => [{ check }, countSpiking(gauges.alerts, check)]),
+    organizations: checkNames.map((check) => [{ check }, countFresh(check)]),
+    ...outboxSamples(gauges),
+    storeBytes: [[{}, gauges.storeBytes]],
+  };
+  return (Object.keys(fleetInstruments) as FleetFamily[])
+    .map((family) => {
+      const { name } = fleetInstruments[family];
+      const lines = samples[family].map(([labels, value]) => `${name}${formatLabels(labels)} ${formatValue(value)}\n`);
+      return formatFamily(fleetInstruments[family], lines.join(""), format);
+    })
+    .join("");
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+function countAlerts(alerts: FleetGauges["alerts"]): Sample[] {
+  const counts = new Map<string, Sample>();
+  const add = (check: string, state: string, severity: string, by: number): void => {
+    const id = `${check} ${state} ${severity}`;
+    counts.set(id, [{ check, state, severity }, (counts.get(id)?.[1] ?? 0) + by]);
+  };
+  for (const check of checkNames) {
+    for (const state of alertLabelStates) for (const severity of alertSeverities) add(check, state, severity, 0);
+  }
+  for (const { check, state, severity, silenced } of alerts) {
+    add(check, state === "firing" && silenced ? "silenced" : state, severity, 1);
+  }
+  return [...counts.values()];
+}
+
+function listFiring(alerts: FleetGauges["alerts"]): Sample[] {
+  const firing = new Map<string, Sample>();
+  for (const { check, slug, severity, state } of alerts) {
+    if (state === "firing") firing.set(`${check} ${severity} ${slug.toWellFormed()}`, [{ check, slug, severity }, 1]);
+  }
+  return [...firing.values()];
+}
+
+function countSpiking(alerts: FleetGauges["alerts"], check: CheckName): number {
+  const firing = alerts.filter((alert) => alert.check === check && alert.state === "firing");
+  return new Set(firing.filter(({ severity }) => severity !== "unknown").map(({ slug }) => slug)).size;
+}
+
+function outboxSamples({
+  outbox,
+  receivers,
+  nowMs,
+}: FleetGauges): Record<"outboxPending" | "outboxDeadLetters" | "outboxOldestAge", Sample[]> {
+  const totals = new Map(outbox.map((total) => [total.receiver, total]));
+  // A receiver that a reload removed is shown while it has dead letters.
+  const names = [...new Set([...receivers, ...totals.keys()])];
+  return {
+    outboxPending: names.map((receiver) => [{ receiver }, totals.get(receiver)?.pending ?? 0]),
+    outboxDeadLetters: names.map((receiver) => [{ receiver }, totals.get(receiver)?.deadLetters ?? 0]),
+    outboxOldestAge: names.map((receiver) => {
+      const oldestAtMs = totals.get(receiver)?.oldestCreatedAtMs ?? nowMs;
+      return [{ receiver }, Math.max(0, nowMs - oldestAtMs) / secondMs];
+    }),
+  };
+}
