@@ -63,13 +63,13 @@ export function evaluateReviewQueue(queue: {
     kind: "review-queue.report",
     ref: report.ref ?? "unknown",
     severity: severityOfAge(ageMs, thresholds),
-    message: `${nameOf(report)} waits for review since ${formatAge(ageMs)}`,
+    message: `${nameOf(report)} has waited ${formatAge(ageMs)} for review`,
   }));
   if (oldestAgeMs !== null && severity !== "ok") {
     const more = late.length > namedReports ? `, ${namedReports} of them named here` : "";
     const message =
       `${count(reports.length)} in the review queue, ${late.length} for at least ` +
-      `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest waits since ${formatAge(oldestAgeMs)}`;
+      `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest has waited ${formatAge(oldestAgeMs)}`;
     findings.unshift({ kind: "review-queue", ref: slug, severity, message });
   }
 

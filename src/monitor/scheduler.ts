@@ -1,3 +1,4 @@
+import type { Recorded, RecordRequest } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { minuteMs, secondMs, type Clock } from "../base/time.ts";
@@ -7,12 +8,6 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../store/schedule.ts";
 import { dueAgainAtMs, skippedTicks, wantedEntry } from "./due-times.ts";
 import { targetKey, type CheckTarget } from "./target.ts";
-
-/**
- * Makes a finished run durable in one transaction: its report, the next due time, what it does to alerts (alerting/record.ts).
- * False when the lease was lost: then nothing was changed, because the run is somebody else's now.
- */
-export type RecordRun = (report: CheckReport, run: ClaimedRun, nextDueAtMs: number) => Promise<boolean>;
 
 export interface SchedulerOptions {
   readonly store: ScheduleStore;
@@ -26,7 +21,11 @@ export interface SchedulerOptions {
   readonly runTimeoutMs: number;
   /** Answers what the check gave; must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
-  readonly record: RecordRun;
+  /**
+   * Makes a finished run durable in one transaction with all that follows from it (alerting/record.ts); `recorded` is false
+   * when the lease was lost: then nothing was written, because the run is somebody else's now.
+   */
+  readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "recorded">>;
   /** Called after a run was recorded, with the state as it is stored now. */
   readonly onRecorded: (state: CheckState) => void;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
@@ -225,11 +224,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { schedule } = targets.get(targetKey(target)) ?? target;
     const { dueAtMs } = started.run;
     const ended = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs: clock.nowMs(), isScheduled };
-    const isRecorded = await options.record(report, started.run, dueAgainAtMs(ended));
-    if (!isRecorded) {
-      logger.warn({ check, slug }, "lease was lost while the check ran, its result is dropped");
-      return report;
-    }
+    const request = { run: started.run, owner, report, nextDueAtMs: dueAgainAtMs(ended) };
+    const { recorded } = await options.record(request);
+    if (!recorded) return report;
     const skipped = skippedTicks(ended);
     if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
     if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);

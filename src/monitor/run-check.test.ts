@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+
+import { createScriptedSource, spikeResult } from "../../test/support/scripted-source.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import type { PlatformSource } from "../contract/platform-api.ts";
+import type { ReportsPage } from "../contract/reports.ts";
+import { coverageOfBaseline, runCheck, type RunCheckDeps } from "./run-check.ts";
+import type { CheckTarget } from "./target.ts";
+
+const startMs = Date.parse("2026-05-06T12:00:00Z");
+const day = 86_400_000;
+const schedule = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
+const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
+const spike: CheckTarget = { check: "dead-asset-spike", slug: "acme", schedule, thresholds };
+const queue: CheckTarget = {
+  check: "review-queue",
+  slug: "acme",
+  schedule,
+  thresholds: { warnAfterMs: 4 * 3_600_000, failAfterMs: day },
+};
+
+function deps(source: PlatformSource, over: Partial<RunCheckDeps> = {}): RunCheckDeps {
+  const keys = {
+    currentCount: "currentCount",
+    baselineCount: "baselineCount",
+    expectedCount: "expectedCount",
+    ratio: "ratio",
+  };
+  return { source, clock: createVirtualClock({ startMs }), observedKeys: keys, ...over };
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+describe("a run of the spike check", () => {
+  it("asks with slug and thresholds, and reports result and counts", async () => {
+    const asked: unknown[] = [];
+    const result = spikeResult("acme", { severity: "warn" });
+    const source = createScriptedSource({ spike: async (request) => (asked.push(request), result) });
+
+    const report = await runCheck(spike, deps(source), never());
+
+    expect(asked).toEqual([{ slug: "acme", ...thresholds }]);
+    expect(report).toEqual({
+      kind: "result",
+      check: "dead-asset-spike",
+      slug: "acme",
+      startedAtMs: startMs,
+      finishedAtMs: startMs,
+      severity: "warn",
+      result,
+      counts: { currentCount: 3, baselineCount: 70, expectedCount: 10, ratio: 0.3 },
+      baselineCoverage: null,
+    });
+  });
+
+  it("lets severity alone decide, whatever ok says", async () => {
+    const source = createScriptedSource({ spike: async () => spikeResult("acme", { severity: "fail", ok: true }) });
+
+    expect(await runCheck(spike, deps(source), never())).toMatchObject({ severity: "fail" });
+  });
+
+  it.each([
+    { what: "configured names", observed: { dead: 7 }, key: "dead", is: 7 },
+    { what: "an absent name", observed: {}, key: "dead", is: null },
+    { what: "text", observed: { dead: "7" }, key: "dead", is: null },
+    { what: "a number that is not finite", observed: { dead: Number.POSITIVE_INFINITY }, key: "dead", is: null },
+    { what: "a name that every object has", observed: {}, key: "constructor", is: null },
+  ])("reads counts under $what", async ({ observed, key, is }) => {
+    const source = createScriptedSource({ spike: async () => spikeResult("acme", { observed }) });
+    const observedKeys = { currentCount: key, baselineCount: "b", expectedCount: "e", ratio: "r" };
+
+    const report = await runCheck(spike, deps(source, { observedKeys }), never());
+
+    expect(report).toMatchObject({
+      counts: { currentCount: is, baselineCount: null, expectedCount: null, ratio: null },
+    });
+  });
+
+  it("carries coverage of the baseline and excess by type where the source is a local one", async () => {
+    const source = createScriptedSource({ spike: async () => spikeResult("acme", { severity: "warn" }) });
+    const assetTypeExcess = [{ assetType: "URL", excess: 12 }];
+
+    const report = await runCheck(
+      spike,
+      deps(source, { firstEventAtMs: async () => startMs - 2 * day, assetTypeExcess: async () => assetTypeExcess }),
+      never(),
+    );
+
+    expect(report).toMatchObject({ baselineCoverage: 1 / 7, assetTypeExcess });
+  });
+
+  it.each([
+    { rule: "no event yet", firstMs: null, is: 0 },
+    { rule: "only events in the window", firstMs: startMs - 3_600_000, is: 0 },
+    { rule: "half of it", firstMs: startMs - 4.5 * day, is: 0.5 },
+    { rule: "all of it", firstMs: startMs - 8 * day, is: 1 },
+    { rule: "more than all", firstMs: 0, is: 1 },
+  ])("counts the baseline covered: $rule", ({ firstMs, is }) => {
+    expect(coverageOfBaseline(thresholds, startMs, firstMs)).toBe(is);
+  });
+
+  it.each<{ code: ErrorCode; reason: string }>([
+    { code: "api_timeout", reason: "timeout" },
+    { code: "api_network", reason: "network" },
+    { code: "api_unauthorized", reason: "unauthorized" },
+    { code: "api_forbidden", reason: "forbidden" },
+    { code: "api_bad_request", reason: "bad_request" },
+    { code: "api_rate_limited", reason: "rate_limited" },
+    { code: "api_server_error", reason: "server_error" },
+    { code: "api_invalid_response", reason: "invalid_response" },
+    { code: "store_busy", reason: "store" },
+  ])("is unknown with reason $reason for $code", async ({ code, reason }) => {
+    const source = createScriptedSource({ spike: () => Promise.reject(new FlatlineError(code, "said so")) });
+
+    const report = await runCheck(spike, deps(source), never());
+
+    expect(report).toMatchObject({ kind: "error", severity: "unknown", error: { reason, message: "said so" } });
+  });
+
+  it("does not reject for a bug in a source", async () => {
+    const source: PlatformSource = {
+      forOrganization: () => {
+        throw new TypeError("no such thing");
+      },
+    };
+
+    expect(await runCheck(spike, deps(source), never())).toMatchObject({ kind: "error", error: { reason: "store" } });
+  });
+
+  it("ends with its signal as a timeout, even when the source does not listen", async () => {
+    const clock = createVirtualClock({ startMs });
+    const source = createScriptedSource({ spike: () => new Promise(() => {}) });
+    const running = runCheck(spike, deps(source, { clock }), clock.timeout(30_000));
+
+    await clock.advance(30_000);
+
+    expect(await running).toMatchObject({
+      finishedAtMs: startMs + 30_000,
+      error: { reason: "timeout", message: "the check did not end in time" },
+    });
+  });
+});
+
+describe("a run of the review queue check", () => {
+  const waiting = (id: number, createdAt: string): ReportsPage["reports"][number] => ({ id, createdAt });
+
+  it("walks all pages, an empty one with a cursor too, and counts a report once", async () => {
+    const pages: Readonly<Record<string, ReportsPage>> = {
+      "": { reports: [waiting(3, "2026-05-06T11:00:00Z"), waiting(2, "2026-05-06T07:00:00Z")], cursor: "a" },
+      a: { reports: [], cursor: "b" },
+      b: { reports: [waiting(2, "2026-05-06T07:00:00Z"), waiting(1, "2026-05-05T13:00:00Z")] },
+    };
+    const asked: unknown[] = [];
+    const source = createScriptedSource({
+      reports: async (query) => {
+        asked.push(query);
+        return pages[query.cursor ?? ""] ?? { reports: [] };
+      },
+    });
+
+    const report = await runCheck(queue, deps(source), never());
+
+    expect(report).toMatchObject({
+      severity: "warn",
+      result: { observed: { queued: 3, oldestAgeSeconds: 23 * 3_600 } },
+    });
+    expect(asked).toEqual([
+      { slug: "acme", needsCustomerReview: true },
+      { slug: "acme", needsCustomerReview: true, cursor: "a" },
+      { slug: "acme", needsCustomerReview: true, cursor: "b" },
+    ]);
+  });
+
+  it("is unknown when a cursor comes twice", async () => {
+    const source = createScriptedSource({ reports: async () => ({ reports: [], cursor: "again" }) });
+
+    expect(await runCheck(queue, deps(source), never())).toMatchObject({ error: { reason: "invalid_response" } });
+  });
+});
