@@ -64,8 +64,9 @@ export type RemovedTargets = readonly { readonly check: CheckName; readonly slug
 const leaseMs = 10 * secondMs;
 const renewEveryMs = 3 * secondMs;
 const defaultPollMs = secondMs;
-// After the store failed: soon, but not so soon that a full disk fills the log.
-const retryMs = 5 * secondMs;
+// After the store failed: at once nearly, as it may only be busy, then ever later, so that a full disk does not fill the log.
+const firstRetryMs = 250;
+const longestRetryMs = 5 * secondMs;
 const stalledMs = 30 * secondMs;
 // Something is due and was not to be had: another process was faster, or the clock is being set.
 const leastWaitMs = 50;
@@ -82,7 +83,7 @@ interface RunUnderWay {
 /** Runs checks when they are due: the schedule is rows of the store, claimed with leases, so several processes may share it. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { store, clock, owner, metrics } = options;
-  const logger = options.logger.child({ component: "scheduler" });
+  const logger = options.logger.child({ room: "monitor" });
   const pollMs = options.pollMs ?? defaultPollMs;
 
   let targets = new Map<string, CheckTarget>();
@@ -158,13 +159,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function runLoop(): Promise<void> {
+    let retryMs = firstRetryMs;
     while (!stopping.signal.aborted) {
       // Taken first, so that what happens while runOnce looks is not slept over.
       const { signal } = wakeUp;
       let waitMs = retryMs;
       try {
         ({ waitMs } = await runOnce());
+        retryMs = firstRetryMs;
       } catch (error) {
+        retryMs = Math.min(longestRetryMs, 2 * retryMs);
         logger.error({ err: error }, "schedule could not be read, trying again");
       }
       await clock.sleep(waitMs, signal);

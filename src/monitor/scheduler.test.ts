@@ -1,0 +1,441 @@
+import { describe, expect, it } from "vitest";
+
+import { createMemoryScheduleStore } from "../../test/support/memory-schedule-store.ts";
+import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
+import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
+import type { ScheduleStore } from "../store/schedule.ts";
+
+const minute = 60_000;
+// Two minutes after a tick of every five minutes.
+const startMs = Date.parse("2026-05-06T12:02:00Z");
+
+function setUp(): { clock: VirtualClock; store: ScheduleStore; world: SchedulingWorld } {
+  const clock = createVirtualClock({ startMs });
+  const store = createMemoryScheduleStore();
+  return { clock, store, world: createSchedulingWorld(store, clock) };
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function times(world: SchedulingWorld): string[] {
+  return world.recorded.map(({ slug, startedAtMs }) => `${slug} ${new Date(startedAtMs).toISOString().slice(11, 19)}`);
+}
+
+describe("the scheduler", () => {
+  it("runs what was never run at once, then at each tick", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex", { pattern: "4 * * * *" })]);
+
+    await scheduler.start();
+    await clock.advance(8 * minute);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual([
+      "acme 12:02:00",
+      "globex 12:02:00",
+      "globex 12:04:00",
+      "acme 12:05:00",
+      "acme 12:10:00",
+    ]);
+    expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0]);
+    expect(world.states.at(-1)).toMatchObject({ slug: "acme", severity: "ok", nextDueAtMs: startMs + 13 * minute });
+  });
+
+  it("runs at most as many at once as it may", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 1_000 });
+    const targets = Array.from({ length: 20 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { concurrency: 4 });
+
+    await scheduler.start();
+    await clock.advance(4_900);
+    const soFar = world.recorded.length;
+    await clock.advance(100);
+    await scheduler.stop(0);
+
+    expect(soFar).toBe(16);
+    expect(world.recorded).toHaveLength(20);
+    expect(world.upstream.most).toBe(4);
+  });
+
+  it("skips and counts ticks that come while the last run is under way", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 7 * minute });
+    const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30 * minute });
+
+    await scheduler.start();
+    await clock.advance(14 * minute);
+    await scheduler.stop(0);
+
+    // 12:02 to 12:09 skips 12:05; 12:10 to 12:17 would skip 12:15, but is not over.
+    expect(times(world)).toEqual(["acme 12:02:00"]);
+    expect(world.skipped).toEqual({ late: 0, overlap: 1 });
+    expect(world.upstream.starts).toBe(2);
+  });
+
+  it("runs once after a suspension and counts the ticks that it missed", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(minute);
+
+    await clock.jump(60 * minute);
+    await clock.advance(2 * minute);
+    await scheduler.stop(0);
+
+    // Due 12:05, run 13:03; 12:10 to 13:00 are eleven.
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 13:03:00", "acme 13:05:00"]);
+    expect(world.skipped).toEqual({ late: 11, overlap: 0 });
+    expect(world.lagSeconds).toEqual([0, 58 * 60, 0]);
+  });
+
+  it("ends a run at its timeout and records it as unknown", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 1e9 });
+    const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30_000 });
+
+    await scheduler.start();
+    await clock.advance(30_000);
+    await scheduler.stop(0);
+
+    expect(world.states).toMatchObject([{ severity: "unknown", lastRunAtMs: startMs + 30_000, lastSuccessAtMs: null }]);
+    expect(clock.pendingTimeouts()).toBe(0);
+  });
+
+  it("keeps its lease while a run is longer than the lease", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 50_000 });
+    const both = [world.process("a", [spikeTarget("acme")]), world.process("b", [spikeTarget("acme")])];
+
+    for (const scheduler of both) await scheduler.start();
+    await clock.advance(55_000);
+    for (const scheduler of both) await scheduler.stop(0);
+
+    expect(world.upstream.starts).toBe(1);
+    expect(world.recorded).toMatchObject([{ owner: "a" }]);
+  });
+
+  it("does not lose its loop to recording that fails, and runs the check again", async () => {
+    const { clock, world } = setUp();
+    let failures = 2;
+    world.beforeRecord = ({ run }) => {
+      if (run.slug === "acme" && failures-- > 0) throw new Error("disk is full");
+    };
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+
+    await scheduler.start();
+    await clock.advance(minute);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["globex 12:02:00", "acme 12:02:20"]);
+    const errors = world.log.filter(({ level }) => level === "error");
+    expect(errors.map(({ message }) => message)).toEqual([
+      "run was not recorded, will be run again",
+      "run was not recorded, will be run again",
+    ]);
+    expect(errors[0]?.fields).toMatchObject({ slug: "acme", check: "dead-asset-spike" });
+  });
+
+  it("goes on when the store was out of order, and is stalled while it is", async () => {
+    const { clock, store, world } = setUp();
+    let isBroken = false;
+    const breakable: ScheduleStore = {
+      ...store,
+      claimDue: (claim) => (isBroken ? Promise.reject(new Error("I/O error")) : store.claimDue(claim)),
+    };
+    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable });
+    await scheduler.start();
+    await clock.advance(minute);
+
+    isBroken = true;
+    await clock.advance(3 * minute);
+    const stalled = scheduler.isStalled();
+    isBroken = false;
+    await clock.advance(5_000);
+    const stalledAfter = scheduler.isStalled();
+    await scheduler.stop(0);
+
+    expect([stalled, stalledAfter]).toEqual([true, false]);
+    expect(times(world)).toEqual(["acme 12:02:00", expect.stringMatching(/^acme 12:06:0[0-5]$/)]);
+  });
+
+  it("is not stalled while nothing is due", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme", { pattern: "@daily" })], { pollMs: 60_000 });
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const stalled: boolean[] = [];
+    for (let index = 0; index < 59; index++) {
+      await clock.advance(1_000);
+      stalled.push(scheduler.isStalled());
+    }
+    await scheduler.stop(0);
+
+    expect(stalled).not.toContain(true);
+  });
+
+  it("looks once a second, not in a busy loop, when others hold what is due", async () => {
+    const { clock, store, world } = setUp();
+    let looks = 0;
+    const counting: ScheduleStore = { ...store, claimDue: (claim) => (looks++, store.claimDue(claim)) };
+    const scheduler = world.process("a", [spikeTarget("acme")], { store: counting });
+    await scheduler.start();
+    await clock.settle();
+    const atStart = looks;
+
+    await clock.advance(minute);
+    await scheduler.stop(0);
+
+    expect(atStart).toBeLessThanOrEqual(3);
+    expect(looks - atStart).toBeLessThanOrEqual(61);
+  });
+
+  it("computes due times anew when somebody sets the clock back", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(4 * minute);
+
+    clock.shiftWall(-24 * 60 * minute);
+    await clock.advance(5 * minute);
+    await scheduler.stop(0);
+
+    expect(world.recorded.map(({ startedAtMs }) => new Date(startedAtMs).toISOString().slice(8, 16))).toEqual([
+      "06T12:02",
+      "06T12:05",
+      "05T12:10",
+    ]);
+  });
+
+  it("runs a tick once though the clock is stepped back a little meanwhile", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 100 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(3 * minute + 50);
+
+    clock.shiftWall(-2_000);
+    await clock.advance(minute);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00"]);
+    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
+  });
+
+  it("waits longer than a timer can", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme", { pattern: "@yearly" })], { pollMs: 1e12 });
+
+    await scheduler.start();
+    await clock.advanceTo(Date.parse("2027-01-01T00:00:00Z"));
+    await scheduler.stop(0);
+
+    expect(world.recorded).toMatchObject([{}, { startedAtMs: Date.parse("2027-01-01T00:00:00Z") }]);
+  });
+
+  it("logs each run at debug, and a change of severity at info", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(minute);
+    world.behave = () => ({ durationMs: 0, severity: "fail" });
+    await clock.advance(10 * minute);
+    await scheduler.stop(0);
+
+    expect(world.log.filter(({ level }) => level === "debug")).toHaveLength(3);
+    expect(world.log.filter(({ level }) => level === "info").map(({ fields }) => fields)).toMatchObject([
+      { check: "dead-asset-spike", slug: "acme", severity: "ok", previousSeverity: null },
+      { check: "dead-asset-spike", slug: "acme", severity: "fail", previousSeverity: "ok", currentCount: 3 },
+    ]);
+  });
+});
+
+describe("a run that is asked for", () => {
+  it("is run now, and keeps the tick that follows", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(2 * minute + 50_000);
+
+    const report = await scheduler.runNow("dead-asset-spike", "acme", never());
+    await clock.advance(minute);
+    await scheduler.stop(0);
+
+    expect(report).toMatchObject({ kind: "result", slug: "acme", severity: "ok" });
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:04:50", "acme 12:05:00"]);
+    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
+    expect(world.lagSeconds).toEqual([0, 0]);
+  });
+
+  it("comes after one that is under way, which is not shared", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 10_000 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(4_000);
+
+    const asked = scheduler.runNow("dead-asset-spike", "acme", never());
+    await clock.advance(16_000);
+    const report = await asked;
+    await scheduler.stop(0);
+
+    expect(report).toMatchObject({ startedAtMs: startMs + 10_000, finishedAtMs: startMs + 20_000 });
+    expect(world.upstream.most).toBe(1);
+    clock.assertIdle();
+  });
+
+  it("gets the next place, before what waits for its turn", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 1_000 });
+    const targets = Array.from({ length: 10 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { concurrency: 1 });
+    await scheduler.start();
+    await clock.advance(500);
+
+    const asked = scheduler.runNow("dead-asset-spike", "organization-9", never());
+    await clock.advance(1_500);
+
+    expect(await asked).toMatchObject({ startedAtMs: startMs + 1_000 });
+    expect(world.upstream.most).toBe(1);
+    await clock.advance(minute);
+    await scheduler.stop(0);
+    expect(world.recorded).toHaveLength(10);
+  });
+
+  it.each([
+    { what: "an organization that is not configured", slug: "nobody", code: "not_found" },
+    { what: "a check that another process runs", slug: "acme", code: "conflict" },
+  ])("refuses $what", async ({ slug, code }) => {
+    const { clock, store, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(minute);
+    const claim = { check: "dead-asset-spike", slug: "acme", nowMs: clock.nowMs(), owner: "b" } as const;
+    await store.claimNow({ ...claim, leaseUntilMs: clock.nowMs() + minute });
+
+    const asked = scheduler.runNow("dead-asset-spike", slug, never()).catch((error: unknown) => error);
+    await clock.advance(1_000);
+
+    expect(await asked).toMatchObject({ code });
+    await scheduler.stop(0);
+  });
+
+  it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
+    const { clock, world } = setUp();
+    world.behave = () => ({ durationMs: 30_000 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const asked = scheduler.runNow("dead-asset-spike", "acme", clock.timeout(5_000)).catch((error: unknown) => error);
+    await clock.advance(5_000);
+
+    expect(await asked).toMatchObject({ code: "api_timeout" });
+    await scheduler.stop(0);
+    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  it("hears of recording that failed", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(minute);
+    world.beforeRecord = () => {
+      throw new Error("disk is full");
+    };
+
+    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toThrow("disk is full");
+    await scheduler.stop(0);
+  });
+});
+
+describe("a change of the configuration", () => {
+  it("runs what is new at once, forgets what is gone, and keeps the rest", async () => {
+    const { clock, world } = setUp();
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+    await scheduler.start();
+    await clock.advance(minute);
+
+    const removed = await scheduler.setTargets({ targets: [spikeTarget("acme"), spikeTarget("initech")] });
+    await clock.advance(3 * minute);
+    await scheduler.stop(0);
+
+    expect(removed).toEqual([{ check: "dead-asset-spike", slug: "globex" }]);
+    expect(times(world).slice(2)).toEqual(["initech 12:03:00", "acme 12:05:00", "initech 12:05:00"]);
+  });
+
+  it("takes a new schedule from now on, also for a run that is under way", async () => {
+    const { clock, world } = setUp();
+    world.behave = (slug) => ({ durationMs: slug === "acme" ? 30_000 : 0 });
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+    await scheduler.start();
+    await clock.advance(10_000);
+
+    const changed = { pattern: "* * * * *" };
+    await scheduler.setTargets({ targets: [spikeTarget("acme", changed), spikeTarget("globex", changed)] });
+    await clock.advance(80_000);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["globex 12:02:00", "acme 12:02:00", "globex 12:03:00", "acme 12:03:00"]);
+  });
+
+  it("leaves everything as it was when the store refuses it", async () => {
+    const { clock, store, world } = setUp();
+    let isBroken = false;
+    const breakable: ScheduleStore = {
+      ...store,
+      sync: (wanted) => (isBroken ? Promise.reject(new Error("I/O error")) : store.sync(wanted)),
+    };
+    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable });
+    await scheduler.start();
+    await clock.advance(minute);
+
+    isBroken = true;
+    await expect(scheduler.setTargets({ targets: [] })).rejects.toThrow("I/O error");
+    await clock.advance(3 * minute);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00"]);
+  });
+});
+
+describe("a stop", () => {
+  it("lets runs under way end within the time to drain", async () => {
+    const { clock, store, world } = setUp();
+    world.behave = () => ({ durationMs: 5_000 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const stopped = scheduler.stop(8_000);
+    await clock.advance(8_000);
+    await stopped;
+
+    expect(world.recorded).toHaveLength(1);
+    expect(await store.state("dead-asset-spike", "acme")).toMatchObject({ isRunning: false, severity: "ok" });
+    clock.assertIdle();
+  });
+
+  it("aborts what hangs, records nothing of it and gives its lease back", async () => {
+    const { clock, store, world } = setUp();
+    world.behave = () => ({ durationMs: 1e9 });
+    const targets = [spikeTarget("acme"), spikeTarget("globex")];
+    const scheduler = world.process("a", targets, { concurrency: 1 });
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const stopped = scheduler.stop(8_000);
+    await clock.advance(8_000);
+    await stopped;
+
+    expect(world.upstream.starts).toBe(1);
+    expect(world.recorded).toEqual([]);
+    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(await store.claimDue({ nowMs: clock.nowMs(), owner: "b", leaseUntilMs: 0, limit: 9 })).toHaveLength(2);
+    expect(scheduler.running()).toBe(0);
+    clock.assertIdle();
+  });
+});
