@@ -62,7 +62,7 @@ export function createSchedulingWorld(store: ScheduleStore, clock: VirtualClock)
         run: runUpstream,
         record: async (request) => {
           world.beforeRecord(request);
-          const recorded = await store.complete(request);
+          const recorded = await (over.store ?? store).complete(request);
           const { report, run } = request;
           const { startedAtMs, finishedAtMs } = report;
           if (recorded) world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+
+import { nextDueAtMs, type Schedule } from "../../src/monitor/schedule.ts";
+import type { Scheduler } from "../../src/monitor/scheduler.ts";
+import type { CheckTarget } from "../../src/monitor/target.ts";
+import type { ScheduleStore } from "../../src/store/schedule.ts";
+import { createMemoryScheduleStore } from "../support/memory-schedule-store.ts";
+import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../support/scheduling.ts";
+import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const patterns = ["*/30 * * * *", "30 2 * * *", "15 */3 * * *", "0 9-17 * * 1-5", "@hourly", "*/20 2 * * *", "@daily"];
+const timezones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana"];
+const jitters = [0, 90_000, 10 * minute];
+
+/** Fifty organizations with every mixture of pattern, timezone and jitter. */
+function fleet(): CheckTarget[] {
+  return Array.from({ length: 50 }, (_, index) =>
+    spikeTarget(`organization-${index}`, {
+      pattern: pick(patterns, index),
+      timezone: pick(timezones, Math.floor(index / 2)),
+      jitterMs: pick(jitters, index),
+    }),
+  );
+}
+
+function pick<Value>(list: readonly Value[], index: number): Value {
+  const value = list[index % list.length];
+  if (value === undefined) throw new Error("an empty list");
+  return value;
+}
+
+/** A stable number from 0 to 999 of a slug and a time: upstreams that are slow now and then, the same at each run. */
+function chance(slug: string, atMs: number): number {
+  return (Number(slug.split("-")[1]) * 7_919 + Math.floor(atMs / 1_000) * 104_729) % 1_000;
+}
+
+function ticks(schedule: Schedule, slug: string, fromMs: number, untilMs: number): number[] {
+  const found: number[] = [];
+  for (let atMs = nextDueAtMs(schedule, slug, fromMs); atMs < untilMs; atMs = nextDueAtMs(schedule, slug, atMs))
+    found.push(atMs);
+  return found;
+}
+
+/**
+ * Every tick since `startMs` is accounted for up to each row's next due time: it was run once, or counted as skipped. The
+ * first run of each is no tick: it was due at the start.
+ */
+async function expectEachTickOnce(
+  world: SchedulingWorld,
+  store: ScheduleStore,
+  targets: readonly CheckTarget[],
+  startMs: number,
+): Promise<void> {
+  let due = 0;
+  for (const { check, slug, schedule } of targets) {
+    const state = await store.state(check, slug);
+    const all = ticks(schedule, slug, startMs, state?.nextDueAtMs ?? 0);
+    const runs = world.recorded.filter((run) => run.slug === slug).map(({ dueAtMs }) => dueAtMs);
+    expect(runs[0], `first run of ${slug}`).toBe(startMs);
+    expect(new Set(runs).size, `runs of ${slug} for different ticks`).toBe(runs.length);
+    expect(all, `ticks of ${slug}`).toEqual(expect.arrayContaining(runs.slice(1)));
+    due += all.length;
+  }
+  const ran = world.recorded.length - targets.length;
+  expect(ran + world.skipped.late + world.skipped.overlap).toBe(due);
+}
+
+/** Each (check, slug) has one run at a time, whoever runs it. */
+function expectNoOverlap(world: SchedulingWorld): void {
+  const endOf = new Map<string, number>();
+  for (const { slug, startedAtMs, finishedAtMs } of world.recorded) {
+    expect(startedAtMs).toBeGreaterThanOrEqual(endOf.get(slug) ?? 0);
+    endOf.set(slug, finishedAtMs);
+  }
+}
+
+async function stop(clock: VirtualClock, scheduler: Scheduler): Promise<void> {
+  const stopped = scheduler.stop(1_000);
+  await clock.advance(1_000);
+  await stopped;
+}
+
+const stores = [{ name: "in memory", open: async (): Promise<ScheduleStore> => createMemoryScheduleStore() }];
+
+describe.each(stores)("the schedule, $name,", ({ open }) => {
+  // The weekend on which Berlin (00:00Z–02:00Z on the 25th) goes back; and those on which others change.
+  it.each([
+    { what: "Berlin goes back", from: "2026-10-24T12:03:07Z", days: 2 },
+    { what: "Berlin goes forward", from: "2026-03-28T12:03:07Z", days: 2 },
+    { what: "New York and Havana go back", from: "2026-10-31T20:03:07Z", days: 1 },
+    { what: "Lord Howe goes forward by half an hour", from: "2026-10-03T06:03:07Z", days: 1 },
+  ])("runs each tick of fifty organizations once while $what", async ({ from, days }) => {
+    const startMs = Date.parse(from);
+    const clock = createVirtualClock({ startMs });
+    const store = await open();
+    const world = createSchedulingWorld(store, clock);
+    world.behave = (slug) => ({ durationMs: chance(slug, clock.nowMs()) });
+    const targets = fleet();
+    const scheduler = world.process("a", targets, { concurrency: 4, pollMs: 10 * minute });
+
+    await scheduler.start();
+    await clock.advance(days * 24 * hour);
+    await stop(clock, scheduler);
+
+    await expectEachTickOnce(world, store, targets, startMs);
+    expectNoOverlap(world);
+    expect(world.upstream.most).toBe(4);
+    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
+    expect(Math.max(...world.lagSeconds)).toBeLessThan(20);
+    clock.assertIdle();
+  });
+
+  it("runs or counts each tick once through suspensions, restarts, crashes and hanging upstreams", async () => {
+    const startMs = Date.parse("2026-10-24T12:03:07Z");
+    const clock = createVirtualClock({ startMs });
+    const store = await open();
+    const world = createSchedulingWorld(store, clock);
+    // One in fifty hangs until its timeout, the rest takes up to ten seconds.
+    world.behave = (slug) => {
+      const roll = chance(slug, clock.nowMs());
+      return { durationMs: roll < 20 ? 1e9 : roll * 10 };
+    };
+    const targets = fleet();
+    const begin = async (owner: string): Promise<Scheduler> => {
+      const scheduler = world.process(owner, targets, {
+        concurrency: 8,
+        pollMs: 10 * minute,
+        runTimeoutMs: 45 * minute,
+      });
+      await scheduler.start();
+      return scheduler;
+    };
+
+    // A day of work with a laptop's lid.
+    let scheduler = await begin("a");
+    for (const awakeMinutes of [53, 211, 7, 360]) {
+      await clock.advance(awakeMinutes * minute);
+      await clock.jump(95 * minute);
+    }
+    // A restart in order, with three hours in between.
+    await clock.advance(20 * minute);
+    await stop(clock, scheduler);
+    await clock.advance(3 * hour);
+    scheduler = await begin("b");
+    await clock.advance(5 * hour);
+    await stop(clock, scheduler);
+    // A crash amid runs: the store never hears of that owner again.
+    const lost = vanishing(store);
+    const crashing = world.process("c", targets, { store: lost, concurrency: 8, pollMs: 10 * minute });
+    await crashing.start();
+    await clock.advanceUntil(() => crashing.running() > 2);
+    lost.vanish();
+    await stop(clock, crashing);
+    scheduler = await begin("d");
+    await clock.advance(6 * hour);
+    await stop(clock, scheduler);
+
+    await expectEachTickOnce(world, store, targets, startMs);
+    expectNoOverlap(world);
+    expect(world.skipped.late).toBeGreaterThan(50);
+    expect(world.skipped.overlap).toBeGreaterThan(0);
+    expect(new Set(world.recorded.map(({ owner }) => owner))).toEqual(new Set(["a", "b", "c", "d"]));
+    clock.assertIdle();
+  });
+
+  it("is shared by three processes, of which one vanishes with runs under way", async () => {
+    const startMs = Date.parse("2026-10-24T12:03:07Z");
+    const clock = createVirtualClock({ startMs });
+    const store = await open();
+    const world = createSchedulingWorld(store, clock);
+    world.behave = (slug) => ({ durationMs: 5 * chance(slug, clock.nowMs()) });
+    const targets = fleet();
+    const lost = vanishing(store);
+    const processes: [Scheduler, Scheduler, Scheduler] = [
+      world.process("a", targets, { concurrency: 2, pollMs: 30_000 }),
+      world.process("b", targets, { concurrency: 2, pollMs: 30_000 }),
+      world.process("c", targets, { concurrency: 2, pollMs: 30_000, store: lost }),
+    ];
+
+    for (const scheduler of processes) await scheduler.start();
+    await clock.advanceTo(Date.parse("2026-10-24T15:00:00Z"));
+    await clock.advanceUntil(() => processes[2].running() === 2);
+    const vanishedAtMs = clock.nowMs();
+    lost.vanish();
+    await clock.advanceTo(Date.parse("2026-10-24T22:00:00Z"));
+    for (const scheduler of processes) await stop(clock, scheduler);
+
+    await expectEachTickOnce(world, store, targets, startMs);
+    expectNoOverlap(world);
+    const ranAfter = (owner: string): number =>
+      world.recorded.filter((run) => run.owner === owner && run.finishedAtMs > vanishedAtMs).length;
+    expect(ranAfter("a")).toBeGreaterThan(10);
+    expect(ranAfter("b")).toBeGreaterThan(10);
+    expect(ranAfter("c")).toBe(0);
+    clock.assertIdle();
+  });
+});
+
+/** The store as a process sees it until `vanish`: from then on it neither claims, renews, completes nor releases anything. */
+function vanishing(store: ScheduleStore): ScheduleStore & { vanish: () => void } {
+  let isGone = false;
+  return {
+    ...store,
+    vanish: () => {
+      isGone = true;
+    },
+    claimDue: async (claim) => (isGone ? [] : store.claimDue(claim)),
+    renewLeases: async (renewal) => (isGone ? undefined : store.renewLeases(renewal)),
+    complete: async (done) => (isGone ? false : store.complete(done)),
+    releaseLeases: async (owner) => (isGone ? undefined : store.releaseLeases(owner)),
+  };
+}
