@@ -5,6 +5,7 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { ReportsPage } from "../contract/reports.ts";
+import { evaluateSpike } from "../spike/spike.ts";
 import { coverageOfBaseline, runCheck, type RunCheckDeps } from "./run-check.ts";
 import type { CheckTarget } from "./target.ts";
 
@@ -79,17 +80,22 @@ describe("a run of the spike check", () => {
     });
   });
 
-  it("carries coverage of the baseline and excess by type where the source is a local one", async () => {
+  it("carries coverage of the baseline where the source is a local one", async () => {
     const source = createScriptedSource({ spike: async () => spikeResult("acme", { severity: "warn" }) });
-    const assetTypeExcess = [{ assetType: "URL", excess: 12 }];
 
-    const report = await runCheck(
-      spike,
-      deps(source, { firstEventAtMs: async () => startMs - 2 * day, assetTypeExcess: async () => assetTypeExcess }),
-      never(),
-    );
+    const report = await runCheck(spike, deps(source, { firstEventAtMs: async () => startMs - 2 * day }), never());
 
-    expect(report).toMatchObject({ baselineCoverage: 1 / 7, assetTypeExcess });
+    expect(report).toMatchObject({ baselineCoverage: 1 / 7 });
+  });
+
+  it("carries the excess of each asset type that the findings tell", async () => {
+    const assetTypes = [{ assetType: "URL", currentCount: 100, baselineCount: 7 }];
+    const result = evaluateSpike({ slug: "acme", nowMs: startMs, currentCount: 100, baselineCount: 7, assetTypes });
+    const source = createScriptedSource({ spike: async () => result });
+
+    const report = await runCheck(spike, deps(source), never());
+
+    expect(report).toMatchObject({ severity: "fail", assetTypeExcess: [{ assetType: "URL", excess: 99 }] });
   });
 
   it.each([

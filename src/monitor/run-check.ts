@@ -19,8 +19,6 @@ export interface RunCheckDeps {
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** Local sources only: instant of the organization's first stored event, null without one. */
   readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
-  /** Local sources only: the types that a result's findings name with their excess; asked for results that are not ok. */
-  readonly assetTypeExcess?: (request: SpikeRequest, result: HealthcheckResult) => Promise<readonly AssetTypeExcess[]>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;
 }
@@ -79,8 +77,8 @@ async function evaluate(
   const result = await api.deadAssetSpike(request, { signal });
   const baselineCoverage =
     deps.firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug));
-  if (deps.assetTypeExcess === undefined || result.severity === "ok") return { result, baselineCoverage };
-  return { result, baselineCoverage, assetTypeExcess: await deps.assetTypeExcess(request, result) };
+  const assetTypeExcess = assetTypeExcessOf(result);
+  return { result, baselineCoverage, ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }) };
 }
 
 /** All reports that wait for the customer's review, each id once. */
