@@ -13,7 +13,7 @@ const shortestRedacted = 8;
 
 /** What an upstream said, fit to be shown: without the key, on one line, without control characters, at most 300 characters. */
 export function quoteUpstream(text: string, apiKey: Secret): string {
-  const line = redact(text, [apiKey]).replace(controls, " ").trim();
+  const line = redact(text, [apiKey]).replace(controls, " ").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(line.slice(0, longestQuote * 2 + 2));
   return characters.length > longestQuote ? `${characters.slice(0, longestQuote).join("")}…` : line;
 }

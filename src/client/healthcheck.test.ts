@@ -1,0 +1,358 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
+import { benchKey, errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { startScriptedUpstream, type ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import { createClient } from "./client.ts";
+import { checkErrorReason } from "../contract/report.ts";
+
+let bench: ClientBench;
+
+beforeEach(async () => {
+  bench = await openClientBench();
+});
+
+afterEach(async () => {
+  await bench.close();
+});
+
+function answer(more: Partial<Extract<ScriptedStep, { kind: "answer" }>>): ScriptedStep {
+  return { kind: "answer", ...more };
+}
+
+const ok = answer({ body: sampleHealthcheck() });
+
+describe("the request", () => {
+  it("carries the slug, all five thresholds and the headers", async () => {
+    bench.upstream.script(ok);
+
+    await bench.client.deadAssetSpike({ ...sampleSpikeRequest(), failMultiplier: 6.5 });
+
+    const [request] = bench.upstream.requests;
+    expect(request).toMatchObject({
+      method: "POST",
+      path: "/api/v2/healthchecks/assets/dead-asset-spike",
+      headers: {
+        accept: "application/json",
+        "content-type": "application/json",
+        "user-agent": "flatline/test",
+        "x-api-key": benchKey,
+      },
+    });
+    expect(JSON.parse(request?.body ?? "")).toEqual({
+      slug: "acme",
+      windowHours: 24,
+      baselineDays: 7,
+      warnMultiplier: 2,
+      failMultiplier: 6.5,
+      minSpikeCount: 10,
+    });
+    expect(bench.events).toEqual([{ operation: "dead_asset_spike", code: "200" }]);
+  });
+
+  it("names flatline and its version when nobody chose another name", async () => {
+    bench.upstream.script(ok);
+    const client = createClient({ baseUrl: `${bench.upstream.baseUrl}/`, apiKey: benchKey });
+
+    await client.deadAssetSpike(sampleSpikeRequest());
+    await client.close();
+
+    expect(bench.upstream.requests[0]?.headers["user-agent"]).toMatch(/^flatline\/\d+\.\d+\.\d+/);
+    expect(bench.upstream.requests[0]?.path).toBe("/api/v2/healthchecks/assets/dead-asset-spike");
+  });
+});
+
+describe("an odd but valid answer is a result", () => {
+  it.each([
+    { rule: "another id and title", more: { id: "x", title: "" } },
+    { rule: "an ok that disagrees with the severity", more: { ok: true, severity: "fail" } },
+    { rule: "another category of the six", more: { category: "takedowns" } },
+    { rule: "a scope without an organization", more: { scope: { slug: null } } },
+    { rule: "a generatedAt that is no date", more: { generatedAt: "yesterday" } },
+    { rule: "foreign observed keys", more: { observed: { dead: 1, note: 'a\n"b"', flag: false, none: null } } },
+    { rule: "a dangerous observed key", more: JSON.parse('{"observed":{"__proto__":1,"constructor":2}}') as object },
+    { rule: "further fields", more: { extra: { deep: [1] } } },
+    { rule: "findings while ok", more: { findings: [{ kind: "k", ref: "r", severity: "ok", message: "m" }] } },
+  ])("$rule", async ({ more }) => {
+    bench.upstream.script(answer({ body: { ...sampleHealthcheck(), ...more } }));
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.severity).toBe("severity" in more ? more.severity : "ok");
+  });
+
+  it("ten thousand observed keys", async () => {
+    const observed = Object.fromEntries(Array.from({ length: 10_000 }, (_value, index) => [`key_${index}`, index]));
+    bench.upstream.script(answer({ body: sampleHealthcheck({ observed }) }));
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.observed).toEqual(observed);
+  });
+
+  it("keeps strings with newlines and quotes as they are", async () => {
+    bench.upstream.script(answer({ body: sampleHealthcheck({ observed: { note: 'a\n"b"' } }) }));
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.observed).toEqual({ note: 'a\n"b"' });
+  });
+});
+
+describe("a bad upstream gives its reason", () => {
+  const bad: readonly { rule: string; steps: readonly ScriptedStep[]; reason: string }[] = [
+    { rule: "a reset connection", steps: [{ kind: "reset" }, { kind: "reset" }, { kind: "reset" }], reason: "network" },
+    {
+      rule: "a closed connection",
+      steps: [{ kind: "close" }, { kind: "close" }, { kind: "close" }],
+      reason: "network",
+    },
+    {
+      rule: "a truncated body",
+      steps: Array.from({ length: 3 }, () => ({ kind: "truncated", body: sampleHealthcheck() })),
+      reason: "network",
+    },
+    {
+      rule: "no HTTP",
+      steps: Array.from({ length: 3 }, () => ({ kind: "raw", bytes: "SSH-2.0-x\r\n" })),
+      reason: "network",
+    },
+    { rule: "an endless body", steps: [{ kind: "endless" }], reason: "invalid_response" },
+    {
+      rule: "a body over 4 MiB",
+      steps: [answer({ body: JSON.stringify(sampleHealthcheck()) + " ".repeat(4 * 1_024 * 1_024) })],
+      reason: "invalid_response",
+    },
+    { rule: "no JSON", steps: [answer({ body: "<html>" })], reason: "invalid_response" },
+    { rule: "an empty body", steps: [answer({})], reason: "invalid_response" },
+    { rule: "a list", steps: [answer({ body: [] })], reason: "invalid_response" },
+    { rule: "null", steps: [answer({ body: "null" })], reason: "invalid_response" },
+    {
+      rule: "another organization",
+      steps: [answer({ body: sampleHealthcheck({ scope: { slug: "globex" } }) })],
+      reason: "invalid_response",
+    },
+    {
+      rule: "no scope",
+      steps: [answer({ body: sampleHealthcheck({ scope: undefined }) })],
+      reason: "invalid_response",
+    },
+    {
+      rule: "an unknown severity",
+      steps: [answer({ body: sampleHealthcheck({ severity: "bad" }) })],
+      reason: "invalid_response",
+    },
+    {
+      rule: "a category that is none",
+      steps: [answer({ body: sampleHealthcheck({ category: "weather" }) })],
+      reason: "invalid_response",
+    },
+    {
+      rule: "a nested observed value",
+      steps: [answer({ body: sampleHealthcheck({ observed: { a: {} } }) })],
+      reason: "invalid_response",
+    },
+    {
+      rule: "too deep a nesting",
+      steps: [answer({ body: "[".repeat(100_000) + "]".repeat(100_000) })],
+      reason: "invalid_response",
+    },
+    { rule: "204", steps: [answer({ status: 204 })], reason: "invalid_response" },
+    { rule: "304", steps: [answer({ status: 304 })], reason: "invalid_response" },
+    { rule: "400", steps: [answer({ status: 400 })], reason: "bad_request" },
+    { rule: "401", steps: [answer({ status: 401 })], reason: "unauthorized" },
+    { rule: "403", steps: [answer({ status: 403 })], reason: "forbidden" },
+    { rule: "404", steps: [answer({ status: 404 })], reason: "bad_request" },
+    { rule: "409", steps: [answer({ status: 409 })], reason: "bad_request" },
+    { rule: "418", steps: [answer({ status: 418 })], reason: "bad_request" },
+    { rule: "429", steps: Array.from({ length: 3 }, () => answer({ status: 429 })), reason: "rate_limited" },
+    { rule: "500", steps: Array.from({ length: 3 }, () => answer({ status: 500 })), reason: "server_error" },
+    {
+      rule: "503",
+      steps: Array.from({ length: 3 }, () => answer({ status: 503, body: "<html>" })),
+      reason: "server_error",
+    },
+  ];
+
+  it.each(bad)("$rule: $reason", async ({ steps, reason }) => {
+    bench.upstream.script(...steps);
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(checkErrorReason(error.code)).toBe(reason);
+    expect(bench.upstream.requests).toHaveLength(steps.length);
+  });
+
+  it("reads no more than 4 MiB of an endless body", async () => {
+    bench.upstream.script({ kind: "endless" });
+
+    await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    // 4 MiB, and what the buffers of two sockets hold.
+    expect(bench.upstream.endlessBytes()).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  it.each([
+    { rule: "an upstream that hangs", step: { kind: "hang" } as const },
+    { rule: "an upstream that hangs within the body", step: { kind: "hang", body: '{"id"' } as const },
+  ])("$rule: timeout, after the time of one attempt", async ({ step }) => {
+    bench.upstream.script(step);
+    const call = errorOf(bench.create({ retries: 0, timeoutMs: 1_000 }).deadAssetSpike(sampleSpikeRequest()));
+    await bench.upstream.received(1);
+
+    await bench.clock.advance(999);
+    const eventsBefore = bench.events.length;
+    await bench.clock.advance(1);
+
+    expect(checkErrorReason((await call).code)).toBe("timeout");
+    expect(eventsBefore).toBe(0);
+    expect(bench.events).toEqual([{ operation: "dead_asset_spike", code: "timeout" }]);
+  });
+
+  it("a host that refuses the connection: network", async () => {
+    const gone = await startScriptedUpstream();
+    await gone.close();
+
+    const error = await errorOf(bench.create({ baseUrl: gone.baseUrl }).deadAssetSpike(sampleSpikeRequest()));
+
+    expect(checkErrorReason(error.code)).toBe("network");
+  });
+});
+
+describe("the key", () => {
+  it.each([301, 302, 303, 307, 308])("does not follow a redirect with status %d", async (status) => {
+    const target = await startScriptedUpstream();
+    bench.upstream.script(answer({ status, headers: { location: `${target.baseUrl}/healthchecks` } }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.code).toBe("api_invalid_response");
+    expect(target.requests).toHaveLength(0);
+    await target.close();
+  });
+
+  it("is not in the message when the upstream echoes it", async () => {
+    const body = { message: `bad key ${benchKey}`, code: "UNAUTHORIZED", issues: [{ message: `${benchKey}?` }] };
+    bench.upstream.script(answer({ status: 401, body }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.message).toContain("bad key ***");
+    expect(error.issues).toEqual(["***?"]);
+  });
+
+  it("is not in the result when the upstream echoes it, in values or names", async () => {
+    const more = { title: benchKey, observed: { [benchKey]: 1, note: `x${benchKey}` }, extra: [{ a: benchKey }] };
+    bench.upstream.script(answer({ body: sampleHealthcheck(more) }));
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(JSON.stringify(result)).not.toContain(benchKey);
+    expect(result.observed).toEqual({ "***": 1, note: "x***" });
+  });
+
+  it.each(["", "a\nb", "käse", " a"])("that no header can hold (%j) is refused before any request", (apiKey) => {
+    expect(() => bench.create({ apiKey })).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+
+  it.each(["ftp://a/api/v2", "a/api/v2", "http://a/api/v2?x=1", "http://a/api/v2#x"])(
+    "is not sent to %s",
+    (baseUrl) => {
+      expect(() => bench.create({ baseUrl })).toThrow(expect.objectContaining({ code: "invalid_config" }));
+    },
+  );
+});
+
+describe("what an upstream says in a refusal", () => {
+  it("is on one line, without control characters", async () => {
+    const message = "no\r\n\u001b[31mred\u0007 \u202eevil\u2028end";
+    bench.upstream.script(answer({ status: 400, body: { message, code: "BAD_REQUEST" } }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.message).toContain('"no [31mred evil end"');
+  });
+
+  it("is cut to 300 characters, and to twenty issues", async () => {
+    const issues = Array.from({ length: 30 }, () => ({ message: "😀".repeat(500) }));
+    bench.upstream.script(answer({ status: 400, body: { message: "x".repeat(100_000), code: "?", issues } }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.message.length).toBeLessThan(500);
+    expect(error.issues).toHaveLength(21);
+    expect(error.issues[0]).toBe(`${"😀".repeat(300)}…`);
+    expect(error.issues[20]).toBe("and 10 more");
+  });
+
+  it("may stand inside of `error`", async () => {
+    bench.upstream.script(answer({ status: 401, body: { error: { code: "UNAUTHORIZED", message: "who?" } } }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.message).toContain('"who?"');
+  });
+});
+
+describe("attempts", () => {
+  it.each([
+    { rule: "a reset connection", step: { kind: "reset" } as const },
+    { rule: "429", step: answer({ status: 429 }) },
+    { rule: "500", step: answer({ status: 500 }) },
+  ])("go on after $rule", async ({ step }) => {
+    bench.upstream.script(step, step, ok);
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.severity).toBe("ok");
+  });
+
+  it("go on after a timeout", async () => {
+    bench.upstream.script({ kind: "hang" }, ok);
+    const call = bench.client.deadAssetSpike(sampleSpikeRequest());
+    await bench.upstream.received(1);
+
+    await bench.clock.advance(30_000);
+
+    expect((await call).severity).toBe("ok");
+  });
+
+  it("wait with exponential backoff and full jitter", async () => {
+    bench.upstream.script(answer({ status: 500 }), answer({ status: 500 }), ok);
+    const call = bench.create({ random: () => 0.5 }).deadAssetSpike(sampleSpikeRequest());
+    const sentAtMs: number[] = [];
+
+    for (let index = 1; index <= 3; index++) {
+      await bench.clock.advanceUntil(async () => {
+        await bench.clock.settleUntil(() => bench.events.length >= index || bench.clock.pendingSleeps() > 0);
+        return bench.events.length >= index;
+      });
+      sentAtMs.push(bench.clock.monotonicMs());
+    }
+    await call;
+
+    expect(sentAtMs).toEqual([0, 250, 750]);
+  });
+
+  it("end when the caller stops while one waits", async () => {
+    const stop = new AbortController();
+    bench.upstream.script(answer({ status: 500 }));
+    const options = { signal: stop.signal };
+    const call = errorOf(bench.create({ random: () => 0.5 }).deadAssetSpike(sampleSpikeRequest(), options));
+    await bench.clock.settleUntil(() => bench.clock.pendingSleeps() > 0);
+
+    stop.abort();
+
+    expect((await call).code).toBe("api_network");
+  });
+
+  it("end when the caller's own time is over", async () => {
+    bench.upstream.script({ kind: "hang" });
+    const call = errorOf(bench.client.deadAssetSpike(sampleSpikeRequest(), { signal: bench.clock.timeout(500) }));
+    await bench.upstream.received(1);
+
+    await bench.clock.advance(500);
+
+    expect((await call).code).toBe("api_timeout");
+  });
+});

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
+import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import type { ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import { PauseRegistry } from "./pauses.ts";
+
+let bench: ClientBench;
+const ok: ScriptedStep = { kind: "answer", body: sampleHealthcheck() };
+
+function busy(retryAfter: string, status = 429): ScriptedStep {
+  return { kind: "answer", status, headers: { "retry-after": retryAfter } };
+}
+
+beforeEach(async () => {
+  bench = await openClientBench();
+});
+
+afterEach(async () => {
+  await bench.close();
+});
+
+/** How long the clock has to move until `call` is done. */
+async function durationOf(call: Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const startedAtMs = bench.clock.monotonicMs();
+  const done = call.finally(() => {
+    isDone = true;
+  });
+  await bench.clock.advanceUntil(async () => {
+    await bench.clock.settleUntil(() => isDone || bench.clock.pendingSleeps() > 0);
+    return isDone;
+  });
+  await done;
+  return bench.clock.monotonicMs() - startedAtMs;
+}
+
+describe("a Retry-After", () => {
+  it.each([
+    { rule: "in seconds, of a 429", step: busy("7") },
+    { rule: "in seconds, of a 503", step: busy("7", 503) },
+    { rule: "as a date", step: busy("Thu, 01 Jan 2026 00:00:07 GMT") },
+  ])("$rule, is waited for", async ({ step }) => {
+    bench.upstream.script(step, ok);
+
+    const waitedMs = await durationOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(waitedMs).toBe(7_000);
+  });
+
+  it("of exactly the timeout is waited for", async () => {
+    bench.upstream.script(busy("30"), ok);
+
+    const waitedMs = await durationOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(waitedMs).toBe(30_000);
+  });
+
+  it("that is longer than the timeout ends the call at once as rate_limited", async () => {
+    bench.upstream.script(busy("31"));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error).toMatchObject({ code: "api_rate_limited", retryAfterMs: 31_000 });
+    expect(bench.clock.monotonicMs()).toBe(0);
+  });
+
+  it("ends the next call at once too, without a request", async () => {
+    bench.upstream.script(busy("3600"));
+    await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    const error = await errorOf(bench.client.listReports({}));
+
+    expect(error).toMatchObject({ code: "api_rate_limited", retryAfterMs: 3_600_000 });
+    expect(bench.upstream.requests).toHaveLength(1);
+  });
+
+  it("is over when its time has come", async () => {
+    bench.upstream.script(busy("3600"), ok);
+    await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    await bench.clock.advance(3_600_000);
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.severity).toBe("ok");
+  });
+
+  it("of a 403 pauses nothing", async () => {
+    bench.upstream.script(busy("3600", 403), ok);
+    await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.severity).toBe("ok");
+  });
+
+  it("that cannot be read leaves the backoff", async () => {
+    bench.upstream.script(busy("soon"), ok);
+
+    const waitedMs = await durationOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(waitedMs).toBe(0);
+  });
+});
+
+describe("who is paused", () => {
+  it("every client with the same key and origin that shares the pauses", async () => {
+    const pauses = new PauseRegistry({ clock: bench.clock });
+    bench.upstream.script(busy("7"), ok, ok);
+    const first = bench.create({ pauses }).deadAssetSpike(sampleSpikeRequest());
+    await bench.clock.settleUntil(() => bench.clock.pendingSleeps() > 0);
+    const second = bench.create({ pauses }).deadAssetSpike(sampleSpikeRequest());
+
+    const waitedMs = await durationOf(Promise.all([first, second]));
+
+    expect(waitedMs).toBe(7_000);
+  });
+
+  it("not a client with another key", async () => {
+    const pauses = new PauseRegistry({ clock: bench.clock });
+    bench.upstream.script(busy("3600"), ok);
+    await errorOf(bench.create({ pauses }).deadAssetSpike(sampleSpikeRequest()));
+
+    const result = await bench.create({ pauses, apiKey: "another-key" }).deadAssetSpike(sampleSpikeRequest());
+
+    expect(result.severity).toBe("ok");
+  });
+});
+
+describe("PauseRegistry", () => {
+  it("keeps the longest of two pauses", () => {
+    const pauses = new PauseRegistry({ clock: bench.clock });
+
+    pauses.pause("a", 5_000);
+    pauses.pause("a", 1_000);
+
+    expect(pauses.remainingMs("a")).toBe(5_000);
+    expect(pauses.remainingMs("b")).toBe(0);
+  });
+});

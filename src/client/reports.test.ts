@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import type { ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import type { Report, ReportsQuery } from "../contract/reports.ts";
+
+let bench: ClientBench;
+
+beforeEach(async () => {
+  bench = await openClientBench();
+});
+
+afterEach(async () => {
+  await bench.close();
+});
+
+function page(body: unknown): ScriptedStep {
+  return { kind: "answer", body };
+}
+
+async function collect(reports: AsyncIterable<Report>): Promise<Report[]> {
+  const all: Report[] = [];
+  for await (const report of reports) all.push(report);
+  return all;
+}
+
+describe("the query", () => {
+  it.each([
+    { rule: "nothing asked, nothing sent", query: {}, path: "" },
+    { rule: "a limit only when asked for", query: { limit: 100 }, path: "?limit=100" },
+    {
+      rule: "a flag that is false is left out",
+      query: { onlyRejected: false, needsCustomerReview: true },
+      path: "?needsCustomerReview=true",
+    },
+    { rule: "values are encoded", query: { slug: "a&b", cursor: "x=/+" }, path: "?slug=a%26b&cursor=x%3D%2F%2B" },
+    { rule: "filters of ours are sent", query: { assetType: "URL", country: "US" }, path: "?assetType=URL&country=US" },
+  ])("$rule", async ({ query, path }) => {
+    bench.upstream.script(page({ reports: [] }));
+
+    await bench.client.listReports(query);
+
+    expect(bench.upstream.requests[0]).toMatchObject({
+      method: "GET",
+      path: `/api/v2/organization/reports${path}`,
+      body: "",
+    });
+    expect(bench.events).toEqual([{ operation: "list_reports", code: "200" }]);
+  });
+});
+
+describe("a page", () => {
+  const report = { id: "rpt_1", proposals: [{ id: 4321, reviewStatus: "PENDING", asset: { id: 987 } }], else: [null] };
+
+  it.each([
+    {
+      rule: "has its reports under `reports`",
+      body: { reports: [report], extra: [1] },
+      expected: { reports: [report] },
+    },
+    { rule: "or under its only array", body: { items: [report], total: 1 }, expected: { reports: [report] } },
+    { rule: "may be empty", body: { reports: [] }, expected: { reports: [] } },
+    {
+      rule: "has a cursor when more exist",
+      body: { reports: [], cursor: "c" },
+      expected: { reports: [], cursor: "c" },
+    },
+    { rule: "has no more with a cursor of null", body: { reports: [], cursor: null }, expected: { reports: [] } },
+    { rule: "may have reports of any other shape", body: { reports: [{}] }, expected: { reports: [{}] } },
+  ])("$rule", async ({ body, expected }) => {
+    bench.upstream.script(page(body));
+
+    expect(await bench.client.listReports({})).toEqual(expected);
+  });
+
+  it.each([
+    { rule: "a list", body: [report] },
+    { rule: "no array at all", body: { total: 0 } },
+    { rule: "two arrays, none of them `reports`", body: { a: [], b: [] } },
+    { rule: "reports that are no array", body: { reports: {}, items: [] } },
+    { rule: "reports that are no objects", body: { reports: ["rpt_1"] } },
+    { rule: "a cursor that is no string", body: { reports: [], cursor: 5 } },
+    { rule: "a proposal without id", body: { reports: [{ proposals: [{ asset: { id: 1 } }] }] } },
+    { rule: "a proposal without its asset's id", body: { reports: [{ proposals: [{ id: 1, asset: {} }] }] } },
+  ])("is refused: $rule", async ({ body }) => {
+    bench.upstream.script(page(body));
+
+    const error = await errorOf(bench.client.listReports({}));
+
+    expect(error.code).toBe("api_invalid_response");
+  });
+});
+
+describe("a listing", () => {
+  it("follows cursors, also over an empty page, with the same query", async () => {
+    bench.upstream.script(
+      page({ reports: [{ id: 3 }], cursor: "a" }),
+      page({ reports: [], cursor: "b" }),
+      page({ reports: [{ id: 2 }, { id: 1 }] }),
+    );
+
+    const all = await collect(bench.client.allReports({ slug: "acme", limit: 2 }));
+
+    expect(all.map((report) => report["id"])).toEqual([3, 2, 1]);
+    expect(bench.upstream.requests.map((request) => request.path.split("?")[1])).toEqual([
+      "slug=acme&limit=2",
+      "slug=acme&limit=2&cursor=a",
+      "slug=acme&limit=2&cursor=b",
+    ]);
+  });
+
+  it.each([
+    { rule: "the one it was asked with", query: { cursor: "a" }, cursors: ["a"] },
+    { rule: "the one before", query: {}, cursors: ["a", "a"] },
+    { rule: "one of long ago", query: {}, cursors: ["a", "b", "c", "a"] },
+  ])("ends as invalid_response at a cursor seen before: $rule", async ({ query, cursors }) => {
+    bench.upstream.script(...cursors.map((cursor) => page({ reports: [{}], cursor })));
+
+    const error = await errorOf(collect(bench.client.allReports(query)));
+
+    expect(error.code).toBe("api_invalid_response");
+  });
+
+  it("goes on after a failed attempt without losing or repeating a report", async () => {
+    bench.upstream.script(
+      page({ reports: [{ id: 2 }], cursor: "a" }),
+      { kind: "reset" },
+      page({ reports: [{ id: 1 }] }),
+    );
+
+    const all = await collect(bench.client.allReports());
+
+    expect(all).toEqual([{ id: 2 }, { id: 1 }]);
+  });
+});
+
+describe("filters with names of ours", () => {
+  const asset = { id: 1, type: "URL" };
+  const full = {
+    status: "TODO",
+    source: "API",
+    country: "us",
+    reporter: { kind: "human" },
+    proposals: [
+      { id: 1, decision: "REJECT", decidedBy: "automation", asset },
+      { id: 2, decision: null, decidedBy: null, asset },
+    ],
+    assets: [{ id: 2, type: "EMAIL" }],
+  };
+
+  const cases: readonly { query: ReportsQuery; isKept: boolean }[] = [
+    { query: { status: "TODO" }, isKept: true },
+    { query: { status: "CLOSED" }, isKept: false },
+    { query: { source: "API" }, isKept: true },
+    { query: { source: "BOT" }, isKept: false },
+    { query: { country: "US" }, isKept: true },
+    { query: { country: "DE" }, isKept: false },
+    { query: { reportedBy: "human" }, isKept: true },
+    { query: { reportedBy: "automation" }, isKept: false },
+    { query: { decision: "REJECT" }, isKept: true },
+    { query: { decision: "APPROVE" }, isKept: false },
+    { query: { reviewedBy: "automation" }, isKept: true },
+    { query: { reviewedBy: "human" }, isKept: false },
+    { query: { assetType: "URL" }, isKept: true },
+    { query: { assetType: "EMAIL" }, isKept: true },
+    { query: { assetType: "PAGE" }, isKept: false },
+    { query: { status: "TODO", source: "BOT" }, isKept: false },
+  ];
+
+  it.each(cases)("$query keeps a matching report: $isKept", async ({ query, isKept }) => {
+    bench.upstream.script(page({ reports: [full] }));
+
+    const { reports } = await bench.client.listReports(query);
+
+    expect(reports).toHaveLength(isKept ? 1 : 0);
+  });
+
+  it.each(cases)("$query keeps a report without the field", async ({ query }) => {
+    bench.upstream.script(page({ reports: [{ proposals: [{ id: 1, asset: { id: 1 } }], reporter: "Kim" }] }));
+
+    const { reports } = await bench.client.listReports(query);
+
+    expect(reports).toHaveLength(1);
+  });
+
+  it("tell once which one the service seems to ignore", async () => {
+    const ignored: string[] = [];
+    const client = bench.create({ onIgnoredFilter: (name) => ignored.push(name) });
+    bench.upstream.script(page({ reports: [full, full], cursor: "a" }), page({ reports: [full] }));
+
+    await collect(client.allReports({ status: "TODO", source: "BOT" }));
+
+    expect(ignored).toEqual(["source"]);
+  });
+});

@@ -1,0 +1,194 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the upstream does with one request, once it has read it to its end. */
+export type ScriptedStep =
+  | {
+      readonly kind: "answer";
+      /** [200] */
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+      /** A string as it is, anything else as JSON [nothing]. */
+      readonly body?: unknown;
+      /** The answer waits for it: a delay that the test ends. */
+      readonly after?: Promise<unknown>;
+    }
+  /** Resets the connection instead of an answer. */
+  | { readonly kind: "reset" }
+  /** Closes the connection in order instead of an answer. */
+  | { readonly kind: "close" }
+  /** Announces the whole body, sends the first half and resets. */
+  | { readonly kind: "truncated"; readonly body: unknown }
+  /** Sends a body without end, as fast as it is read. */
+  | { readonly kind: "endless"; readonly status?: number; readonly chunk?: string }
+  /** Never answers; with `body`, sends the head and that much. */
+  | { readonly kind: "hang"; readonly body?: string }
+  /** Sends bytes that are no HTTP. */
+  | { readonly kind: "raw"; readonly bytes: string };
+
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+  /** Header names as they came, to see repeated ones. */
+  readonly rawHeaders: readonly string[];
+}
+
+export interface ScriptedUpstream {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  /** The origin with /api/v2. */
+  readonly baseUrl: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** Bytes of endless bodies that the sockets took. */
+  readonly endlessBytes: () => number;
+  /** Adds steps: each serves one request, in order. */
+  script(...steps: readonly ScriptedStep[]): void;
+  /** Serves what no step is left for, instead of calling it unexpected: for daemons, which ask when they like. */
+  otherwise(step: (request: ReceivedRequest) => ScriptedStep): void;
+  /** Resolves when `count` requests came in all. */
+  received(count: number): Promise<void>;
+  /** Closes it and throws when a request came that nobody scripted, or a step is left. */
+  close(): Promise<void>;
+}
+
+/** A real HTTP server on 127.0.0.1 that answers as told. */
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  const steps: ScriptedStep[] = [];
+  const requests: ReceivedRequest[] = [];
+  const unexpected: string[] = [];
+  const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
+  let fallback: ((request: ReceivedRequest) => ScriptedStep) | null = null;
+  let endlessBytes = 0;
+
+  function nextStep(request: ReceivedRequest): ScriptedStep {
+    const step = steps.shift() ?? fallback?.(request);
+    if (step !== undefined) return step;
+    unexpected.push(`${request.method} ${request.path}`);
+    return { kind: "answer", status: 599, body: "nobody scripted this request" };
+  }
+
+  function note(request: ReceivedRequest): void {
+    requests.push(request);
+    for (const waiter of waiting) {
+      if (requests.length < waiter.count) continue;
+      waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const request = await readRequest(incoming);
+    const step = nextStep(request);
+    note(request);
+    await perform(step, outgoing, (bytes) => {
+      endlessBytes += bytes;
+    });
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    // Only reading can fail, when the client goes away in the middle: then there is nobody to answer.
+    serve(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    origin,
+    baseUrl: `${origin}/api/v2`,
+    requests,
+    endlessBytes: () => endlessBytes,
+    script: (...more) => {
+      steps.push(...more);
+    },
+    otherwise: (step) => {
+      fallback = step;
+    },
+    received: (count) =>
+      new Promise((resolve) => {
+        if (requests.length >= count) resolve();
+        else waiting.add({ count, resolve });
+      }),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      if (unexpected.length > 0) throw new Error(`requests that nobody scripted: ${unexpected.join(", ")}`);
+      if (steps.length > 0) throw new Error(`${steps.length} scripted steps were not used`);
+    },
+  };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return {
+    method: incoming.method ?? "",
+    path: incoming.url ?? "",
+    headers: incoming.headers,
+    rawHeaders: incoming.rawHeaders.filter((_value, index) => index % 2 === 0),
+    body: Buffer.concat(chunks).toString(),
+  };
+}
+
+async function perform(
+  step: ScriptedStep,
+  outgoing: ServerResponse,
+  onEndless: (bytes: number) => void,
+): Promise<void> {
+  switch (step.kind) {
+    case "answer":
+      await step.after;
+      if (outgoing.destroyed) return;
+      outgoing.writeHead(step.status ?? 200, { "content-type": "application/json", ...asNodeHeaders(step.headers) });
+      outgoing.end(asText(step.body));
+      return;
+    case "reset":
+      outgoing.socket?.resetAndDestroy();
+      return;
+    case "close":
+      outgoing.socket?.end();
+      return;
+    case "truncated": {
+      const text = asText(step.body);
+      outgoing.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+      outgoing.write(text.slice(0, Math.floor(text.length / 2)), () => outgoing.socket?.resetAndDestroy());
+      return;
+    }
+    case "endless": {
+      const chunk = step.chunk ?? "x".repeat(65_536);
+      outgoing.writeHead(step.status ?? 200, { "content-type": "application/json" });
+      const pump = (): void => {
+        let hasRoom = true;
+        while (hasRoom && !outgoing.destroyed) {
+          hasRoom = outgoing.write(chunk);
+          onEndless(chunk.length);
+        }
+      };
+      outgoing.on("drain", pump);
+      pump();
+      return;
+    }
+    case "hang":
+      if (step.body === undefined) return;
+      outgoing.writeHead(200, { "content-type": "application/json" });
+      outgoing.write(step.body);
+      return;
+    case "raw":
+      outgoing.socket?.end(step.bytes);
+  }
+}
+
+function asText(body: unknown): string {
+  if (body === undefined) return "";
+  return typeof body === "string" ? body : JSON.stringify(body);
+}
+
+function asNodeHeaders(
+  headers: Readonly<Record<string, string | readonly string[]>> = {},
+): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
+  );
+}
