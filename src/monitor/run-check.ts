@@ -4,7 +4,7 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi, PlatformSource, SpikeRequest } from "../contract/platform-api.ts";
 import {
   checkErrorReason,
-  type AssetTypeExcess,
+  assetTypeExcessOf,
   type CheckReport,
   type ObservedCounts,
   type ResultReport,
