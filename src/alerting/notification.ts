@@ -42,6 +42,8 @@ export interface FleetNotice {
   readonly id: string;
   readonly organizations: number;
   readonly spiking: number;
+  /** The most that spiked at once while it lasted. */
+  readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
 }
 

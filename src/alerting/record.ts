@@ -40,8 +40,8 @@ export interface RecorderOptions {
   readonly newId: () => string;
   /** Those that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
-  /** Told after a commit that some receiver may have to be told. */
-  readonly onChange: () => void;
+  /** Told after a commit that some receiver may have to be told, at once when it is a drill. */
+  readonly onChange: (isUrgent: boolean) => void;
 }
 
 /** A recorder over the store. */
@@ -66,13 +66,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   }
 
-  function announce(step: Transition): void {
+  function announce(step: Transition, isUrgent: boolean): void {
     for (const { event, alert, previousSeverity, reason } of step.changes) {
       const { id: alertId, check, slug, severity } = alert;
       logger.info({ alertId, check, slug, event, severity, previousSeverity, reason }, "alert changed");
     }
     for (const { alertId, reason } of step.decisions) logger.debug({ alertId, reason }, "alert decided");
-    if (step.changes.length > 0) options.onChange();
+    if (step.changes.length > 0) options.onChange(isUrgent);
   }
 
   async function record({ run, owner, report, nextDueAtMs }: RecordRequest): Promise<Recorded> {
@@ -92,7 +92,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       logger.warn({ check, slug }, "run finished after its lease was lost");
       return { recorded: false, changes: [] };
     }
-    announce(step);
+    announce(step, target?.isDrill === true);
     return { recorded: true, changes: step.changes };
   }
 
@@ -111,7 +111,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       return done;
     });
-    for (const step of steps) announce(step);
+    for (const step of steps) announce(step, false);
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 

@@ -1,0 +1,52 @@
+import type { Clock } from "../base/time.ts";
+import type { Notification } from "./notification.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import type { DeliveryOutcome, Receiver } from "./receiver.ts";
+
+/** A receiver with what bounds its deliveries. */
+export interface OutboxReceiver {
+  readonly receiver: Receiver;
+  readonly timeoutMs: number;
+  /** From when a notification was formed; what is older is dead-lettered at its next failure. */
+  readonly maxAgeMs: number;
+  readonly rateLimit: RateLimit | null;
+}
+
+export interface AttemptOptions {
+  readonly clock: Clock;
+  /** Ends the attempt early. */
+  readonly stop: AbortSignal;
+  /** How long after its signal aborted a receiver may take to answer. */
+  readonly graceMs: number;
+}
+
+/**
+ * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws is a
+ * bug, and must not take the queue with it.
+ */
+export async function attemptDelivery(
+  { receiver, timeoutMs }: OutboxReceiver,
+  payload: string,
+  { clock, stop, graceMs }: AttemptOptions,
+): Promise<DeliveryOutcome> {
+  const done = new AbortController();
+  const signal = clock.timeout(timeoutMs, AbortSignal.any([stop, done.signal]));
+  const late: Promise<DeliveryOutcome> = new Promise((resolve) => {
+    const wait = async (): Promise<void> => {
+      if (!done.signal.aborted) await clock.sleep(graceMs, done.signal);
+      resolve({ kind: "retry", error: `no answer within ${timeoutMs} ms`, retryAfterMs: null });
+    };
+    if (signal.aborted) void wait();
+    else signal.addEventListener("abort", () => void wait(), { once: true });
+  });
+  try {
+    const notification = JSON.parse(payload) as Notification;
+    return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs() }), late]);
+  } catch (error) {
+    // Its message may hold an address: only the kind of the error is told.
+    const name = error instanceof Error ? error.name : typeof error;
+    return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,69 @@
+import { worstSeverity } from "../contract/severity.ts";
+import type { CheckReport } from "../contract/report.ts";
+import type { FleetState } from "../store/notices.ts";
+import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
+import type { PlannedNotice } from "./outstanding.ts";
+import type { AlertSnapshot } from "./snapshot.ts";
+import { summarize } from "./summary.ts";
+
+/** Everything of a notification that is not derived from its alerts. */
+export interface ComposeInput {
+  /** Stable over retries. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly nowMs: number;
+  readonly externalUrl: string | null;
+  readonly fleet: FleetNotice | null;
+  readonly alerts: readonly AlertNotice[];
+}
+
+/** A notification over its alerts: firing while any alert in it is, as severe as the worst in it (CONTRACT 7). */
+export function composeNotification({ id, receiver, nowMs, externalUrl, fleet, alerts }: ComposeInput): Notification {
+  const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
+  const status = [...last.values()].includes("firing") ? "firing" : "resolved";
+  return {
+    id,
+    receiver,
+    status,
+    severity: worstSeverity(alerts.map(({ severity }) => severity)),
+    summary: summarize(status, alerts, fleet),
+    generatedAtMs: nowMs,
+    externalUrl,
+    fleet,
+    alerts,
+  };
+}
+
+/** One planned entry with what it shows of the alert. */
+export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot): AlertNotice {
+  const { event, severity, previousSeverity, reason } = planned;
+  const status = event === "resolved" || event === "recovered" ? "resolved" : "firing";
+  return {
+    ...snapshot,
+    event,
+    status,
+    severity,
+    previousSeverity,
+    reason,
+    endsAtMs: status === "firing" ? null : snapshot.endsAtMs,
+  };
+}
+
+/** Totals over the organizations that spike now, and no names; `reports` are theirs, `spiking` their number. */
+export function composeFleet(
+  fleet: FleetState,
+  totals: { readonly organizations: number; readonly spiking: number; readonly reports: readonly CheckReport[] },
+): FleetNotice {
+  const { organizations, spiking } = totals;
+  const excess = new Map<string, number>();
+  for (const report of totals.reports) {
+    for (const one of report.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
+      excess.set(one.assetType, (excess.get(one.assetType) ?? 0) + one.excess);
+    }
+  }
+  const all = [...excess.values()].reduce((sum, count) => sum + count, 0);
+  const assetTypes = [...excess]
+    .map(([assetType, count]) => ({ assetType, count, share: count / all }))
+    .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1));
+  return { id: fleet.id, organizations, spiking, peakSpiking: Math.max(fleet.peakSpiking, spiking), assetTypes };
+}

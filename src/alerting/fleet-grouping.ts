@@ -1,0 +1,88 @@
+import type { FleetState, ReceiverState } from "../store/notices.ts";
+import { earliest, pauseEnd, remind, type DueItem, type Item, type ReceiverNews } from "./news.ts";
+
+/** The spike alerts of one receiver while a fleet verdict lasts. */
+export interface FleetGroupInput {
+  readonly nowMs: number;
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly fleet: FleetState;
+  /** When it ends, as no member fires any more; null while one does. */
+  readonly endsAtMs: number | null;
+  readonly state: ReceiverState;
+  readonly items: readonly Item[];
+}
+
+/** What the receiver is sent of the fleet now. */
+export interface FleetNews extends ReceiverNews {
+  /** The fleet that the notification names; null at the end for a receiver that was never told of it. */
+  readonly fleet: FleetState | null;
+  /** The receiver learns of the fleet verdict with it. */
+  readonly isBeginning: boolean;
+  /** Alerts that began and ended under the fleet verdict before this receiver was told of them: it never is. */
+  readonly dropped: ReadonlySet<string>;
+}
+
+/**
+ * What is sent of the fleet verdict now (CONTRACT 7): at its begin one notification with every alert that is routed to the
+ * receiver, then those that join or change, at most one a groupInterval; members that resolve are silent until the end,
+ * which is one `resolved` with all of them.
+ */
+export function planFleet(input: FleetGroupInput): FleetNews {
+  const { fleet, state, items } = input;
+  const dropped = new Set<string>();
+  for (const { alert, open } of items)
+    if (alert.live === null && open.kind === "due" && open.isNew) dropped.add(alert.id);
+  const news = input.endsAtMs === null ? planLasting(input) : planEnd(input, input.endsAtMs);
+  const isKnown = state.toldFleetId === fleet.id;
+  return {
+    ...news,
+    dropped,
+    fleet: input.endsAtMs === null || isKnown ? fleet : null,
+    isBeginning: input.endsAtMs === null && !isKnown && news.items.length > 0,
+  };
+}
+
+function planEnd({ nowMs, items }: FleetGroupInput, endsAtMs: number): ReceiverNews {
+  if (endsAtMs > nowMs) return { items: [], nextAtMs: endsAtMs };
+  const ended: DueItem[] = [];
+  for (const { alert, open } of items) {
+    if (open.kind !== "due" || open.isNew) continue;
+    ended.push({ alert, notices: open.notices.slice(-1), told: open.told, isNew: false });
+  }
+  return { items: ended, nextAtMs: null };
+}
+
+function planLasting({ nowMs, groupWaitMs, groupIntervalMs, fleet, state, items }: FleetGroupInput): ReceiverNews {
+  const isKnown = state.toldFleetId === fleet.id;
+  const freeFromMs = Math.max(
+    pauseEnd(state.lastNewAtMs, groupIntervalMs, nowMs),
+    isKnown ? pauseEnd(state.lastFleetAtMs, groupIntervalMs, nowMs) : nowMs,
+  );
+  const changes: DueItem[] = [];
+  const reminders: DueItem[] = [];
+  const dueTimes: number[] = [];
+  for (const { alert, open } of items) {
+    if (alert.live === null) continue;
+    if (open.kind === "due") {
+      changes.push({ alert, notices: open.notices, told: open.told, isNew: open.isNew });
+      dueTimes.push(isKnown ? pauseEnd(open.sinceMs, groupWaitMs, nowMs) : nowMs);
+    } else if (open.kind === "quiet" && !isKnown) {
+      reminders.push(remind(alert, open.told, nowMs, "fleet_began"));
+      dueTimes.push(nowMs);
+    } else if (open.kind === "quiet" && open.remindAtMs !== null) {
+      reminders.push(remind(alert, open.told, nowMs, "repeat_interval"));
+      dueTimes.push(open.remindAtMs);
+    }
+  }
+  const firstMs = earliest(dueTimes);
+  if (firstMs === null) return { items: [], nextAtMs: null };
+  const dueAtMs = Math.max(firstMs, freeFromMs);
+  if (dueAtMs > nowMs) return { items: [], nextAtMs: dueAtMs };
+  // One reminder takes along all the others, so that they keep coming together.
+  const isReminding =
+    !isKnown || items.some(({ open }) => open.kind === "quiet" && open.remindAtMs !== null && open.remindAtMs <= nowMs);
+  const going = isReminding ? [...changes, ...reminders] : changes;
+  const waiting = isReminding ? [] : items.map(({ open }) => (open.kind === "quiet" ? open.remindAtMs : null));
+  return { items: going, nextAtMs: earliest(waiting) };
+}

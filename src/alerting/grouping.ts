@@ -1,0 +1,202 @@
+import type { FleetState, ReceiverState, ToldState } from "../store/notices.ts";
+import { planFleet, type FleetNews } from "./fleet-grouping.ts";
+import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
+import { outstanding, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
+import { planSingles } from "./single-grouping.ts";
+import type { AlertingSettings, ReceiverRoute } from "./settings.ts";
+
+/** Everything that decides what is sent now. */
+export interface PlanInput {
+  readonly nowMs: number;
+  readonly settings: Pick<AlertingSettings, "groupWaitMs" | "groupIntervalMs" | "fleet" | "receivers">;
+  readonly alerts: readonly TrackedAlert[];
+  /** By name; a receiver that is absent was never told of anything. */
+  readonly receiverStates: ReadonlyMap<string, ReceiverState>;
+  /** The fleet verdict that lasts; null: none. */
+  readonly fleet: FleetState | null;
+  /** Organizations whose last run of the spike check gave a result, or whose alert of it fires. */
+  readonly organizations: number;
+  readonly newId: () => string;
+}
+
+/** A notification to be formed now. */
+export interface PlannedNotification {
+  readonly receiver: string;
+  /** null: of single alerts. */
+  readonly fleet: FleetState | null;
+  readonly notices: readonly PlannedNotice[];
+}
+
+/** What is sent now, and what is to be remembered with it. */
+export interface Plan {
+  readonly notifications: readonly PlannedNotification[];
+  readonly told: readonly ToldState[];
+  readonly receiverStates: readonly ReceiverState[];
+  /** The fleet verdict when it begins, grows or ends; null: as it was. */
+  readonly fleet: FleetState | null;
+  /** Alerts of which nobody waits for a change; those that have ended can be forgotten. */
+  readonly settled: readonly TrackedAlert[];
+  /** When there may be something to send, if nothing else happens; null: never. */
+  readonly nextAtMs: number | null;
+  /** Some are held back: the end of a silence matters. */
+  readonly hasHeld: boolean;
+}
+
+/**
+ * Decides which notifications are formed at `nowMs` (CONTRACT 7, Grouping and Fleet verdict). Pure: the same input gives the
+ * same plan, and a plan that was written down changes the input so that it is not made again.
+ */
+export function planNotifications(input: PlanInput): Plan {
+  const { fleet, settings } = input;
+  if (fleet !== null && settings.fleet === null) {
+    return { ...planAll(input, null), fleet: { ...fleet, endsAtMs: input.nowMs } };
+  }
+  if (fleet !== null) return planAll(input, fleet);
+  const single = planAll(input, null);
+  const spiking = countSpiking(input.alerts);
+  if (settings.fleet === null || !single.tellsOfSpike) return single;
+  if (spiking < settings.fleet.minOrganizations || spiking < settings.fleet.ratio * input.organizations) return single;
+  return planAll(input, {
+    id: input.newId(),
+    check: "dead-asset-spike",
+    startsAtMs: input.nowMs,
+    endsAtMs: null,
+    peakSpiking: 0,
+    organizations: 0,
+  });
+}
+
+/** Organizations whose spike alert fires, silenced or not. */
+export function countSpiking(alerts: readonly TrackedAlert[]): number {
+  return alerts.filter((alert) => alert.live !== null && isFleetAlert(alert)).length;
+}
+
+/** What one receiver gets of everything, and what it waits for. */
+interface ReceiverPlan {
+  readonly notifications: readonly PlannedNotification[];
+  readonly told: readonly ToldState[];
+  readonly state: ReceiverState | null;
+  readonly waiting: readonly string[];
+  readonly nextAtMs: number | null;
+  readonly hasHeld: boolean;
+  readonly tellsOfSpike: boolean;
+}
+
+interface FleetMoment {
+  readonly fleet: FleetState;
+  /** When it ends, as no member fires any more; null while one does. */
+  readonly endsAtMs: number | null;
+}
+
+function planAll(input: PlanInput, fleet: FleetState | null): Plan & { readonly tellsOfSpike: boolean } {
+  const { nowMs } = input;
+  const spiking = countSpiking(input.alerts);
+  const moment = fleet === null ? null : { fleet, endsAtMs: spiking > 0 ? null : fleetEnd(input) };
+  const plans = input.settings.receivers.map((route) => planReceiver(input, route, moment));
+  const waiting = new Set(plans.flatMap(({ waiting }) => waiting));
+  const endsAtMs = moment?.endsAtMs ?? null;
+  return {
+    notifications: plans.flatMap(({ notifications }) => notifications),
+    told: plans.flatMap(({ told }) => told),
+    receiverStates: plans.flatMap(({ state }) => (state === null ? [] : [state])),
+    fleet: fleet === null ? null : changedFleet(fleet, spiking, input, endsAtMs !== null && endsAtMs <= nowMs),
+    settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
+    nextAtMs: earliest([
+      endsAtMs !== null && endsAtMs > nowMs ? endsAtMs : null,
+      ...plans.map(({ nextAtMs }) => nextAtMs),
+    ]),
+    hasHeld: plans.some(({ hasHeld }) => hasHeld),
+    tellsOfSpike: plans.some(({ tellsOfSpike }) => tellsOfSpike),
+  };
+}
+
+function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMoment | null): ReceiverPlan {
+  const { nowMs } = input;
+  const { groupWaitMs, groupIntervalMs } = input.settings;
+  const state = input.receiverStates.get(route.name) ?? neverTold(route.name);
+  const items: Item[] = input.alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) }));
+  const isInFleet = ({ alert }: Item): boolean => moment !== null && isFleetAlert(alert);
+  const isSingle = (item: Item): boolean => !isInFleet(item) && !isDrill(item.alert);
+
+  const drills = planSingles({
+    nowMs,
+    groupWaitMs: 0,
+    groupIntervalMs: 0,
+    state,
+    items: items.filter(({ alert }) => isDrill(alert)),
+  });
+  const singles = planSingles({ nowMs, groupWaitMs, groupIntervalMs, state, items: items.filter(isSingle) });
+  const fleetNews: FleetNews =
+    moment === null
+      ? noFleetNews
+      : planFleet({ nowMs, groupWaitMs, groupIntervalMs, ...moment, state, items: items.filter(isInFleet) });
+
+  const news: readonly (ReceiverNews & { readonly fleet: FleetState | null })[] = [
+    { ...drills, fleet: null },
+    { ...singles, fleet: null },
+    fleetNews,
+  ];
+  const going: readonly DueItem[] = news.flatMap((one) => one.items);
+  const goingIds = new Set(going.map(({ alert }) => alert.id));
+  return {
+    notifications: news
+      .filter((one) => one.items.length > 0)
+      .map((one) => ({ receiver: route.name, fleet: one.fleet, notices: one.items.flatMap(({ notices }) => notices) })),
+    told: [
+      ...going.map(({ told }) => told),
+      ...items.flatMap(({ open }) => (open.kind === "ended-untold" ? [open.told] : [])),
+    ],
+    state: changedState(state, [...singles.items, ...fleetNews.items], fleetNews, nowMs),
+    waiting: items
+      .filter(
+        ({ alert, open }) =>
+          open.kind === "held" || (open.kind === "due" && !goingIds.has(alert.id) && !fleetNews.dropped.has(alert.id)),
+      )
+      .map(({ alert }) => alert.id),
+    nextAtMs: earliest(news.map((one) => one.nextAtMs)),
+    hasHeld: items.some(({ open }) => open.kind === "held"),
+    tellsOfSpike: singles.items.some(({ alert, isNew }) => isNew && alert.live !== null && isFleetAlert(alert)),
+  };
+}
+
+const noFleetNews: FleetNews = { items: [], nextAtMs: null, fleet: null, isBeginning: false, dropped: new Set() };
+
+/** null: as it was. */
+function changedState(
+  state: ReceiverState,
+  items: readonly DueItem[],
+  news: FleetNews,
+  nowMs: number,
+): ReceiverState | null {
+  const tellsNew = news.isBeginning || items.some(({ isNew }) => isNew);
+  const toldFleetId = news.items.length > 0 && news.fleet !== null ? news.fleet.id : null;
+  if (!tellsNew && toldFleetId === null) return null;
+  return {
+    receiver: state.receiver,
+    lastNewAtMs: tellsNew ? nowMs : state.lastNewAtMs,
+    toldFleetId: toldFleetId ?? state.toldFleetId,
+    lastFleetAtMs: toldFleetId === null ? state.lastFleetAtMs : nowMs,
+  };
+}
+
+/** The last member's end, and groupWait after it: who fires again within it keeps the fleet verdict alive. */
+function fleetEnd({ alerts, settings, nowMs }: PlanInput): number {
+  const lastMs = alerts
+    .filter(isFleetAlert)
+    .reduce((last, { changes }) => Math.max(last, changes.at(-1)?.atMs ?? 0), 0);
+  return pauseEnd(lastMs, settings.groupWaitMs, nowMs);
+}
+
+function changedFleet(
+  fleet: FleetState,
+  spiking: number,
+  { organizations, nowMs }: PlanInput,
+  hasEnded: boolean,
+): FleetState | null {
+  if (hasEnded) return { ...fleet, endsAtMs: nowMs };
+  return spiking > fleet.peakSpiking ? { ...fleet, peakSpiking: spiking, organizations } : null;
+}
+
+function neverTold(receiver: string): ReceiverState {
+  return { receiver, lastNewAtMs: null, toldFleetId: null, lastFleetAtMs: null };
+}

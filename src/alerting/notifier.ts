@@ -1,0 +1,211 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../base/time.ts";
+import type { FleetState } from "../store/notices.ts";
+import type { Store, StoreParts } from "../store/store.ts";
+import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
+import { countSpiking, planNotifications, type Plan } from "./grouping.ts";
+import { isFleetAlert } from "./news.ts";
+import type { FleetNotice, Notification } from "./notification.ts";
+import type { PlannedNotice, TrackedAlert } from "./outstanding.ts";
+import type { AlertingSettings } from "./settings.ts";
+import { nextSilenceChangeAtMs } from "./silences.ts";
+import { readSnapshot, reportFor, snapshotOf, type AlertSnapshot } from "./snapshot.ts";
+import { loadTracked, type Tracked } from "./tracking.ts";
+
+/** What one look at the alerts did. */
+export interface NotifierRun {
+  /** Notifications that were put into the outbox. */
+  readonly formed: number;
+  /** When to look again if nothing changes; null: no need. */
+  readonly nextAtMs: number | null;
+}
+
+/** Forms notifications: changes and what was told in, outbox rows out, each time in one transaction (CONTRACT 7). */
+export interface Notifier {
+  /** Forms what is due now. */
+  runOnce(): Promise<NotifierRun>;
+  /** What fires and was told to this receiver, for one that forgets what is not repeated; null when there is nothing. */
+  resend(receiver: string): Promise<Notification | null>;
+}
+
+export interface NotifierOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of notifications and fleet verdicts; unique over all time. */
+  readonly newId: () => string;
+  /** Those that hold now. */
+  readonly settings: () => AlertingSettings;
+  /** Told after a commit that something waits in the outbox. */
+  readonly onEnqueued: () => void;
+}
+
+/** A notifier over the store. */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { store, clock, newId } = options;
+  const logger = options.logger.child({ room: "alerting" });
+
+  async function runOnce(): Promise<NotifierRun> {
+    const settings = options.settings();
+    const glance = await planNow(store, settings);
+    if (glance === null) return { formed: 0, nextAtMs: null };
+    if (!hasWork(glance.plan)) return { formed: 0, nextAtMs: nextLook(glance) };
+    const done = await store.transaction(async (parts) => {
+      const planned = await planNow(parts, settings);
+      if (planned === null) return null;
+      return { ...planned, formed: await carryOut(parts, settings, planned) };
+    });
+    if (done === null) return { formed: 0, nextAtMs: null };
+    for (const { id, receiver, status, alerts } of done.formed) {
+      logger.info({ notification: id, receiver, status, alerts: alerts.length }, "notification formed");
+    }
+    if (done.plan.fleet !== null) announceFleet(done.plan.fleet);
+    if (done.formed.length > 0) options.onEnqueued();
+    return { formed: done.formed.length, nextAtMs: nextLook(done) };
+  }
+
+  async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
+    const tracked = await loadTracked(parts, settings, clock.nowMs(), newId);
+    return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
+  }
+
+  async function carryOut(
+    parts: StoreParts,
+    settings: AlertingSettings,
+    { tracked, plan }: Planned,
+  ): Promise<readonly Notification[]> {
+    const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
+    const snapshots = new Map<string, AlertSnapshot>();
+    const fleets = new Map<string, FleetNotice>();
+    const formed: Notification[] = [];
+    for (const { receiver, fleet, notices } of plan.notifications) {
+      const shown = [];
+      for (const notice of notices)
+        shown.push(composeNotice(notice, await snapshotFor(parts, alerts, snapshots, notice)));
+      if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, await fleetNotice(parts, tracked, fleet));
+      const notification = composeNotification({
+        id: newId(),
+        receiver,
+        nowMs: tracked.input.nowMs,
+        externalUrl: settings.externalUrl,
+        fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
+        alerts: shown,
+      });
+      await enqueue(parts, notification);
+      formed.push(notification);
+    }
+    for (const told of plan.told) await parts.notices.saveTold(told);
+    for (const state of plan.receiverStates) await parts.notices.saveReceiverState(state);
+    if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
+    for (const { id, live, changes } of plan.settled) {
+      if (live === null) await parts.notices.forgetAlert(id);
+      else await parts.notices.settle(id, changes.at(-1)?.seq ?? 0);
+    }
+    return formed;
+  }
+
+  function announceFleet(fleet: FleetState): void {
+    const { id, check, peakSpiking, organizations, endsAtMs } = fleet;
+    const message = endsAtMs === null ? "fleet verdict holds" : "fleet verdict ended";
+    logger.info({ fleet: id, check, peakSpiking, organizations }, message);
+  }
+
+  async function resend(receiver: string): Promise<Notification | null> {
+    const settings = options.settings();
+    const tracked = await loadTracked(store, settings, clock.nowMs(), newId);
+    if (tracked === null) return null;
+    const shown = [];
+    for (const alert of tracked.input.alerts) {
+      const told = alert.told.get(receiver);
+      if (alert.live === null || told === undefined || told.isEnded) continue;
+      const snapshot = await liveSnapshot(store, alert);
+      const { severity } = told;
+      shown.push(
+        composeNotice(
+          { alertId: alert.id, event: "reminder", severity, previousSeverity: severity, reason: "resend", seq: null },
+          snapshot,
+        ),
+      );
+    }
+    if (shown.length === 0) return null;
+    const { fleet, receiverStates, nowMs } = tracked.input;
+    const isFleetKnown = fleet !== null && receiverStates.get(receiver)?.toldFleetId === fleet.id;
+    return composeNotification({
+      id: newId(),
+      receiver,
+      nowMs,
+      externalUrl: settings.externalUrl,
+      fleet: isFleetKnown ? await fleetNotice(store, tracked, fleet) : null,
+      alerts: shown,
+    });
+  }
+
+  return { runOnce, resend };
+}
+
+interface Planned {
+  readonly tracked: Tracked;
+  readonly plan: Plan;
+}
+
+function hasWork({ notifications, told, receiverStates, fleet, settled }: Plan): boolean {
+  return notifications.length + told.length + receiverStates.length + settled.length > 0 || fleet !== null;
+}
+
+function nextLook({ tracked, plan }: Planned): number | null {
+  const silenceMs = plan.hasHeld ? nextSilenceChangeAtMs(tracked.silences, tracked.input.nowMs) : null;
+  if (silenceMs === null || plan.nextAtMs === null) return silenceMs ?? plan.nextAtMs;
+  return Math.min(silenceMs, plan.nextAtMs);
+}
+
+async function enqueue(parts: StoreParts, notification: Notification): Promise<void> {
+  const { id, receiver, generatedAtMs, fleet, alerts } = notification;
+  // The fleet counts as one of them, so that its end never overtakes its begin.
+  const alertIds = [...new Set([...(fleet === null ? [] : [fleet.id]), ...alerts.map((alert) => alert.id)])];
+  const payload = JSON.stringify(notification);
+  await parts.outbox.enqueue({
+    id,
+    receiver,
+    createdAtMs: generatedAtMs,
+    notBeforeMs: generatedAtMs,
+    alertIds,
+    payload,
+  });
+}
+
+/** One reading for all receivers that are told of the same moment. */
+async function snapshotFor(
+  parts: StoreParts,
+  alerts: ReadonlyMap<string, TrackedAlert>,
+  known: Map<string, AlertSnapshot>,
+  { alertId, seq }: PlannedNotice,
+): Promise<AlertSnapshot> {
+  const key = `${seq ?? "live"} ${alertId}`;
+  let snapshot = known.get(key);
+  if (snapshot === undefined) {
+    const text = seq === null ? null : await parts.notices.snapshot(seq);
+    snapshot = text === null ? await liveSnapshot(parts, alerts.get(alertId)) : readSnapshot(text);
+    known.set(key, snapshot);
+  }
+  return snapshot;
+}
+
+async function liveSnapshot(parts: StoreParts, alert: TrackedAlert | undefined): Promise<AlertSnapshot> {
+  const state = alert?.live ?? null;
+  if (state === null) throw new FlatlineError("internal", "an alert that has ended has no present");
+  const report = reportFor(state.kind, await parts.schedule.state(state.check, state.slug));
+  const last = await parts.notices.lastSnapshot(state.id);
+  const context = alert?.target ?? (last === null ? { labels: {}, url: null, isDrill: false } : readSnapshot(last));
+  return snapshotOf(state, report, context, null);
+}
+
+async function fleetNotice(parts: StoreParts, { input }: Tracked, fleet: FleetState): Promise<FleetNotice> {
+  const reports = [];
+  for (const alert of input.alerts) {
+    if (alert.live === null || !isFleetAlert(alert)) continue;
+    const report = reportFor("verdict", await parts.schedule.state(alert.live.check, alert.slug));
+    if (report !== null) reports.push(report);
+  }
+  return composeFleet(fleet, { organizations: input.organizations, spiking: countSpiking(input.alerts), reports });
+}

@@ -1,0 +1,209 @@
+import { compareSeverity, type Severity } from "../contract/severity.ts";
+import type { AlertKind, AlertState } from "../store/alerts.ts";
+import type { AlertChange, ToldState } from "../store/notices.ts";
+import type { NoticeEvent } from "./notification.ts";
+import { matches } from "./matching.ts";
+import type { Reason } from "./reasons.ts";
+import type { AlertTarget, ReceiverRoute } from "./settings.ts";
+
+/** An alert that fires, or has ended and is not yet told to everyone, with all that bears on telling it. */
+export interface TrackedAlert {
+  readonly id: string;
+  readonly check: string;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  /** null once it has ended; its last change then says how. */
+  readonly live: AlertState | null;
+  /** Changes that are not settled, in order. */
+  readonly changes: readonly AlertChange[];
+  /** By the settings that hold now; null when it is no longer configured. */
+  readonly target: AlertTarget | null;
+  /** Silenced or acknowledged now. */
+  readonly isHeld: boolean;
+  /** Whether it was silenced at that time. */
+  readonly wasHeldAt: (atMs: number) => boolean;
+  /** By receiver. */
+  readonly told: ReadonlyMap<string, ToldState>;
+}
+
+/** One entry of a notification to come. */
+export interface PlannedNotice {
+  readonly alertId: string;
+  readonly event: NoticeEvent;
+  readonly severity: Severity;
+  readonly previousSeverity: Severity;
+  readonly reason: Reason;
+  /** The change whose snapshot it shows; null: the alert as it is now. */
+  readonly seq: number | null;
+}
+
+/** What a receiver is still to be told of an alert. */
+export type Outstanding =
+  /** Nothing, and nothing waits. */
+  | { readonly kind: "none" }
+  /** Nothing as long as a silence or an acknowledgement holds it back. */
+  | { readonly kind: "held" }
+  /** It ended, and this receiver does not want to hear of it. */
+  | { readonly kind: "ended-untold"; readonly told: ToldState }
+  /** It was told as it is; a reminder is due at `remindAtMs`, null: never. */
+  | { readonly kind: "quiet"; readonly told: ToldState; readonly remindAtMs: number | null }
+  | {
+      readonly kind: "due";
+      readonly notices: readonly PlannedNotice[];
+      /** What has been told when they have gone out. */
+      readonly told: ToldState;
+      /** The receiver did not know of the alert. */
+      readonly isNew: boolean;
+      /** The first change among them: groupWait counts from here. */
+      readonly sinceMs: number;
+    };
+
+/**
+ * What `route` is still to be told of `alert` (CONTRACT 7). Changes are replayed one by one, so that none is lost to a wait;
+ * where a silence held any of them back only the outcome counts: what began and ended within it is nothing, what still fires
+ * is one `firing`, what was told before is told how it is now.
+ */
+export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
+  const told = alert.told.get(route.name) ?? null;
+  if (told?.isEnded === true) return { kind: "none" };
+  if (told === null && !isRouted(alert, route)) return { kind: "none" };
+  const pending = alert.changes.filter(({ seq }) => seq > (told?.seq ?? 0));
+  const wasHeld = alert.isHeld || pending.some(({ atMs }) => alert.wasHeldAt(atMs));
+  if (alert.live === null) return outstandingEnd(alert, route, told, pending, wasHeld, nowMs);
+  if (alert.isHeld) return { kind: "held" };
+  const first = pending[0];
+  const isReplayed = first !== undefined && !wasHeld;
+  const replayed = isReplayed
+    ? replay(alert.id, alert.kind, route, told, pending)
+    : catchUp(alert.id, alert.live, route, told, first === undefined ? "receiver_added" : "silence_ended");
+  if (replayed.notices.length === 0) {
+    if (told === null) return { kind: "none" };
+    const seq = pending.at(-1)?.seq ?? told.seq;
+    return { kind: "quiet", told: { ...told, seq }, remindAtMs: remindAtMs(alert, told) };
+  }
+  return due(alert, route, told, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
+}
+
+/** Whether a receiver with this route wants to hear of that severity. */
+export function wants(route: ReceiverRoute, severity: Severity): boolean {
+  if (severity === "unknown") return route.minSeverity === "warn" || route.sendUnknown;
+  return compareSeverity(severity, route.minSeverity) >= 0;
+}
+
+interface Replayed {
+  readonly notices: readonly PlannedNotice[];
+  /** As the receiver knows it afterwards. */
+  readonly severity: Severity;
+  readonly isEnded: boolean;
+}
+
+function outstandingEnd(
+  alert: TrackedAlert,
+  route: ReceiverRoute,
+  told: ToldState | null,
+  pending: readonly AlertChange[],
+  wasHeld: boolean,
+  nowMs: number,
+): Outstanding {
+  const last = pending.at(-1);
+  if (last === undefined || (told === null && wasHeld)) return { kind: "none" };
+  const isUnheard = told !== null && !route.sendResolved;
+  const replayed = replay(alert.id, alert.kind, route, told, wasHeld || isUnheard ? [last] : pending);
+  if (replayed.notices.length > 0) return due(alert, route, told, pending, replayed, nowMs, pending[0]?.atMs ?? nowMs);
+  if (told === null) return { kind: "none" };
+  return { kind: "ended-untold", told: { ...told, seq: last.seq, isEnded: true } };
+}
+
+function due(
+  alert: TrackedAlert,
+  route: ReceiverRoute,
+  told: ToldState | null,
+  pending: readonly AlertChange[],
+  replayed: Replayed,
+  nowMs: number,
+  sinceMs: number,
+): Outstanding {
+  const seq = pending.at(-1)?.seq ?? told?.seq ?? 0;
+  const { severity, isEnded } = replayed;
+  return {
+    kind: "due",
+    notices: replayed.notices,
+    told: { receiver: route.name, alertId: alert.id, seq, severity, toldAtMs: nowMs, isEnded },
+    isNew: told === null,
+    sinceMs,
+  };
+}
+
+function replay(
+  alertId: string,
+  kind: AlertKind,
+  route: ReceiverRoute,
+  told: ToldState | null,
+  pending: readonly AlertChange[],
+): Replayed {
+  const notices: PlannedNotice[] = [];
+  let known: Severity | null = told?.severity ?? null;
+  let isEnded = false;
+  for (const change of pending) {
+    const { event, seq, severity } = change;
+    const reason = change.reason as Reason;
+    const previousSeverity = known ?? "ok";
+    if (event === "resolved" || event === "recovered") {
+      if (known === null) continue;
+      isEnded = true;
+      if (route.sendResolved) notices.push({ alertId, event, severity, previousSeverity, reason, seq });
+      continue;
+    }
+    if (!wants(route, severity) || severity === known) continue;
+    if (known === null) {
+      const isBeginning = event === "firing" || event === "unknown";
+      const began = kind === "unknown" ? "unknown" : "firing";
+      notices.push({
+        alertId,
+        event: began,
+        severity,
+        previousSeverity,
+        reason: isBeginning ? reason : "min_severity_reached",
+        seq,
+      });
+    } else {
+      notices.push({ alertId, event: direction(severity, known), severity, previousSeverity, reason, seq });
+    }
+    known = severity;
+  }
+  return { notices, severity: known ?? "ok", isEnded };
+}
+
+/** From what the receiver knows to what is, in one step. */
+function catchUp(
+  alertId: string,
+  live: AlertState,
+  route: ReceiverRoute,
+  told: ToldState | null,
+  reason: "silence_ended" | "receiver_added",
+): Replayed {
+  const { severity } = live;
+  const known = told?.severity ?? null;
+  if (!wants(route, severity) || severity === known) return { notices: [], severity: known ?? "ok", isEnded: false };
+  const began = live.kind === "unknown" ? "unknown" : "firing";
+  const event = known === null ? began : direction(severity, known);
+  return {
+    notices: [{ alertId, event, severity, previousSeverity: known ?? "ok", reason, seq: null }],
+    severity,
+    isEnded: false,
+  };
+}
+
+function direction(severity: Severity, known: Severity): "escalated" | "deescalated" {
+  return compareSeverity(severity, known) > 0 ? "escalated" : "deescalated";
+}
+
+function isRouted({ target, check, slug }: TrackedAlert, route: ReceiverRoute): boolean {
+  if (target === null || !target.receivers.includes(route.name)) return false;
+  return route.match === null || matches(route.match, { check, slug, labels: target.labels });
+}
+
+function remindAtMs({ target }: TrackedAlert, told: ToldState): number | null {
+  const repeatIntervalMs = target?.policy.repeatIntervalMs ?? 0;
+  return repeatIntervalMs === 0 ? null : told.toldAtMs + repeatIntervalMs;
+}

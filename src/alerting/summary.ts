@@ -1,0 +1,144 @@
+import { hourMs, minuteMs, secondMs } from "../base/time.ts";
+import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
+
+// A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
+const namedOrganizations = 3;
+
+/** The one line that says what happened; for the title of a message. Plain text: whoever shows it escapes it. */
+export function summarize(
+  status: "firing" | "resolved",
+  alerts: readonly AlertNotice[],
+  fleet: FleetNotice | null,
+): string {
+  const isDrill = alerts.length > 0 && alerts.every((alert) => alert.isDrill);
+  const text = fleet === null ? summarizeAlerts(alerts) : summarizeFleet(status, alerts, fleet);
+  return isDrill ? `[DRILL] ${text}` : text;
+}
+
+/** What happened to one alert, in one sentence without an end. */
+export function describeNotice(notice: AlertNotice): string {
+  const { slug, event } = notice;
+  switch (event) {
+    case "firing":
+    case "reminder":
+    case "escalated":
+    case "deescalated":
+      return `${slug}: ${eventWords[event]}${notice.severity}${describeState(notice)}`;
+    case "unknown":
+      return `${slug}: ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
+    case "recovered":
+      return `${slug}: ${notice.check} gives results again after ${describeLength(notice)}`;
+    case "resolved":
+      return describeResolved(notice);
+    case "test":
+      return `${slug}: this is a test notification`;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A length of time for people: the two largest units, `2h 5m`, `45s`; 0s for none. */
+export function describeDuration(ms: number): string {
+  const units: readonly (readonly [string, number])[] = [
+    ["d", 24 * hourMs],
+    ["h", hourMs],
+    ["m", minuteMs],
+    ["s", secondMs],
+  ];
+  let restMs = Math.max(0, ms);
+  const parts: string[] = [];
+  for (const [unit, lengthMs] of units) {
+    const count = Math.floor(restMs / lengthMs);
+    restMs -= count * lengthMs;
+    if (count > 0) parts.push(`${count}${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.length === 0 ? "0s" : parts.join(" ");
+}
+
+const eventWords = {
+  firing: "",
+  reminder: "still ",
+  escalated: "worse, now ",
+  deescalated: "better, now ",
+} as const satisfies Partial<Record<NoticeEvent, string>>;
+
+function describeState(notice: AlertNotice): string {
+  if (notice.kind === "unknown")
+    return `, ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
+  if (notice.check === "review-queue") return describeQueue(notice);
+  const { counts } = notice;
+  if (counts === null || counts.currentCount === null) return `, ${notice.check}`;
+  const expected = counts.expectedCount === null ? "" : `, ${round(counts.expectedCount)} expected`;
+  const ratio = counts.ratio === null ? "" : ` (${round(counts.ratio)}×)`;
+  return `, ${counts.currentCount} dead assets${expected}${ratio}`;
+}
+
+function describeQueue({ result }: AlertNotice): string {
+  const queued = result?.observed["queued"];
+  const oldestSeconds = result?.observed["oldestAgeSeconds"];
+  const count = typeof queued === "number" ? `, ${queued} wait for review` : ", review queue";
+  return typeof oldestSeconds === "number"
+    ? `${count}, the oldest for ${describeDuration(oldestSeconds * secondMs)}`
+    : count;
+}
+
+/** Says that the rate is back, never that something was mended: nobody looked (CONTRACT 7). */
+function describeResolved(notice: AlertNotice): string {
+  const { slug, check, peak, reason } = notice;
+  const lasted = `lasted ${describeLength(notice)}`;
+  const count = peak === null || peak.currentCount === null ? "" : ` with ${peak.currentCount} dead assets`;
+  const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
+  if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
+  if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;
+  const back =
+    check === "dead-asset-spike" ? "the rate is back under the threshold" : "the queue is back under the threshold";
+  return `${slug}: ${back}, ${lasted}${worst}`;
+}
+
+function summarizeAlerts(alerts: readonly AlertNotice[]): string {
+  const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  const [only] = latest;
+  if (only !== undefined && latest.length === 1) {
+    return alerts.length === 1 || only.status === "firing"
+      ? describeNotice(only)
+      : `fired meanwhile; ${describeNotice(only)}`;
+  }
+  const firing = latest.filter(({ status }) => status === "firing");
+  const resolved = latest.filter(({ status }) => status === "resolved");
+  const parts = [];
+  if (firing.length > 0) parts.push(`${firing.length} firing: ${names(firing, true)}`);
+  if (resolved.length > 0) parts.push(`${resolved.length} resolved: ${names(resolved, false)}`);
+  return parts.join("; ");
+}
+
+function summarizeFleet(status: "firing" | "resolved", alerts: readonly AlertNotice[], fleet: FleetNotice): string {
+  if (status === "resolved") {
+    const peak = fleet.peakSpiking === undefined ? "" : `, at most ${fleet.peakSpiking} organizations`;
+    return `Fleet-wide spike of dead assets is over: the rates are back under their thresholds${peak}`;
+  }
+  const joined = alerts.filter(({ event }) => event === "firing").length;
+  const carriers = fleet.assetTypes
+    .slice(0, namedOrganizations)
+    .map(({ assetType, share }) => `${assetType} ${Math.round(share * 100)} %`)
+    .join(", ");
+  const counts = `${fleet.spiking} of ${fleet.organizations} organizations spike at once: suspect the liveness checker`;
+  return `${counts}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
+}
+
+function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {
+  const shown = alerts
+    .slice(0, namedOrganizations)
+    .map(({ slug, severity }) => (hasSeverity ? `${slug} (${severity})` : slug));
+  const more = alerts.length - shown.length;
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")}, +${more} more`;
+}
+
+function describeLength({ startsAtMs, endsAtMs }: AlertNotice): string {
+  return describeDuration((endsAtMs ?? startsAtMs) - startsAtMs);
+}
+
+function round(value: number): string {
+  return String(Number(value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2)));
+}

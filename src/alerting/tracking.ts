@@ -1,0 +1,86 @@
+import type { AlertState } from "../store/alerts.ts";
+import type { AlertChange, ToldState } from "../store/notices.ts";
+import type { StoreParts } from "../store/store.ts";
+import type { PlanInput } from "./grouping.ts";
+import { countSpiking } from "./grouping.ts";
+import { isSilenced, ruleOf } from "./silences.ts";
+import type { AlertingSettings, SilenceRule } from "./settings.ts";
+import type { TrackedAlert } from "./outstanding.ts";
+
+/** Everything that is read before a plan is made. */
+export interface Tracked {
+  readonly input: PlanInput;
+  /** Those of the configuration and those made at run time, ended ones that still matter included. */
+  readonly silences: readonly SilenceRule[];
+}
+
+/** Reads what fires, what has changed and what was told; null when there is nothing of which anybody could be told. */
+export async function loadTracked(
+  parts: StoreParts,
+  settings: AlertingSettings,
+  nowMs: number,
+  newId: () => string,
+): Promise<Tracked | null> {
+  const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
+  const changes = await parts.notices.changes();
+  const fleet = await parts.notices.liveFleet("dead-asset-spike");
+  if (live.length === 0 && changes.length === 0 && fleet === null) return null;
+  const told = await parts.notices.told();
+  const oldestMs = changes.reduce((oldest, { atMs }) => Math.min(oldest, atMs), nowMs);
+  const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
+  const alerts = trackAlerts({ live, changes, told, silences, settings, nowMs });
+  const isFleetPossible =
+    settings.fleet !== null && changes.length > 0 && countSpiking(alerts) >= settings.fleet.minOrganizations;
+  const receiverStates = new Map((await parts.notices.receiverStates()).map((state) => [state.receiver, state]));
+  const organizations = isFleetPossible || fleet !== null ? await countOrganizations(parts, alerts) : 0;
+  return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences };
+}
+
+/** Organizations whose last run of the spike check gave a result, or whose alert of it fires (CONTRACT 7, Fleet verdict). */
+async function countOrganizations(parts: StoreParts, alerts: readonly TrackedAlert[]): Promise<number> {
+  const slugs = new Set<string>();
+  for (const { check, slug, severity } of await parts.schedule.states()) {
+    if (check === "dead-asset-spike" && severity !== null && severity !== "unknown") slugs.add(slug);
+  }
+  for (const { live, check, kind, slug } of alerts) {
+    if (live !== null && check === "dead-asset-spike" && kind === "verdict") slugs.add(slug);
+  }
+  return slugs.size;
+}
+
+interface TrackInput {
+  readonly live: readonly AlertState[];
+  readonly changes: readonly AlertChange[];
+  readonly told: readonly ToldState[];
+  readonly silences: readonly SilenceRule[];
+  readonly settings: AlertingSettings;
+  readonly nowMs: number;
+}
+
+function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackInput): TrackedAlert[] {
+  const liveById = new Map(live.map((alert) => [alert.id, alert]));
+  const changesById = Map.groupBy(changes, ({ alertId }) => alertId);
+  const toldById = Map.groupBy(told, ({ alertId }) => alertId);
+  return [...new Set([...changesById.keys(), ...liveById.keys()])].flatMap((id) => {
+    const alert = liveById.get(id) ?? null;
+    const own = changesById.get(id) ?? [];
+    const named = alert ?? own[0];
+    if (named === undefined) return [];
+    const { check, slug, kind } = named;
+    const target = settings.targetOf(check, slug);
+    const subject = { check, slug, labels: target?.labels ?? {} };
+    const isSilencedAt = (atMs: number): boolean => isSilenced(silences, subject, atMs);
+    return {
+      id,
+      check,
+      slug,
+      kind,
+      live: alert,
+      changes: own,
+      target,
+      isHeld: isSilencedAt(nowMs) || (alert !== null && alert.acknowledgement !== null),
+      wasHeldAt: isSilencedAt,
+      told: new Map((toldById.get(id) ?? []).map((one) => [one.receiver, one])),
+    };
+  });
+}
