@@ -1,0 +1,59 @@
+/** A point in time, or why the text is none. */
+export type InstantReading =
+  | { readonly kind: "instant"; readonly atMs: number }
+  | { readonly kind: "problem"; readonly problem: string };
+
+/** 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 writes with four digits of year. */
+export const latestInstantMs = 253_402_300_799_999;
+
+const isoShape =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+
+/**
+ * Reads ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10): a real date from 1970 to
+ * 9999; digits after the millisecond are dropped.
+ */
+export function readInstant(text: string): InstantReading {
+  if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
+  const match = isoShape.exec(text);
+  if (match === null) return problem(`${quote(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
+  const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
+  if (offset === undefined) return problem(`${quote(text)} has no offset; add Z if it is UTC`);
+  const dayMs = dayStartMs(Number(year), Number(month), Number(day));
+  if (Number.isNaN(dayMs)) return problem(`${quote(text)} is not a real date`);
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return problem(`${quote(text)} is not a real time`);
+  const shiftMinutes = Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0);
+  if (Number(offsetHours ?? 0) > 23 || Number(offsetMinutes ?? 0) > 59) return problem(`${quote(text)} has no real offset`);
+  const minutes = Number(hour) * 60 + Number(minute) - (sign === "-" ? -shiftMinutes : shiftMinutes);
+  const ms = Number((fraction ?? "").slice(0, 3).padEnd(3, "0"));
+  return inRange(dayMs + minutes * 60_000 + Number(second ?? 0) * 1_000 + ms, text);
+}
+
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Midnight UTC of a day of the Gregorian calendar, epoch ms; NaN for one that does not exist, as 30 February. */
+export function dayStartMs(year: number, month: number, day: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeap ? 29 : (monthDays[month - 1] ?? 0);
+  if (day < 1 || day > days) return Number.NaN;
+  // Days from the civil calendar with March as the first month, so that the leap day is the year's last (H. Hinnant).
+  const marchYear = month <= 2 ? year - 1 : year;
+  const era = Math.floor(marchYear / 400);
+  const yearOfEra = marchYear - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return (era * 146_097 + dayOfEra - 719_468) * 86_400_000;
+}
+
+function inRange(atMs: number, text: string): InstantReading {
+  if (atMs >= 0 && atMs <= latestInstantMs) return { kind: "instant", atMs };
+  return problem(`${quote(text)} is not between 1970 and 9999`);
+}
+
+function problem(text: string): InstantReading {
+  return { kind: "problem", problem: text };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
