@@ -1,4 +1,4 @@
-import { Cron } from "croner";
+import { nextCronAtMs } from "../base/cron.ts";
 
 const shortcuts = ["@yearly", "@monthly", "@weekly", "@daily", "@hourly"];
 const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
@@ -23,7 +23,7 @@ const fields: readonly Field[] = [
 ];
 
 // Where the search for a first run starts: the calendar repeats, so any fixed instant answers the same.
-const searchFrom = new Date(Date.UTC(2024, 0, 1));
+const searchFromMs = Date.UTC(2024, 0, 1);
 const item = /^(?:\*|([0-9]+|[A-Za-z]+)(?:-([0-9]+|[A-Za-z]+))?)(?:\/([0-9]+))?$/;
 
 /**
@@ -120,8 +120,8 @@ function checkComes(pattern: string): string | null {
 
 function findRun(pattern: string): string | null {
   try {
-    const run = new Cron(pattern, { timezone: "UTC", mode: "5-or-6-parts" }).nextRun(searchFrom);
-    return run === null ? `the schedule ${JSON.stringify(pattern)} never comes` : null;
+    const runAtMs = nextCronAtMs({ pattern, timezone: "UTC" }, searchFromMs);
+    return runAtMs === null ? `the schedule ${JSON.stringify(pattern)} never comes` : null;
   } catch (error) {
     return error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
   }
