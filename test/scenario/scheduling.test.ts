@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { nextDueAtMs, type Schedule } from "../../src/monitor/schedule.ts";
@@ -196,6 +197,66 @@ describe.each(stores)("the schedule, $name,", ({ open }) => {
     expect(ranAfter("b")).toBeGreaterThan(10);
     expect(ranAfter("c")).toBe(0);
     clock.assertIdle();
+  });
+});
+
+describe("the schedule, whatever happens,", () => {
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant("advance" as const), minutes: fc.integer({ min: 1, max: 300 }) }),
+    },
+    fc.record({ kind: fc.constant("suspend" as const), minutes: fc.integer({ min: 1, max: 300 }) }),
+    fc.record({ kind: fc.constant("restart" as const), minutes: fc.integer({ min: 0, max: 90 }) }),
+    fc.record({ kind: fc.constant("crash" as const), minutes: fc.integer({ min: 0, max: 90 }) }),
+    fc.record({ kind: fc.constant("reload" as const), minutes: fc.constant(0) }),
+    fc.record({ kind: fc.constant("slow" as const), minutes: fc.integer({ min: 0, max: 70 }) }),
+  );
+
+  it("runs or counts each tick once", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (steps, concurrency) => {
+          const startMs = Date.parse("2026-10-24T12:03:07Z");
+          const clock = createVirtualClock({ startMs });
+          const store = createMemoryScheduleStore();
+          const world = createSchedulingWorld(store, clock);
+          const targets = fleet().slice(0, 7);
+          const begin = async (): Promise<{ scheduler: Scheduler; lost: ReturnType<typeof vanishing> }> => {
+            const lost = vanishing(store);
+            const owner = `process-${clock.nowMs()}-${clock.pendingSleeps()}`;
+            const over = { store: lost, concurrency, pollMs: 10 * minute, runTimeoutMs: 100 * minute };
+            const scheduler = world.process(owner, targets, over);
+            await scheduler.start();
+            return { scheduler, lost };
+          };
+
+          let { scheduler, lost } = await begin();
+          for (const { kind, minutes } of steps) {
+            if (kind === "advance") await clock.advance(minutes * minute);
+            if (kind === "suspend") await clock.jump(minutes * minute);
+            if (kind === "slow") world.behave = () => ({ durationMs: minutes * minute });
+            if (kind === "reload") await scheduler.setTargets({ targets: fleet().slice(0, 7) });
+            if (kind === "crash") lost.vanish();
+            if (kind === "crash" || kind === "restart") {
+              await stop(clock, scheduler);
+              await clock.advance(minutes * minute);
+              ({ scheduler, lost } = await begin());
+            }
+          }
+          world.behave = () => ({ durationMs: 0 });
+          await clock.advance(8 * hour);
+          await stop(clock, scheduler);
+
+          await expectEachTickOnce(world, store, targets, startMs);
+          expectNoOverlap(world);
+          clock.assertIdle();
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 });
 
