@@ -1,7 +1,7 @@
-import { Cron } from "croner";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { nextCronAtMs } from "../base/cron.ts";
 import { checkCronPattern, isTimezone } from "./cron-dialect.ts";
 
 describe("checkCronPattern", () => {
@@ -88,11 +88,9 @@ describe("checkCronPattern", () => {
       .map((texts) => texts.join(" "));
     fc.assert(
       fc.property(pattern, (pattern) => {
-        const nextRun = (): Date | null =>
-          new Cron(pattern.trim(), { timezone: "UTC", mode: "5-or-6-parts" }).nextRun(new Date(0));
         const problem = checkCronPattern(pattern);
 
-        if (problem === null) expect(nextRun()).not.toBeNull();
+        if (problem === null) expect(nextCronAtMs({ pattern, timezone: "UTC" }, 0)).not.toBeNull();
         else expect(problem).toContain("never comes");
       }),
       { numRuns: 200 },

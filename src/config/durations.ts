@@ -15,11 +15,13 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(totalMs) ? totalMs : null;
 }
 
-/** The shortest one-unit text of a duration, which {@link parseDuration} reads back: 5400000 → `90m`, 0 → `0s`. */
+/** A duration in one unit, which {@link parseDuration} reads back: 5400000 → `90m`, a day → `24h`, 0 → `0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs === 0) return "0s";
   for (const unit of ["d", "h", "m", "s"] as const) {
-    if (durationMs % units[unit] === 0) return `${durationMs / units[unit]}${unit}`;
+    // As people write them: 24h, but 2d and 90d.
+    if (durationMs % units[unit] === 0 && (unit !== "d" || durationMs > dayMs))
+      return `${durationMs / units[unit]}${unit}`;
   }
   return `${durationMs}ms`;
 }

@@ -1,0 +1,275 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  Scalar,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from "yaml";
+
+import { interpolate, type Environment } from "./interpolation.ts";
+import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
+
+/** Where a value stands, and what is in it. */
+interface PlacedNode {
+  readonly at: number;
+  /** Of the key that names it; null for items of lists and the root. */
+  readonly keyAt: number | null;
+  readonly children: Map<string | number, PlacedNode>;
+  /** The text of an unquoted scalar that was one `${…}` and nothing else. */
+  readonly wholeReference: string | null;
+}
+
+/** One YAML file as plain data with references replaced, which knows where each value stands. */
+export interface ConfigDocument {
+  /** As it is shown in messages. */
+  readonly file: string;
+  readonly absolutePath: string;
+  /** Plain objects, arrays and scalars. A key with nothing after it has `undefined`: as if it were absent. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** False when the file is no YAML at all: its `value` says nothing then. */
+  readonly isReadable: boolean;
+  /** Position of the value at `path`, or of its key; of the nearest thing around it where there is none. */
+  positionOf(path: YamlPath, part?: "value" | "key"): Position;
+  /** The text at `path` when it came from an unquoted `${…}` alone: to be read again where a number is wanted. */
+  wholeReferenceAt(path: YamlPath): string | null;
+  /** Every path at which something is written, the leaves only. */
+  leafPaths(from: YamlPath): readonly YamlPath[];
+}
+
+export interface DocumentSource {
+  readonly file: string;
+  readonly absolutePath: string;
+  readonly bytes: Uint8Array;
+  readonly environment: Environment;
+}
+
+// Ten thousand organizations that share their settings fit, a billion laughs do not.
+const maxAliasedNodes = 200_000;
+const maxDepth = 64;
+
+/** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws: what is wrong is in `problems`. */
+export function readDocument(source: DocumentSource): ConfigDocument {
+  const lines = new LineCounter();
+  const reader = new Reader(source, lines);
+  const text = decode(source.bytes);
+  const root = text === null ? reader.refuse("is not UTF-8 text") : reader.read(text);
+  const walk = (path: YamlPath): PlacedNode => {
+    let node = root.place;
+    for (const step of path) node = node.children.get(step) ?? node;
+    return node;
+  };
+  const find = (path: YamlPath): PlacedNode | undefined => {
+    let node: PlacedNode | undefined = root.place;
+    for (const step of path) node = node?.children.get(step);
+    return node;
+  };
+  return {
+    file: source.file,
+    absolutePath: source.absolutePath,
+    value: root.value,
+    problems: reader.problems,
+    isReadable: reader.isReadable,
+    positionOf: (path, part = "value") => {
+      // Of something that is missing: where the map begins that should have it.
+      const node = walk(path);
+      return reader.position(part === "key" ? (node.keyAt ?? node.at) : node.at);
+    },
+    wholeReferenceAt: (path) => find(path)?.wholeReference ?? null,
+    leafPaths: (from) => {
+      const start = find(from);
+      return start === undefined ? [] : leavesOf(start, from);
+    },
+  };
+}
+
+function leavesOf(node: PlacedNode, path: YamlPath): YamlPath[] {
+  if (node.children.size === 0) return [path];
+  return [...node.children].flatMap(([step, child]) => leavesOf(child, [...path, step]));
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+interface Placed {
+  readonly value: unknown;
+  readonly place: PlacedNode;
+}
+
+const nowhere: PlacedNode = { at: 0, keyAt: null, children: new Map(), wholeReference: null };
+
+class Reader {
+  readonly problems: Problem[] = [];
+  isReadable = true;
+  readonly #source: DocumentSource;
+  readonly #lines: LineCounter;
+  #document: Document | null = null;
+  #aliasedNodes = 0;
+  #hasTooManyAliases = false;
+  readonly #openAnchors = new Set<Node>();
+
+  constructor(source: DocumentSource, lines: LineCounter) {
+    this.#source = source;
+    this.#lines = lines;
+  }
+
+  refuse(message: string, at = 0, path: YamlPath = []): Placed {
+    this.#report(at, path, message);
+    this.isReadable = false;
+    return { value: undefined, place: nowhere };
+  }
+
+  read(text: string): Placed {
+    let document: Document.Parsed;
+    try {
+      document = parseDocument(text, {
+        version: "1.2",
+        schema: "core",
+        lineCounter: this.#lines,
+        prettyErrors: false,
+        // Found below, where the path is known.
+        uniqueKeys: false,
+      });
+    } catch (error) {
+      return this.refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
+    }
+    this.#document = document;
+    this.#reportSyntax(document, text);
+    if (!this.isReadable) return { value: undefined, place: nowhere };
+    // Nothing but comments: everything is missing.
+    if (document.contents === null || isEmptyScalar(document.contents)) return { value: {}, place: nowhere };
+    return this.#convert(document.contents, [], null, false);
+  }
+
+  #reportSyntax(document: Document.Parsed, text: string): void {
+    let lastLine = 0;
+    for (const error of document.errors) {
+      this.isReadable = false;
+      const { line } = this.position(error.pos[0]);
+      // One mistake makes several errors in a row, of which the first says most.
+      if (line === lastLine) continue;
+      lastLine = line;
+      const isReference = /\$\{/.test(text.split("\n")[line - 1] ?? "") && error.code === "UNEXPECTED_TOKEN";
+      const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
+      const message = error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : error.message;
+      this.#report(error.pos[0], [], `${message}${hint}`);
+    }
+    for (const warning of document.warnings) this.#report(warning.pos[0], [], warning.message);
+    const { explicit, version } = document.directives.yaml;
+    if (explicit === true && version !== "1.2") this.#report(0, [], `the file must be YAML 1.2, not ${version}`);
+  }
+
+  #convert(node: Node, path: YamlPath, keyAt: number | null, isAliased: boolean): Placed {
+    const at = node.range?.[0] ?? 0;
+    if (isAliased && ++this.#aliasedNodes > maxAliasedNodes) {
+      if (!this.#hasTooManyAliases) this.#report(at, path, `aliases repeat more than ${maxAliasedNodes} values`);
+      this.#hasTooManyAliases = true;
+      return { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    }
+    if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
+    if (path.length > maxDepth) {
+      this.#report(at, path.slice(0, 1), "is nested too deeply");
+    } else if (isMap(node)) {
+      return this.#convertMap(node, path, keyAt, isAliased);
+    } else if (isSeq(node)) {
+      return this.#convertItems(node.items as Node[], path, at, keyAt, isAliased);
+    } else if (isScalar(node)) {
+      return this.#convertScalar(node, path, keyAt, at);
+    }
+    return { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+  }
+
+  #convertAlias(node: Node & { source?: string }, path: YamlPath, keyAt: number | null, at: number): Placed {
+    const document = this.#document;
+    const target = document !== null && isAlias(node) ? node.resolve(document) : undefined;
+    const nothing = { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    if (target === undefined || this.#openAnchors.has(target)) {
+      const name = JSON.stringify(`*${node.source ?? ""}`);
+      this.#report(
+        at,
+        path,
+        target === undefined ? `no anchor is named before the alias ${name}` : `the alias ${name} holds itself`,
+      );
+      return nothing;
+    }
+    this.#openAnchors.add(target);
+    const { value, place } = this.#convert(target, path, keyAt, true);
+    this.#openAnchors.delete(target);
+    return { value, place: { ...place, at } };
+  }
+
+  #convertMap(map: YAMLMap, path: YamlPath, keyAt: number | null, isAliased: boolean): Placed {
+    const value: Record<string, unknown> = {};
+    const children = new Map<string | number, PlacedNode>();
+    this.#openAnchors.add(map);
+    for (const pair of map.items as Pair<Node, Node | null>[]) {
+      const at = pair.key.range?.[0] ?? 0;
+      const key = isScalar(pair.key) && !isEmptyScalar(pair.key) ? String(pair.key.value) : null;
+      if (key === null || key === "__proto__") {
+        this.#report(at, path, "a key must be plain text");
+        continue;
+      }
+      const childPath = [...path, key];
+      if (children.has(key)) {
+        this.#report(at, childPath, "the key is already set above");
+        continue;
+      }
+      const isAbsent = pair.value === null || isEmptyScalar(pair.value);
+      const child =
+        pair.value === null || isEmptyScalar(pair.value)
+          ? { value: undefined, place: { at, keyAt: at, children: new Map(), wholeReference: null } }
+          : this.#convert(pair.value, childPath, at, isAliased);
+      value[key] = isAbsent ? undefined : child.value;
+      children.set(key, child.place);
+    }
+    this.#openAnchors.delete(map);
+    return { value, place: { at: map.range?.[0] ?? 0, keyAt, children, wholeReference: null } };
+  }
+
+  #convertItems(items: Node[], path: YamlPath, at: number, keyAt: number | null, isAliased: boolean): Placed {
+    const converted = items.map((item, index) => this.#convert(item, [...path, index], null, isAliased));
+    const children = new Map<string | number, PlacedNode>(converted.map(({ place }, index) => [index, place]));
+    return { value: converted.map(({ value }) => value), place: { at, keyAt, children, wholeReference: null } };
+  }
+
+  #convertScalar(node: Scalar, path: YamlPath, keyAt: number | null, at: number): Placed {
+    let { value } = node;
+    let wholeReference: string | null = null;
+    if (typeof value === "string" && value.includes("$")) {
+      const interpolated = interpolate(value, this.#source.environment);
+      for (const problem of interpolated.problems) this.#report(at, path, problem);
+      // Not checked further, so that a missing variable is one problem and not two.
+      value = interpolated.problems.length > 0 ? unresolved : interpolated.value;
+      if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
+    }
+    return { value, place: { at, keyAt, children: new Map(), wholeReference } };
+  }
+
+  position(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  #report(offset: number, path: YamlPath, message: string): void {
+    this.problems.push({ file: this.#source.file, ...this.position(offset), path: formatPath(path), message });
+  }
+}
+
+function isEmptyScalar(node: Node): boolean {
+  return isScalar(node) && !isCollection(node) && node.value === null && (node.source ?? "") === "";
+}
+
+/** Stands where a reference could not be replaced: the problem is told already, nothing more is to be said about it. */
+export const unresolved = Symbol("unresolved");

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { dirname, resolve } from "node:path";
+
+import { readDocument } from "./document.ts";
+import { readBounded } from "./files.ts";
+import { findIncluded, includePatterns, type LoadOptions } from "./load.ts";
+import { valueAt } from "./validation.ts";
+
+const maxFileBytes = 32 * 1_024 * 1_024;
+
+/**
+ * Changes when the content of the configuration file changes, or of a file that it includes or reads a secret from, or when
+ * such a file appears or goes; for `run --watch`. By content, so that mounted and symlinked files work. Never rejects: a file
+ * that cannot be read is a content of its own.
+ */
+export async function configFingerprint({ path, cwd, env }: LoadOptions): Promise<string> {
+  const hash = createHash("sha256");
+  const add = async (absolutePath: string): Promise<Uint8Array> => {
+    const content = await readBounded(absolutePath, maxFileBytes).catch(() => null);
+    hash.update(`${absolutePath}\0${content?.length ?? "none"}\0`).update(content ?? "");
+    return content ?? new Uint8Array();
+  };
+  const pending = [resolve(cwd, path)];
+  const seen = new Set<string>();
+  for (let absolutePath = pending.shift(); absolutePath !== undefined; absolutePath = pending.shift()) {
+    if (seen.has(absolutePath)) continue;
+    const isMain = seen.size === 0;
+    seen.add(absolutePath);
+    const document = readDocument({
+      file: absolutePath,
+      absolutePath,
+      bytes: await add(absolutePath),
+      environment: env,
+    });
+    if (!document.isReadable) continue;
+    for (const leaf of document.leafPaths([])) {
+      const key = leaf.findLast((step) => typeof step === "string");
+      const value = valueAt(document.value, leaf);
+      if (typeof value !== "string" || key === undefined || !key.endsWith("File")) continue;
+      const secretPath = resolve(dirname(absolutePath), value);
+      if (!seen.has(secretPath)) await add(secretPath);
+    }
+    if (!isMain) continue;
+    for (const { pattern } of includePatterns(document)) pending.push(...(await findIncluded(document, pattern)));
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+
+import { rootSchema } from "./schema.ts";
+
+/** A node of a JSON Schema, as far as it is looked at here. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+const referenceName = "reference";
+
+/**
+ * The JSON Schema (2020-12) of the configuration file, with which editors complete and check it. Where a value is bound to a
+ * form, a reference to the environment (`${NAME}`) is allowed too: what that turns out to be is known at run time only.
+ */
+export function createJsonSchema(): JsonSchema {
+  const schema = z.toJSONSchema(rootSchema, { io: "input" }) as JsonSchema;
+  const { $schema, ...root } = allowReferences(schema) as JsonSchema;
+  return {
+    $schema,
+    title: "flatline",
+    ...root,
+    $defs: {
+      [referenceName]: { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\\}" },
+    },
+  };
+}
+
+/** The text of flatline.schema.json. */
+export function renderJsonSchema(): string {
+  return `${JSON.stringify(createJsonSchema(), null, 2)}\n`;
+}
+
+const boundTypes = new Set(["integer", "number", "boolean"]);
+const annotations = ["description", "default", "examples"];
+
+function allowReferences(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(allowReferences);
+  if (!isNode(node)) return node;
+  if (isBound(node)) {
+    const shown = Object.entries(node).filter(([keyword]) => annotations.includes(keyword));
+    const bound = Object.entries(node).filter(([keyword]) => !annotations.includes(keyword));
+    return {
+      ...Object.fromEntries(shown),
+      anyOf: [Object.fromEntries(bound), { $ref: `#/$defs/${referenceName}` }],
+    };
+  }
+  const copy: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(node)) {
+    if (annotations.includes(keyword)) {
+      // Sections that are filled in from their own keys' defaults: an empty object says nothing.
+      if (!isEmptyObject(value)) copy[keyword] = value;
+    } else if (keyword === "properties" && isNode(value)) {
+      copy[keyword] = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, allowReferences(child)]));
+    } else {
+      copy[keyword] = allowReferences(value);
+    }
+  }
+  return copy;
+}
+
+function isBound(node: JsonSchema): boolean {
+  // A constant is how an editor tells the types of receivers apart.
+  if ("const" in node) return false;
+  if (typeof node["type"] !== "string") return false;
+  if (boundTypes.has(node["type"])) return true;
+  return node["type"] === "string" && ("enum" in node || "pattern" in node || "format" in node);
+}
+
+function isNode(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isNode(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,181 @@
+import { stringify } from "yaml";
+
+import type {
+  AlertConfig,
+  Config,
+  Matcher,
+  OrganizationConfig,
+  ReceiverConfig,
+  ReviewQueueConfig,
+  SilenceConfig,
+  SourceConfig,
+} from "./config.ts";
+import { formatDuration } from "./durations.ts";
+
+/**
+ * The effective configuration under the names of the file, as plain data: everything that has a default is there, every
+ * organization is merged, secrets are `***`. Without secrets it can be loaded again and means the same.
+ */
+export function describeConfig(config: Config): Record<string, unknown> {
+  const { alerting, server, storage, heartbeat, log } = config;
+  return plain({
+    source: describeSource(config.source),
+    organizations: config.organizations.map(describeOrganization),
+    alerting: {
+      groupWait: formatDuration(alerting.groupWaitMs),
+      groupInterval: formatDuration(alerting.groupIntervalMs),
+      fleet: alerting.fleet ?? false,
+      externalUrl: alerting.externalUrl,
+    },
+    receivers: config.receivers.map(describeReceiver),
+    silences: config.silences.map(describeSilence),
+    appUrl: config.appUrl,
+    server: {
+      listen: server.listen,
+      token: server.token,
+      publicRead: server.publicRead,
+      drainTimeout: formatDuration(server.drainTimeoutMs),
+    },
+    storage: {
+      path: storage.path,
+      retention: formatDuration(storage.retentionMs),
+      eventRetention: formatDuration(storage.eventRetentionMs),
+    },
+    heartbeat: heartbeat === null ? null : { url: heartbeat.url, interval: formatDuration(heartbeat.intervalMs) },
+    log,
+  });
+}
+
+/** {@link describeConfig} as YAML, in which a `$` is doubled, so that it is no reference. */
+export function renderConfig(config: Config): string {
+  const doubled = plain(describeConfig(config), (text) => text.replaceAll("$", "$$$$"));
+  return stringify(doubled, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+/** JSON's view: Secret values become `***`, what is null is left out, as if it were not in the file. */
+function plain(value: unknown, change: (text: string) => string = (text) => text): Record<string, unknown> {
+  const text = JSON.stringify(value, (_key, member: unknown) => {
+    if (typeof member === "string") return change(member);
+    return member === null ? undefined : member;
+  });
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function describeSource(source: SourceConfig): object {
+  const { concurrency, observedKeys } = source;
+  if (source.type === "embedded") {
+    const preload = source.preload.map((entry) =>
+      entry.kind === "events" ? { events: entry.path, rebase: entry.rebase } : { fixture: entry.path },
+    );
+    return { type: source.type, preload, concurrency, observedKeys };
+  }
+  return {
+    type: source.type,
+    baseUrl: source.baseUrl,
+    apiKey: source.apiKey,
+    timeout: formatDuration(source.timeoutMs),
+    retries: source.retries,
+    concurrency,
+    observedKeys,
+  };
+}
+
+function describeOrganization(organization: OrganizationConfig): object {
+  const { slug, schedule, thresholds, receivers, labels, alert, reviewQueue, apiKey } = organization;
+  return {
+    slug,
+    apiKey,
+    schedule: schedule.pattern,
+    timezone: schedule.timezone,
+    jitter: formatDuration(schedule.jitterMs),
+    thresholds,
+    receivers,
+    labels,
+    alert: describeAlert(alert),
+    reviewQueue: describeReviewQueue(reviewQueue),
+  };
+}
+
+function describeAlert(alert: AlertConfig): object {
+  return {
+    for: formatDuration(alert.forMs),
+    keepFiringFor: formatDuration(alert.keepFiringForMs),
+    unknownAfter: alert.unknownAfter,
+    repeatInterval: formatDuration(alert.repeatIntervalMs),
+    minBaselineCoverage: alert.minBaselineCoverage,
+  };
+}
+
+function describeReviewQueue(reviewQueue: ReviewQueueConfig): object {
+  return {
+    enabled: reviewQueue.enabled,
+    schedule: reviewQueue.schedule.pattern,
+    warnAfter: formatDuration(reviewQueue.warnAfterMs),
+    failAfter: formatDuration(reviewQueue.failAfterMs),
+  };
+}
+
+function describeReceiver(receiver: ReceiverConfig): object {
+  const { name, type, minSeverity, sendResolved, sendUnknown, match, rateLimit } = receiver;
+  const perUnit = { 1_000: "s", 60_000: "m", 3_600_000: "h" }[rateLimit?.perMs ?? 0];
+  return {
+    name,
+    type,
+    ...describeTarget(receiver),
+    minSeverity,
+    sendResolved,
+    sendUnknown,
+    match: match === null ? null : describeMatcher(match),
+    timeout: formatDuration(receiver.timeoutMs),
+    maxAge: formatDuration(receiver.maxAgeMs),
+    rateLimit: rateLimit === null ? null : `${rateLimit.count}/${perUnit ?? `${rateLimit.perMs}ms`}`,
+  };
+}
+
+function describeTarget(receiver: ReceiverConfig): object {
+  switch (receiver.type) {
+    case "webhook": {
+      const { url, secrets, format, template, contentType, headers } = receiver;
+      return {
+        url,
+        secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
+        format,
+        template,
+        contentType: template === null ? null : contentType,
+        headers: Object.keys(headers).length === 0 ? null : headers,
+      };
+    }
+    case "slack":
+    case "discord":
+    case "msteams":
+      return { url: receiver.url };
+    case "alertmanager":
+      return { url: receiver.urls, resendInterval: formatDuration(receiver.resendIntervalMs) };
+    case "pagerduty":
+      return { url: receiver.url, routingKey: receiver.routingKey };
+    case "email":
+      return { url: receiver.url, from: receiver.from, to: receiver.to };
+    case "log":
+      break;
+  }
+  return {};
+}
+
+function describeSilence(silence: SilenceConfig): object {
+  const match = describeMatcher(silence);
+  const { comment } = silence;
+  if (silence.kind === "recurring") {
+    const { schedule, timezone } = silence;
+    return { ...match, schedule, duration: formatDuration(silence.durationMs), timezone, comment };
+  }
+  return {
+    ...match,
+    startsAt: new Date(silence.startsAtMs).toISOString(),
+    endsAt: new Date(silence.endsAtMs).toISOString(),
+    comment,
+  };
+}
+
+function describeMatcher({ slug, check, labels }: Matcher): object {
+  return { slug, check, labels };
+}

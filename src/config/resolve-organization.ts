@@ -1,0 +1,84 @@
+import type { OrganizationConfig } from "./config.ts";
+import type { ConfigDocument } from "./document.ts";
+import { parseDuration } from "./durations.ts";
+import { formatPath, type YamlPath } from "./problems.ts";
+import { builtinSettings, type OrganizationInput, type SettingsInput } from "./schema-organization.ts";
+import type { SecretBook } from "./secrets.ts";
+
+export interface OrganizationResolution {
+  readonly organization: OrganizationInput;
+  /** In its file's list. */
+  readonly index: number;
+  readonly document: ConfigDocument;
+  readonly defaults: SettingsInput;
+  readonly receiverNames: readonly string[];
+  readonly secrets: SecretBook;
+}
+
+/**
+ * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
+ * `labels`, `alert` and `reviewQueue` field by field, all else as a whole (CONTRACT 4).
+ */
+export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
+  const { organization, index, document, defaults, receiverNames, secrets } = resolution;
+  const own: SettingsInput & { slug: string } =
+    typeof organization === "string" ? { slug: organization } : organization;
+  const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
+  const reviewQueue = merge(builtinSettings.reviewQueue, defaults.reviewQueue, own.reviewQueue);
+  const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
+  const jitterMs = milliseconds(own.jitter ?? defaults.jitter ?? builtinSettings.jitter);
+  const pattern = own.schedule ?? defaults.schedule ?? builtinSettings.schedule;
+  const path: YamlPath = ["organizations", index];
+  return {
+    slug: own.slug,
+    schedule: { pattern: pattern.trim(), timezone, jitterMs },
+    thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
+    receivers: own.receivers ?? defaults.receivers ?? receiverNames,
+    labels: { ...defaults.labels, ...own.labels },
+    alert: {
+      forMs: milliseconds(alert.for),
+      keepFiringForMs: milliseconds(alert.keepFiringFor),
+      unknownAfter: alert.unknownAfter,
+      repeatIntervalMs: milliseconds(alert.repeatInterval),
+      minBaselineCoverage: alert.minBaselineCoverage,
+    },
+    reviewQueue: {
+      enabled: reviewQueue.enabled,
+      schedule: { pattern: reviewQueue.schedule.trim(), timezone, jitterMs },
+      warnAfterMs: milliseconds(reviewQueue.warnAfter),
+      failAfterMs: milliseconds(reviewQueue.failAfter),
+    },
+    apiKey: secrets.of(document, path, "apiKey")[0] ?? null,
+    setAt: whereSet(document, path),
+  };
+}
+
+function milliseconds(text: string): number {
+  return parseDuration(text) ?? 0;
+}
+
+type Widened<Fields> = {
+  readonly [Key in keyof Fields]: Fields[Key] extends string ? string : Fields[Key] extends boolean ? boolean : number;
+};
+type Partly<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
+
+function merge<const Fields extends object>(
+  builtin: Fields,
+  ...layers: readonly (Partly<Widened<Fields>> | undefined)[]
+): Widened<Fields> {
+  const merged = { ...builtin } as Record<string, unknown>;
+  for (const layer of layers) {
+    for (const [key, value] of Object.entries(layer ?? {})) if (value !== undefined) merged[key] = value;
+  }
+  return merged as Widened<Fields>;
+}
+
+/** Path below the organization → `file:line`; the organization itself under "". */
+function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
+  const place = (at: YamlPath): string => `${document.file}:${document.positionOf(at).line}`;
+  const places: Record<string, string> = { "": place(path) };
+  for (const leaf of document.leafPaths(path)) {
+    if (leaf.length > path.length) places[formatPath(leaf.slice(path.length))] = place(leaf);
+  }
+  return places;
+}

@@ -1,0 +1,80 @@
+import { Secret } from "../base/secret.ts";
+import type { Matcher, ReceiverConfig } from "./config.ts";
+import type { ConfigDocument } from "./document.ts";
+import { parseDuration } from "./durations.ts";
+import { parseRateLimit, type ReceiverInput } from "./schema-receiver.ts";
+import type { SecretBook } from "./secrets.ts";
+
+const pagerdutyUrl = "https://events.pagerduty.com/v2/enqueue";
+
+/** One receiver with its secrets in place. */
+export function resolveReceiver(
+  receiver: ReceiverInput,
+  index: number,
+  document: ConfigDocument,
+  secrets: SecretBook,
+): ReceiverConfig {
+  const path = ["receivers", index];
+  const all = (key: string): readonly Secret[] => secrets.of(document, path, key);
+  // Presence was checked before: an absent one would have been a problem.
+  const one = (key: string): Secret => all(key)[0] ?? new Secret("");
+  const base = {
+    name: receiver.name,
+    minSeverity: receiver.minSeverity,
+    sendResolved: receiver.sendResolved,
+    sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
+    match: receiver.match === undefined ? null : matcherOf(receiver.match),
+    timeoutMs: parseDuration(receiver.timeout) ?? 0,
+    maxAgeMs: parseDuration(receiver.maxAge) ?? 0,
+    rateLimit: receiver.rateLimit === undefined ? null : parseRateLimit(receiver.rateLimit),
+  };
+  switch (receiver.type) {
+    case "log":
+      break;
+    case "slack":
+    case "discord":
+    case "msteams":
+      return { ...base, type: receiver.type, url: one("url") };
+    case "webhook":
+      return {
+        ...base,
+        type: "webhook",
+        url: one("url"),
+        secrets: all("secret"),
+        format: receiver.format,
+        template: receiver.template ?? null,
+        contentType: receiver.contentType ?? "application/json",
+        headers: secrets.headersOf(document, path),
+      };
+    case "alertmanager":
+      return {
+        ...base,
+        type: "alertmanager",
+        urls: all("url"),
+        resendIntervalMs: parseDuration(receiver.resendInterval) ?? 0,
+      };
+    case "email":
+      return { ...base, type: "email", url: one("url"), from: receiver.from, to: receiver.to };
+    case "pagerduty":
+      return {
+        ...base,
+        type: "pagerduty",
+        url: all("url")[0] ?? new Secret(pagerdutyUrl),
+        routingKey: one("routingKey"),
+      };
+  }
+  return { ...base, type: receiver.type };
+}
+
+/** The keys of a match or silence that are there. */
+export function matcherOf(match: {
+  readonly slug?: string | undefined;
+  readonly check?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}): Matcher {
+  return {
+    ...(match.slug === undefined ? {} : { slug: match.slug }),
+    ...(match.check === undefined ? {} : { check: match.check }),
+    ...(match.labels === undefined ? {} : { labels: match.labels }),
+  };
+}

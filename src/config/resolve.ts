@@ -1,0 +1,130 @@
+import { dirname, resolve } from "node:path";
+
+import { Secret } from "../base/secret.ts";
+import { secondMs } from "../base/time.ts";
+import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "./config.ts";
+import type { ConfigDocument } from "./document.ts";
+import { parseDuration } from "./durations.ts";
+import { resolveOrganization } from "./resolve-organization.ts";
+import { matcherOf, resolveReceiver } from "./resolve-receiver.ts";
+import type { OrganizationInput } from "./schema-organization.ts";
+import { parseInstant, parseListen } from "./schema-values.ts";
+import type { RootInput, SilenceInput } from "./schema.ts";
+import type { SecretBook } from "./secrets.ts";
+
+export interface ResolveInput {
+  readonly main: { readonly document: ConfigDocument; readonly data: RootInput };
+  readonly included: readonly {
+    readonly document: ConfigDocument;
+    readonly organizations: readonly OrganizationInput[];
+  }[];
+  readonly secrets: SecretBook;
+  /** $FLATLINE_LISTEN, checked. */
+  readonly environmentListen: string | null;
+}
+
+/** Milliseconds of a duration that the schema has accepted. */
+export function durationMs(text: string): number {
+  return parseDuration(text) ?? 0;
+}
+
+/** The frozen configuration of files that were found to be right: defaults filled in, merged, in milliseconds. */
+export function resolveConfig({ main, included, secrets, environmentListen }: ResolveInput): Config {
+  const { document, data } = main;
+  const receiverNames = data.receivers.map(({ name }) => name);
+  const files = [document, ...included.map((file) => file.document)].map(({ absolutePath }) => absolutePath);
+  const organizations = [{ document, organizations: data.organizations ?? [] }, ...included].flatMap((file) =>
+    file.organizations.map((organization, index) =>
+      resolveOrganization({
+        organization,
+        index,
+        document: file.document,
+        defaults: data.defaults ?? {},
+        receiverNames,
+        secrets,
+      }),
+    ),
+  );
+  return deepFreeze<Config>({
+    files: [...files, ...secrets.files],
+    source: resolveSource(data, document, secrets),
+    organizations,
+    alerting: {
+      groupWaitMs: durationMs(data.alerting.groupWait),
+      groupIntervalMs: durationMs(data.alerting.groupInterval),
+      fleet: data.alerting.fleet === false ? null : data.alerting.fleet,
+      externalUrl: data.alerting.externalUrl ?? null,
+    },
+    receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, document, secrets)),
+    silences: data.silences.map(resolveSilence),
+    appUrl: data.appUrl ?? null,
+    server: {
+      listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
+      token: secrets.of(document, ["server"], "token")[0] ?? null,
+      publicRead: data.server.publicRead,
+      drainTimeoutMs: durationMs(data.server.drainTimeout),
+    },
+    storage: {
+      path: data.storage.path,
+      retentionMs: durationMs(data.storage.retention),
+      eventRetentionMs: durationMs(data.storage.eventRetention),
+    },
+    heartbeat: resolveHeartbeat(data, document, secrets),
+    log: data.log,
+  });
+}
+
+function listenOf(text: string | undefined): string | null {
+  return text === undefined ? null : parseListen(text);
+}
+
+function resolveSource(data: RootInput, document: ConfigDocument, secrets: SecretBook): SourceConfig {
+  const { source } = data;
+  const shared = { concurrency: source.concurrency, observedKeys: source.observedKeys };
+  if (source.type === "embedded") {
+    const folder = dirname(document.absolutePath);
+    const preload: EmbeddedSourceConfig["preload"] = source.preload.map((entry) =>
+      "events" in entry
+        ? { kind: "events", path: resolve(folder, entry.events), rebase: entry.rebase }
+        : { kind: "fixture", path: resolve(folder, entry.fixture) },
+    );
+    return { type: "embedded", preload, ...shared };
+  }
+  const remote: RemoteSourceConfig = {
+    type: "remote",
+    baseUrl: source.baseUrl.replace(/\/+$/, ""),
+    apiKey: secrets.of(document, ["source"], "apiKey")[0] ?? null,
+    timeoutMs: durationMs(source.timeout),
+    retries: source.retries,
+    ...shared,
+  };
+  return remote;
+}
+
+function resolveSilence(silence: SilenceInput): SilenceConfig {
+  const base = { ...matcherOf(silence), comment: silence.comment ?? "" };
+  if (silence.schedule !== undefined) {
+    const length = durationMs(silence.duration ?? "0s");
+    return {
+      ...base,
+      kind: "recurring",
+      schedule: silence.schedule,
+      durationMs: length,
+      timezone: silence.timezone ?? "UTC",
+    };
+  }
+  const [startsAtMs, endsAtMs] = [silence.startsAt, silence.endsAt].map((text) => parseInstant(text ?? "") ?? 0);
+  return { ...base, kind: "fixed", startsAtMs: startsAtMs ?? 0, endsAtMs: endsAtMs ?? 0 };
+}
+
+function resolveHeartbeat(data: RootInput, document: ConfigDocument, secrets: SecretBook): Config["heartbeat"] {
+  if (data.heartbeat === undefined) return null;
+  const url = secrets.of(document, ["heartbeat"], "url")[0] ?? new Secret("");
+  return { url, intervalMs: Math.max(durationMs(data.heartbeat.interval), secondMs) };
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || value instanceof Secret) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}

@@ -1,0 +1,141 @@
+import { z } from "zod";
+
+import { dayMs } from "../base/time.ts";
+import { defaultThresholds } from "../spike/thresholds.ts";
+import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./schema-values.ts";
+
+/** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
+export const builtinSettings = {
+  schedule: "*/5 * * * *",
+  timezone: "UTC",
+  jitter: "0s",
+  thresholds: defaultThresholds,
+  alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
+  reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
+} as const;
+
+const { thresholds, alert, reviewQueue } = builtinSettings;
+const longMs = 365 * dayMs;
+const multiplier = z.number().positive();
+
+const thresholdsSchema = strictObject({
+  windowHours: wholeNumber({ min: 1, max: 87_600 })
+    .optional()
+    .describe("Length of the window, whole hours.")
+    .meta({ default: thresholds.windowHours }),
+  baselineDays: wholeNumber({ min: 1, max: 3_650 })
+    .optional()
+    .describe("Length of the baseline before the window, whole days.")
+    .meta({ default: thresholds.baselineDays }),
+  warnMultiplier: multiplier
+    .optional()
+    .describe("`warn` above the expected count times this.")
+    .meta({ default: thresholds.warnMultiplier }),
+  failMultiplier: multiplier
+    .optional()
+    .describe("`fail` above the expected count times this; tried first.")
+    .meta({ default: thresholds.failMultiplier }),
+  minSpikeCount: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("With fewer deaths in the window the verdict is `ok`.")
+    .meta({ default: thresholds.minSpikeCount }),
+}).describe("Thresholds of the check `dead-asset-spike`, under the API's own names.");
+
+const alertSchema = strictObject({
+  for: duration({ maxMs: longMs })
+    .optional()
+    .describe("How long a check must be non-ok without a break before its alert fires.")
+    .meta({ default: alert.for }),
+  keepFiringFor: duration({ maxMs: longMs })
+    .optional()
+    .describe("How long it must be ok again before the alert resolves.")
+    .meta({ default: alert.keepFiringFor }),
+  unknownAfter: wholeNumber({ min: 1, max: 10_000 })
+    .optional()
+    .describe("Runs without a result in a row that make an alert of their own.")
+    .meta({ default: alert.unknownAfter }),
+  repeatInterval: duration({ maxMs: longMs })
+    .optional()
+    .describe("How often a reminder goes out while an alert fires; `0s`: never.")
+    .meta({ default: alert.repeatInterval }),
+  minBaselineCoverage: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe(
+      "Local sources: an alert stays pending while less than this share (0 to 1) of the baseline lies after the organization's first event.",
+    )
+    .meta({ default: alert.minBaselineCoverage }),
+}).describe("When an alert fires, resolves and reminds.");
+
+const reviewQueueSchema = strictObject({
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("Whether the check `review-queue` runs.")
+    .meta({ default: reviewQueue.enabled }),
+  schedule: cronPattern()
+    .optional()
+    .describe("Its cron pattern, in the organization's timezone.")
+    .meta({ default: reviewQueue.schedule }),
+  warnAfter: duration({ maxMs: longMs })
+    .optional()
+    .describe("`warn` when the oldest report in the queue is older.")
+    .meta({ default: reviewQueue.warnAfter }),
+  failAfter: duration({ maxMs: longMs })
+    .optional()
+    .describe("`fail` when the oldest report in the queue is older.")
+    .meta({ default: reviewQueue.failAfter }),
+}).describe("The watcher of the queue of proposals that wait for the customer's review.");
+
+const settingsShape = {
+  schedule: cronPattern()
+    .optional()
+    .describe(
+      "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first, names (`JAN`, `MON`), `@yearly` `@monthly` `@weekly` `@daily` `@hourly`.",
+    )
+    .meta({ default: builtinSettings.schedule }),
+  timezone: timezone()
+    .optional()
+    .describe("The timezone of the schedules, a name of the time zone database: `Europe/Berlin`.")
+    .meta({ default: builtinSettings.timezone }),
+  jitter: duration({ maxMs: dayMs })
+    .optional()
+    .describe("Spreads start times over this long, by a stable hash of the slug; up to 1d.")
+    .meta({ default: builtinSettings.jitter }),
+  thresholds: thresholdsSchema.optional(),
+  receivers: z
+    .array(nameText())
+    .optional()
+    .describe("Names of the receivers that are told; all receivers when absent, none when empty."),
+  labels: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Copied to notifications, not to metrics.")
+    .meta({ default: {} }),
+  alert: alertSchema.optional(),
+  reviewQueue: reviewQueueSchema.optional(),
+};
+
+/** `defaults`: what every organization starts from. */
+export const defaultsSchema = strictObject(settingsShape).describe(
+  "What every organization starts from. An organization's `thresholds`, `labels`, `alert` and `reviewQueue` are merged into these field by field; all else replaces.",
+);
+
+/** An organization: a slug, or an object. */
+export const organizationSchema = z
+  .union([
+    nameText().describe("The organization's slug."),
+    strictObject({
+      slug: nameText().describe("The organization's name in the API and in every label."),
+      apiKey: z.string().optional().describe("Overrides `source.apiKey`. A secret: `apiKeyFile` reads it from a file."),
+      apiKeyFile: secretFile("the API key").optional(),
+      ...settingsShape,
+    }),
+  ])
+  .describe("A slug, or an object with a slug and what differs from the defaults.");
+export type OrganizationInput = z.output<typeof organizationSchema>;
+export type SettingsInput = z.output<typeof defaultsSchema>;

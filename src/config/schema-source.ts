@@ -1,0 +1,87 @@
+import { z } from "zod";
+
+import { minuteMs, secondMs } from "../base/time.ts";
+import { checkHttpUrl, duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./schema-values.ts";
+
+const observedKeysSchema = strictObject({
+  currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
+  baselineCount: nameText().default("baselineCount").describe("The key of the deaths within the baseline."),
+  expectedCount: nameText().default("expectedCount").describe("The key of the deaths that the baseline lets expect."),
+  ratio: nameText().default("ratio").describe("The key of the ratio of the two."),
+})
+  .prefault({})
+  .describe(
+    "Which keys of a result's free `observed` map carry the counts that pages, metrics and notifications show; one that is absent is fine.",
+  );
+
+const concurrencySchema = wholeNumber({ min: 1, max: 1_000 })
+  .default(16)
+  .describe("How many checks are under way at once, 1 to 1000.");
+
+const baseUrlSchema = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = checkHttpUrl(text);
+    if (problem !== null) return context.addIssue(problem);
+    const url = new URL(text);
+    if (url.username !== "" || url.password !== "")
+      context.addIssue("must not hold a user or password: the key is apiKey");
+    if (url.search !== "" || url.hash !== "") context.addIssue("must not hold a query or a fragment");
+  })
+  .meta({ format: "uri" });
+
+const remoteSourceSchema = strictObject({
+  type: z.literal("remote").optional().describe("Asks the API of a takedown platform.").meta({ default: "remote" }),
+  baseUrl: baseUrlSchema.describe(
+    "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
+  ),
+  apiKey: z
+    .string()
+    .optional()
+    .describe(
+      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
+    ),
+  apiKeyFile: secretFile("the API key").optional(),
+  timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
+    .default("30s")
+    .describe("Of one attempt, up to 10m."),
+  retries: wholeNumber({ min: 0, max: 10 })
+    .default(2)
+    .describe("Extra attempts after network errors, 429 and 5xx, 0 to 10; `Retry-After` is honoured."),
+  concurrency: concurrencySchema,
+  observedKeys: observedKeysSchema,
+});
+
+const preloadSchema = z.union([
+  strictObject({
+    events: filePath().describe(
+      "A file of liveness events (CSV or NDJSON, `.gz` too); relative to the folder of this file.",
+    ),
+    rebase: z
+      .boolean()
+      .default(false)
+      .describe("Shifts the events in time so that the newest is at the moment of import."),
+  }),
+  strictObject({
+    fixture: filePath().describe(
+      "A fixture of organizations, keys, assets and reports; relative to the folder of this file.",
+    ),
+  }),
+]);
+
+const embeddedSourceSchema = strictObject({
+  type: z.literal("embedded").describe("Evaluates liveness events in flatline's own store."),
+  preload: z.array(preloadSchema).default([]).describe("Imported in this order when the store is empty."),
+  concurrency: concurrencySchema,
+  observedKeys: observedKeysSchema,
+});
+
+/** Where verdicts come from (CONTRACT 4, `source`). */
+export const sourceSchema = z
+  .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema])
+  .describe("Where verdicts come from.");
+
+/** The longest time that a source or a receiver may be waited for. */
+export const longestTimeoutMs = 10 * minuteMs;
+/** The shortest interval at which anything is sent again and again. */
+export const shortestIntervalMs = secondMs;

@@ -1,0 +1,150 @@
+import { z } from "zod";
+
+import { readInstant } from "../base/instant.ts";
+import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
+import { durationPattern, formatDuration, parseDuration } from "./durations.ts";
+import { suggest } from "./suggestions.ts";
+
+/** An object whose every key is known; a key that is not is told of with the nearest one that is. */
+export function strictObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== "unrecognized_keys" || !Array.isArray(issue["keys"])) return undefined;
+      return issue["keys"].map((key: string) => describeUnknownKey(key, known)).join("\n");
+    },
+  });
+}
+
+function describeUnknownKey(key: string, known: readonly string[]): string {
+  if (key === "<<") return "merge keys are not part of YAML 1.2";
+  return `unknown key${suggest(key, known)}`;
+}
+
+export interface DurationLimits {
+  readonly minMs?: number;
+  readonly maxMs: number;
+}
+
+const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
+
+/** A duration as text: `500ms`, `30s`, `1h30m`. */
+export function duration({ minMs = 0, maxMs }: DurationLimits) {
+  return z
+    .string({ error: durationProblem })
+    .superRefine((text, context) => {
+      const durationMs = parseDuration(text);
+      if (durationMs === null) return context.addIssue(durationProblem);
+      if (durationMs < minMs) context.addIssue(`must be at least ${formatDuration(minMs)}`);
+      if (durationMs > maxMs) context.addIssue(`must be at most ${formatDuration(maxMs)}`);
+    })
+    .meta({ pattern: durationPattern, examples: ["30s", "5m", "4h", "1d"] });
+}
+
+/** A cron pattern of the contract's dialect. */
+export function cronPattern() {
+  return z.string().superRefine((text, context) => {
+    const problem = checkCronPattern(text);
+    if (problem !== null) context.addIssue(problem);
+  });
+}
+
+export function timezone() {
+  return z.string().superRefine((text, context) => {
+    if (isTimezone(text)) return;
+    context.addIssue(`${JSON.stringify(text)} is not a known timezone${suggest(text, timezoneNames())}`);
+  });
+}
+
+const controlCharacter = /\p{Cc}/u;
+
+/** A name of an organization or a receiver: some text on one line, without blanks around it. */
+export function nameText(maxLength = 256) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      if (text === "") context.addIssue("must not be empty");
+      else if (text !== text.trim()) context.addIssue("must not begin or end with a blank");
+      else if (controlCharacter.test(text)) context.addIssue("must not hold control characters");
+      else if (text.length > maxLength) context.addIssue(`must be at most ${maxLength} characters long`);
+    })
+    .meta({ minLength: 1, maxLength });
+}
+
+/** The path of a file; what it is relative to is the key's own matter. */
+export function filePath() {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      if (text.trim() === "") context.addIssue("must name a file");
+      else if (text.includes("\0")) context.addIssue("must not hold control characters");
+    })
+    .meta({ minLength: 1 });
+}
+
+/** What is wrong with an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
+export function checkHttpUrl(text: string, protocols: readonly string[] = ["http:", "https:"]): string | null {
+  const wanted = protocols.map((protocol) => `${protocol}//`).join(" or ");
+  // The URL parser drops blanks and line ends silently, and mends what has no host.
+  if (/\s/.test(text) || controlCharacter.test(text) || !URL.canParse(text))
+    return `must be an address that begins with ${wanted}`;
+  const url = new URL(text);
+  if (!protocols.includes(url.protocol) || !text.slice(url.protocol.length).startsWith("//")) {
+    return `must be an address that begins with ${wanted}`;
+  }
+  return url.hostname === "" ? "must name a host" : null;
+}
+
+/** An address that is no secret. */
+export function httpUrl() {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const problem = checkHttpUrl(text);
+      if (problem !== null) context.addIssue(problem);
+    })
+    .meta({ format: "uri" });
+}
+
+/** Epoch milliseconds of an ISO 8601 time with an offset or Z; null when it is none, or no date of the calendar. */
+export function parseInstant(text: string): number | null {
+  if (!/^\d{4}-/.test(text)) return null;
+  const reading = readInstant(text);
+  return reading.kind === "instant" ? reading.atMs : null;
+}
+
+/** A point in time as text. */
+export function instant() {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      if (parseInstant(text) === null)
+        context.addIssue("must be a time such as 2026-01-31T12:00:00Z, with Z or an offset");
+    })
+    .meta({ format: "date-time" });
+}
+
+/** A whole number within bounds. */
+export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
+  return z.int().min(min).max(max);
+}
+
+/** `HOST:PORT` to listen on, as it is meant: `:9640` is every address; null when it is none. */
+export function parseListen(text: string): string | null {
+  const match = /^(|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d{1,5})$/.exec(text);
+  if (match === null || Number(match[2]) > 65_535) return null;
+  return match[1] === "" ? `0.0.0.0:${match[2]}` : text;
+}
+
+export const listenProblem = 'must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"';
+
+export function listenAddress() {
+  return z.string().superRefine((text, context) => {
+    if (parseListen(text) === null) context.addIssue(listenProblem);
+  });
+}
+
+/** A path, for a secret that is read from a file. */
+export function secretFile(what: string) {
+  return filePath().describe(`A file that holds ${what}; relative to the folder of this file.`);
+}

@@ -1,0 +1,150 @@
+import { z } from "zod";
+
+import { dayMs, hourMs } from "../base/time.ts";
+import { defaultsSchema, organizationSchema } from "./schema-organization.ts";
+import { matchShape, receiverSchema } from "./schema-receiver.ts";
+import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./schema-source.ts";
+import {
+  checkHttpUrl,
+  cronPattern,
+  duration,
+  filePath,
+  httpUrl,
+  instant,
+  listenAddress,
+  secretFile,
+  strictObject,
+  timezone,
+  wholeNumber,
+} from "./schema-values.ts";
+
+const alertingSchema = strictObject({
+  groupWait: duration({ maxMs: hourMs })
+    .default("10s")
+    .describe("From the first change to the first notification, so that what changes together is told together."),
+  groupInterval: duration({ maxMs: dayMs })
+    .default("1m")
+    .describe("At least this long between two notifications that tell one receiver of new alerts."),
+  fleet: z
+    .union([
+      z.literal(false),
+      strictObject({
+        minOrganizations: wholeNumber({ min: 1, max: 100_000 })
+          .default(3)
+          .describe("At least so many organizations must be firing."),
+        ratio: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(0.5)
+          .describe("At least this share (0 to 1) of those with a result must be firing."),
+      }),
+    ])
+    .prefault({})
+    .describe("One notification in place of many when the checker broke for everybody; or `false`."),
+  externalUrl: httpUrl().optional().describe("Where people reach flatline; links in notifications begin with it."),
+})
+  .prefault({})
+  .describe("How notifications are grouped.");
+
+const silenceSchema = strictObject({
+  ...matchShape,
+  startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
+  endsAt: instant().optional().describe("A fixed silence ends."),
+  schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
+  duration: duration({ minMs: shortestIntervalMs, maxMs: 31 * dayMs })
+    .optional()
+    .describe("How long a recurring silence lasts, up to 31d."),
+  timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
+  comment: z.string().optional().describe("Why.").meta({ default: "" }),
+});
+
+const appUrlSchema = z.string().superRefine((text, context) => {
+  if (!text.includes("{slug}")) context.addIssue("must hold {slug}, where the organization's slug goes");
+  const problem = checkHttpUrl(text.replaceAll("{slug}", "slug"));
+  if (problem !== null) context.addIssue(problem);
+});
+
+const serverSchema = strictObject({
+  listen: listenAddress()
+    .optional()
+    .describe(
+      "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
+    )
+    .meta({ default: "127.0.0.1:9640" }),
+  token: z
+    .string()
+    .optional()
+    .describe(
+      "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. A secret: `tokenFile` reads it from a file.",
+    ),
+  tokenFile: secretFile("the token").optional(),
+  publicRead: z
+    .boolean()
+    .default(true)
+    .describe("Whether metrics, verdicts and the page can be read without the token."),
+  drainTimeout: duration({ maxMs: longestTimeoutMs })
+    .default("8s")
+    .describe("How long a stop waits for checks and deliveries that are under way, up to 10m."),
+})
+  .prefault({})
+  .describe("The HTTP server.");
+
+const storageSchema = strictObject({
+  path: filePath().default("./data/flatline.db").describe("The database file; relative to the working directory."),
+  retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
+    .default("90d")
+    .describe("How long verdicts are kept, 1h to 3650d."),
+  eventRetention: duration({ maxMs: 36_500 * dayMs })
+    .default("0s")
+    .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),
+})
+  .prefault({})
+  .describe("The store.");
+
+const heartbeatSchema = strictObject({
+  url: z.string().optional().describe("Asked with GET. A secret: `urlFile` reads it from a file."),
+  urlFile: secretFile("the URL").optional(),
+  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).default("1m").describe("How often, 1s to 1d."),
+}).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
+
+const logSchema = strictObject({
+  level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("The least level that is logged."),
+  format: z.enum(["json", "pretty"]).default("json").describe("One JSON object a line, or text for people."),
+})
+  .prefault({})
+  .describe("The log, on stderr.");
+
+/** The main configuration file (CONTRACT 4). What spans several keys is checked in relations.ts and secrets.ts. */
+export const rootSchema = strictObject({
+  source: sourceSchema,
+  defaults: defaultsSchema.optional(),
+  organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
+  include: z
+    .union([filePath(), z.array(filePath())])
+    .optional()
+    .describe(
+      "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
+    ),
+  alerting: alertingSchema,
+  receivers: z.array(receiverSchema).default([]).describe("Where notifications go."),
+  silences: z
+    .array(silenceSchema)
+    .default([])
+    .describe("When notifications are held back: fixed times, or recurring ones."),
+  appUrl: appUrlSchema
+    .optional()
+    .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
+  server: serverSchema,
+  storage: storageSchema,
+  heartbeat: heartbeatSchema.optional(),
+  log: logSchema,
+}).describe("Configuration of flatline");
+
+/** A file that `include` names. */
+export const includeSchema = strictObject({
+  organizations: z.array(organizationSchema).default([]),
+});
+
+export type RootInput = z.output<typeof rootSchema>;
+export type SilenceInput = z.output<typeof silenceSchema>;

@@ -1,0 +1,58 @@
+const printable = /^[\u0021-\u007e]+$/;
+
+/** What is wrong with a key or token that goes into a header; null when nothing is. */
+export function checkKey(value: string): string | null {
+  return printable.test(value) ? null : "must be printable ASCII without blanks or line ends";
+}
+
+// Standard Webhooks, section "Signature scheme": 24 to 64 bytes for a symmetric key.
+const minKeyBytes = 24;
+const maxKeyBytes = 64;
+const minPlainBytes = 16;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/** What is wrong with a webhook's signing secret (CONTRACT 7): `whsec_` and base64, or plain text; null when nothing is. */
+export function checkSigningSecret(value: string): string | null {
+  if (value.startsWith("whsec_")) {
+    const encoded = value.slice("whsec_".length);
+    const bytes = base64.test(encoded) ? Buffer.from(encoded, "base64").length : 0;
+    if (bytes >= minKeyBytes && bytes <= maxKeyBytes) return null;
+    return `must have base64 of ${minKeyBytes} to ${maxKeyBytes} bytes after whsec_`;
+  }
+  if (Buffer.byteLength(value) >= minPlainBytes) return null;
+  return `must be whsec_ and base64, or at least ${minPlainBytes} bytes long`;
+}
+
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// Latin-1 without control characters: what a header may hold (RFC 9110, 5.5).
+const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+const ownHeaders = [
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+  "webhook-id",
+  "webhook-signature",
+  "webhook-timestamp",
+];
+
+/** What is wrong with a header of the operator's; null when nothing is. Never shows the value. */
+export function checkHeaders(name: string, value: string): string | null {
+  if (!headerName.test(name)) return "is no name of a header";
+  if (name.toLowerCase() === "content-type") return "is set by contentType";
+  if (ownHeaders.includes(name.toLowerCase())) return "is a header that flatline sets itself";
+  return headerValue.test(value) ? null : "must hold no control characters, and Latin-1 only";
+}
+
+/** The headers of a file with one `Name: value` a line; blank lines are skipped. Null when a line is none. */
+export function parseHeaderLines(text: string): readonly { readonly name: string; readonly value: string }[] | null {
+  const headers = [];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === "") continue;
+    const colon = line.indexOf(":");
+    if (colon < 1) return null;
+    headers.push({ name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() });
+  }
+  return headers;
+}
