@@ -1,0 +1,188 @@
+import { InvalidArgumentError, type Command } from "commander";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
+import { renderJsonSchema } from "../config/json-schema.ts";
+import { findConfigPath, loadConfig } from "../config/load.ts";
+import { describeConfig, renderConfig } from "../config/render.ts";
+import { suggest } from "../config/suggestions.ts";
+import type { CheckName } from "../contract/report.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { formatLocalTime } from "./local-time.ts";
+
+/** The `count` runs after `fromMs` of a schedule for an organization, epoch ms. */
+export type NextRuns = (schedule: ScheduleConfig, slug: string, fromMs: number, count: number) => readonly number[];
+
+interface FileOption {
+  readonly config?: string;
+}
+
+/** `flatline config check|show|schema|schedule`. */
+export function configCommand({ nextRuns }: { readonly nextRuns: NextRuns }): RegisterCommand {
+  return (program, context) => {
+    const config = program.command("config").description("validate and look at the configuration");
+    addCheck(config, context);
+    addShow(config, context);
+    addSchema(config, context);
+    addSchedule(config, context, nextRuns);
+    config.addHelpText(
+      "after",
+      `
+Examples:
+  flatline config check -c flatline.yaml    say everything that is wrong with it, or that nothing is
+  flatline config schedule --next 3         when every organization is checked next
+`,
+    );
+  };
+}
+
+function addCheck(parent: Command, context: CliContext): void {
+  parent
+    .command("check")
+    .description("validate the configuration and every file that it names; exit 0, or 78 with one line a problem")
+    .option("-c, --config <file>", "the configuration file")
+    .action(async ({ config: flag }: FileOption) => {
+      const { path, config } = await load(context, flag);
+      const organizations = counted(config.organizations.length, "organization");
+      const receivers = counted(config.receivers.length, "receiver");
+      context.stdout.write(`${path}: ok, ${organizations}, ${receivers}\n`);
+    })
+    .addHelpText(
+      "after",
+      `
+Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go.
+
+Examples:
+  flatline config check
+  flatline config check -c /etc/flatline/flatline.yaml
+`,
+    );
+}
+
+function addShow(parent: Command, context: CliContext): void {
+  parent
+    .command("show")
+    .description("print the effective configuration: defaults filled in and merged, secrets as ***")
+    .option("-c, --config <file>", "the configuration file")
+    .option("--json", "print JSON instead of YAML")
+    .action(async (options: FileOption & { readonly json?: boolean }) => {
+      const { config } = await load(context, options.config);
+      const isJson = options.json === true;
+      context.stdout.write(isJson ? `${JSON.stringify(describeConfig(config), null, 2)}\n` : renderConfig(config));
+    })
+    .addHelpText(
+      "after",
+      `
+Examples:
+  flatline config show
+  flatline config show --json | jq '.organizations[] | {slug, thresholds}'
+`,
+    );
+}
+
+function addSchema(parent: Command, context: CliContext): void {
+  parent
+    .command("schema")
+    .description("print the JSON Schema of the configuration file, with which editors complete and check it")
+    .action(() => context.stdout.write(renderJsonSchema()))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  flatline config schema > flatline.schema.json
+
+Then begin the configuration with
+  # yaml-language-server: $schema=./flatline.schema.json
+`,
+    );
+}
+
+interface ScheduleOptions extends FileOption {
+  readonly next: number;
+  readonly json?: boolean;
+}
+
+interface PlannedRuns {
+  readonly slug: string;
+  readonly check: CheckName;
+  readonly schedule: string;
+  readonly timezone: string;
+  /** ISO 8601 with the timezone's offset. */
+  readonly next: readonly string[];
+}
+
+function addSchedule(parent: Command, context: CliContext, nextRuns: NextRuns): void {
+  parent
+    .command("schedule")
+    .description("print each organization's next runs in its timezone")
+    .argument("[slug...]", "only these organizations")
+    .option("-c, --config <file>", "the configuration file")
+    .option("--next <n>", "how many runs, 1 to 1000", parseCount, 5)
+    .option("--json", "print an array of {slug, check, schedule, timezone, next}")
+    .action(async (slugs: string[], options: ScheduleOptions) => {
+      const { config } = await load(context, options.config);
+      const nowMs = context.clock.nowMs();
+      const planned = pickOrganizations(config, slugs).flatMap((organization) =>
+        planRuns(organization, (schedule) => nextRuns(schedule, organization.slug, nowMs, options.next)),
+      );
+      context.stdout.write(options.json === true ? `${JSON.stringify(planned, null, 2)}\n` : renderPlan(planned));
+    })
+    .addHelpText(
+      "after",
+      `
+Examples:
+  flatline config schedule
+  flatline config schedule acme --next 10
+`,
+    );
+}
+
+function planRuns(
+  { slug, schedule, reviewQueue }: OrganizationConfig,
+  runsOf: (schedule: ScheduleConfig) => readonly number[],
+): PlannedRuns[] {
+  const plan = (check: CheckName, of: ScheduleConfig): PlannedRuns => ({
+    slug,
+    check,
+    schedule: of.pattern,
+    timezone: of.timezone,
+    next: runsOf(of).map((atMs) => formatLocalTime(atMs, of.timezone)),
+  });
+  const planned = [plan("dead-asset-spike", schedule)];
+  if (reviewQueue.enabled) planned.push(plan("review-queue", reviewQueue.schedule));
+  return planned;
+}
+
+function renderPlan(planned: readonly PlannedRuns[]): string {
+  return planned
+    .map(({ slug, check, schedule, timezone, next }) =>
+      [`${slug}  ${check}  ${schedule}  ${timezone}`, ...next.map((time) => `  ${time}`), ""].join("\n"),
+    )
+    .join("");
+}
+
+function pickOrganizations(config: Config, slugs: readonly string[]): readonly OrganizationConfig[] {
+  const known = config.organizations.map(({ slug }) => slug);
+  for (const slug of slugs) {
+    if (known.includes(slug)) continue;
+    throw new FlatlineError("usage", `no organization is named ${JSON.stringify(slug)}${suggest(slug, known)}`);
+  }
+  return slugs.length === 0 ? config.organizations : config.organizations.filter(({ slug }) => slugs.includes(slug));
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > 1_000)
+    throw new InvalidArgumentError("It is a number from 1 to 1000.");
+  return count;
+}
+
+async function load(context: CliContext, flag: string | undefined): Promise<{ path: string; config: Config }> {
+  const { env, cwd } = context;
+  const path = await findConfigPath({ flag, env, cwd });
+  return { path, config: await loadConfig({ path, cwd, env }) };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
