@@ -1,9 +1,10 @@
-import type { Generated, Kysely, Selectable } from "kysely";
+import type { Generated, Selectable } from "kysely";
 
 import type { CheckName } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
 import type { AlertChange, ChangeEvent, FleetState, NoticeStore, ReceiverState, ToldState } from "./notices.ts";
+import type { Db } from "./schema.ts";
 
 /** Tables of migration 0003. */
 export interface NoticeTables {
@@ -45,7 +46,7 @@ export interface NoticeTables {
 }
 
 /** The notices' part of the store over a connection or a transaction. */
-export function createNoticeStore(db: Kysely<NoticeTables>): NoticeStore {
+export function createNoticeStore(db: Db): NoticeStore {
   return {
     appendChange: async ({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot }) => {
       const row = { alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason, snapshot };
@@ -96,14 +97,10 @@ export function createNoticeStore(db: Kysely<NoticeTables>): NoticeStore {
         .where("seq", "<=", throughSeq)
         .where("is_settled", "=", 0)
         .execute();
-      await db
-        .deleteFrom("alert_changes")
-        .where("alert_id", "=", alertId)
-        .where("is_settled", "=", 1)
-        .where("seq", "<", ({ selectFrom, fn }) =>
-          selectFrom("alert_changes as last").select(fn.max("last.seq").as("seq")).where("last.alert_id", "=", alertId),
-        )
-        .execute();
+      const changes = db.selectFrom("alert_changes").where("alert_id", "=", alertId);
+      const last = await changes.select(({ fn }) => fn.max("seq").as("seq")).executeTakeFirst();
+      const gone = db.deleteFrom("alert_changes").where("alert_id", "=", alertId).where("is_settled", "=", 1);
+      if (typeof last?.seq === "number") await gone.where("seq", "<", last.seq).execute();
     },
     told: async () => (await db.selectFrom("alert_told").selectAll().execute()).map(toldOf),
     saveTold: async ({ receiver, alertId, seq, severity, toldAtMs, isEnded }) => {

@@ -1,0 +1,409 @@
+import { describe, expect, it } from "vitest";
+
+import { minuteMs } from "../base/time.ts";
+import type { CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { AlertState } from "../store/alerts.ts";
+import { errorReport, resultReport } from "../../test/support/reports.ts";
+import type { AlertPolicy } from "./settings.ts";
+import { removal, transition, type Transition } from "./transition.ts";
+
+const startMs = Date.parse("2026-11-01T10:00:00.000Z");
+const plain: AlertPolicy = {
+  forMs: 0,
+  keepFiringForMs: 0,
+  unknownAfter: 3,
+  repeatIntervalMs: 0,
+  minBaselineCoverage: 0,
+};
+
+interface Run {
+  /** Minutes after the start. */
+  readonly at: number;
+  readonly gives: Severity;
+  readonly count?: number;
+  readonly coverage?: number;
+}
+
+/** Feeds the runs one after the other and notes `minute event severity reason` of each change, and of waits `minute - reason`. */
+function live(
+  policy: Partial<AlertPolicy>,
+  runs: readonly Run[],
+): { told: string[]; states: readonly AlertState[]; steps: Transition[] } {
+  let states: readonly AlertState[] = [];
+  let ids = 0;
+  const told: string[] = [];
+  const steps: Transition[] = [];
+  for (const run of runs) {
+    const step = transition({
+      states,
+      report: reportOf(run),
+      policy: { ...plain, ...policy },
+      newId: () => `alert-${++ids}`,
+    });
+    const changed = new Set([...step.live, ...step.gone].map(({ id }) => id));
+    states = [...states.filter(({ id }) => !changed.has(id)), ...step.live];
+    steps.push(step);
+    for (const { alertId, reason } of step.decisions) {
+      const change = step.changes.find(({ alert }) => alert.id === alertId);
+      told.push(`${run.at} ${change === undefined ? "-" : `${change.event} ${change.alert.severity}`} ${reason}`);
+    }
+  }
+  return { told, states, steps };
+}
+
+function reportOf({ at, gives, count, coverage }: Run): CheckReport {
+  const startedAtMs = startMs + at * minuteMs;
+  if (gives === "unknown") return errorReport({ startedAtMs });
+  return resultReport({ startedAtMs, severity: gives, currentCount: count ?? 10, baselineCoverage: coverage ?? null });
+}
+
+const m = minuteMs;
+
+describe("transition", () => {
+  it.each<[string, Partial<AlertPolicy>, Run[], string[]]>([
+    ["ok says nothing", {}, [{ at: 0, gives: "ok" }], []],
+    ["without `for` the first non-ok run fires", {}, [{ at: 0, gives: "warn" }], ["0 firing warn not_ok"]],
+    [
+      "ok to fail at once is one firing with fail",
+      {},
+      [
+        { at: 0, gives: "ok" },
+        { at: 5, gives: "fail" },
+      ],
+      ["5 firing fail not_ok"],
+    ],
+    [
+      "fires at the first run at which `for` has passed, boundary included",
+      { forMs: 10 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "warn" },
+        { at: 10, gives: "warn" },
+      ],
+      ["0 - for_running", "5 - for_running", "10 firing warn for_elapsed"],
+    ],
+    [
+      "fires with the severity of the run at which it fires",
+      { forMs: 5 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "fail" },
+      ],
+      ["0 - for_running", "5 firing fail for_elapsed"],
+    ],
+    [
+      "ok within `for` breaks the episode, and the next one begins anew",
+      { forMs: 10 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "ok" },
+        { at: 10, gives: "warn" },
+        { at: 15, gives: "warn" },
+        { at: 20, gives: "warn" },
+      ],
+      [
+        "0 - for_running",
+        "5 - cleared_before_firing",
+        "10 - for_running",
+        "15 - for_running",
+        "20 firing warn for_elapsed",
+      ],
+    ],
+    [
+      "a run without a result leaves `for` running and decides nothing",
+      { forMs: 10 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 12, gives: "unknown" },
+        { at: 13, gives: "warn" },
+      ],
+      ["0 - for_running", "12 - run_failed", "13 - result_returned_early", "13 firing warn for_elapsed"],
+    ],
+    [
+      "warn to fail is escalated",
+      {},
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "fail" },
+      ],
+      ["0 firing warn not_ok", "5 escalated fail severity_rose"],
+    ],
+    [
+      "fail to warn is deescalated",
+      {},
+      [
+        { at: 0, gives: "fail" },
+        { at: 5, gives: "warn" },
+      ],
+      ["0 firing fail not_ok", "5 deescalated warn severity_fell"],
+    ],
+    [
+      "the same severity again changes nothing",
+      {},
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "warn" },
+      ],
+      ["0 firing warn not_ok", "5 - still_not_ok"],
+    ],
+    [
+      "without `keepFiringFor` the first ok run resolves, with the last severity",
+      {},
+      [
+        { at: 0, gives: "fail" },
+        { at: 5, gives: "ok" },
+      ],
+      ["0 firing fail not_ok", "5 resolved fail back_to_ok"],
+    ],
+    [
+      "resolves at the first run at which it was ok for `keepFiringFor`",
+      { keepFiringForMs: 10 * m },
+      [
+        { at: 0, gives: "fail" },
+        { at: 5, gives: "ok" },
+        { at: 10, gives: "ok" },
+        { at: 15, gives: "ok" },
+      ],
+      [
+        "0 firing fail not_ok",
+        "5 - keep_firing_for_running",
+        "10 - keep_firing_for_running",
+        "15 resolved fail keep_firing_for_elapsed",
+      ],
+    ],
+    [
+      "a flap within `keepFiringFor` neither resolves nor fires again",
+      { keepFiringForMs: 10 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "ok" },
+        { at: 10, gives: "warn" },
+        { at: 15, gives: "ok" },
+        { at: 24, gives: "ok" },
+      ],
+      [
+        "0 firing warn not_ok",
+        "5 - keep_firing_for_running",
+        "10 - still_not_ok",
+        "15 - keep_firing_for_running",
+        "24 - keep_firing_for_running",
+      ],
+    ],
+    [
+      "a flap back that is worse is escalated",
+      { keepFiringForMs: 10 * m },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "ok" },
+        { at: 10, gives: "fail" },
+      ],
+      ["0 firing warn not_ok", "5 - keep_firing_for_running", "10 escalated fail severity_rose"],
+    ],
+    [
+      "runs without a result leave `keepFiringFor` running, and only a result ends it",
+      { keepFiringForMs: 10 * m, unknownAfter: 99 },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "ok" },
+        { at: 30, gives: "unknown" },
+        { at: 35, gives: "ok" },
+      ],
+      [
+        "0 firing warn not_ok",
+        "5 - keep_firing_for_running",
+        "30 - run_failed",
+        "35 - result_returned_early",
+        "35 resolved warn keep_firing_for_elapsed",
+      ],
+    ],
+    [
+      "unknown neither resolves nor fires a spike",
+      { unknownAfter: 99 },
+      [
+        { at: 0, gives: "warn" },
+        { at: 5, gives: "unknown" },
+        { at: 10, gives: "warn" },
+      ],
+      ["0 firing warn not_ok", "5 - run_failed", "10 - result_returned_early", "10 - still_not_ok"],
+    ],
+    [
+      "`unknownAfter` runs in a row without a result are an alert of their own, ended by the next result",
+      {},
+      [
+        { at: 0, gives: "unknown" },
+        { at: 5, gives: "unknown" },
+        { at: 10, gives: "unknown" },
+        { at: 15, gives: "unknown" },
+        { at: 20, gives: "ok" },
+      ],
+      [
+        "0 - run_failed",
+        "5 - run_failed",
+        "10 unknown unknown unknown_after_reached",
+        "15 - still_unknown",
+        "20 recovered unknown result_returned",
+      ],
+    ],
+    [
+      "a result in between begins the count anew",
+      { unknownAfter: 2 },
+      [
+        { at: 0, gives: "unknown" },
+        { at: 5, gives: "ok" },
+        { at: 10, gives: "unknown" },
+        { at: 15, gives: "unknown" },
+      ],
+      ["0 - run_failed", "5 - result_returned_early", "10 - run_failed", "15 unknown unknown unknown_after_reached"],
+    ],
+    [
+      "both kinds live at once",
+      { unknownAfter: 1 },
+      [
+        { at: 0, gives: "fail" },
+        { at: 5, gives: "unknown" },
+        { at: 10, gives: "ok" },
+      ],
+      [
+        "0 firing fail not_ok",
+        "5 unknown unknown unknown_after_reached",
+        "10 recovered unknown result_returned",
+        "10 resolved fail back_to_ok",
+      ],
+    ],
+    [
+      "too little baseline keeps it pending; with enough of it, it fires",
+      { minBaselineCoverage: 0.5 },
+      [
+        { at: 0, gives: "fail", coverage: 0.2 },
+        { at: 5, gives: "fail", coverage: 0.49 },
+        { at: 10, gives: "fail", coverage: 0.5 },
+      ],
+      ["0 - baseline_incomplete", "5 - baseline_incomplete", "10 firing fail not_ok"],
+    ],
+    [
+      "a source that knows nothing of its baseline fires",
+      { minBaselineCoverage: 1 },
+      [{ at: 0, gives: "warn" }],
+      ["0 firing warn not_ok"],
+    ],
+    [
+      "a wall clock that went back begins the wait anew instead of making it longer",
+      { forMs: 10 * m },
+      [
+        { at: 600, gives: "warn" },
+        { at: 0, gives: "warn" },
+        { at: 10, gives: "warn" },
+      ],
+      ["600 - for_running", "0 - for_running", "10 firing warn for_elapsed"],
+    ],
+    [
+      "a wall clock that went back begins `keepFiringFor` anew",
+      { keepFiringForMs: 10 * m },
+      [
+        { at: 600, gives: "warn" },
+        { at: 605, gives: "ok" },
+        { at: 5, gives: "ok" },
+        { at: 15, gives: "ok" },
+      ],
+      [
+        "600 firing warn not_ok",
+        "605 - keep_firing_for_running",
+        "5 - keep_firing_for_running",
+        "15 resolved warn keep_firing_for_elapsed",
+      ],
+    ],
+  ])("%s", (_rule, policy, runs, expected) => {
+    expect(live(policy, runs).told).toEqual(expected);
+  });
+
+  it("dates the episode from its first non-ok run to the run that ended it, with one id", () => {
+    const { steps } = live({ forMs: 5 * m }, [
+      { at: 0, gives: "warn" },
+      { at: 5, gives: "warn" },
+      { at: 20, gives: "ok" },
+    ]);
+
+    const [fired, resolved] = steps.flatMap(({ changes }) => changes);
+
+    expect(fired?.alert).toMatchObject({ id: "alert-1", startsAtMs: startMs, firingAtMs: startMs + 5 * m });
+    expect(resolved).toMatchObject({ alert: { id: "alert-1", startsAtMs: startMs }, endsAtMs: startMs + 20 * m });
+  });
+
+  it("keeps the worst it has seen: by severity, then by count, the earlier of equals", () => {
+    const { states } = live({}, [
+      { at: 0, gives: "warn", count: 900 },
+      { at: 5, gives: "fail", count: 50 },
+      { at: 10, gives: "fail", count: 70 },
+      { at: 15, gives: "fail", count: 70 },
+      { at: 20, gives: "warn", count: 2_000 },
+    ]);
+
+    expect(states[0]?.peak).toEqual({ severity: "fail", currentCount: 70, atMs: startMs + 10 * m });
+  });
+
+  it("never ends an alert before it began", () => {
+    const { steps } = live({}, [
+      { at: 600, gives: "warn" },
+      { at: 0, gives: "ok" },
+    ]);
+
+    expect(steps.at(-1)?.changes[0]?.endsAtMs).toBe(startMs + 600 * m);
+  });
+
+  it.each<[string, Severity, Severity[], boolean]>([
+    ["worse than what was acknowledged ends an acknowledgement", "warn", ["fail"], false],
+    ["as bad again keeps it", "fail", ["warn", "fail"], true],
+    ["better keeps it", "fail", ["warn"], true],
+  ])("%s", (_rule, acknowledged, then, isKept) => {
+    const [fired] = live({}, [{ at: 0, gives: acknowledged }]).states;
+    if (fired === undefined) throw new Error("it should fire");
+    let state: AlertState = {
+      ...fired,
+      acknowledgement: { atMs: startMs, by: "kim", comment: null, severity: acknowledged },
+    };
+
+    for (const [index, gives] of then.entries()) {
+      const step = transition({
+        states: [state],
+        report: reportOf({ at: index + 1, gives }),
+        policy: plain,
+        newId: () => "other",
+      });
+      state = step.live[0] ?? state;
+    }
+
+    expect(state.acknowledgement !== null).toBe(isKept);
+  });
+
+  it("writes the history of what happened, and a wait once", () => {
+    const { steps } = live({ forMs: 10 * m, unknownAfter: 99 }, [
+      { at: 0, gives: "warn" },
+      { at: 5, gives: "warn" },
+      { at: 10, gives: "fail" },
+      { at: 15, gives: "ok" },
+    ]);
+
+    const history = steps.flatMap(({ history }) =>
+      history.map(({ event, atMs }) => `${(atMs - startMs) / m} ${event}`),
+    );
+
+    expect(history).toEqual(["0 pending", "10 firing", "15 resolved"]);
+  });
+});
+
+describe("removal", () => {
+  it("resolves what fires and forgets what waits", () => {
+    const [firing] = live({}, [{ at: 0, gives: "fail" }]).states;
+    const [pending] = live({ forMs: m }, [{ at: 0, gives: "fail" }]).states;
+    if (firing === undefined || pending === undefined) throw new Error("both should live");
+
+    const ended = removal(firing, "organization_removed", startMs + m);
+    const forgotten = removal(pending, "organization_removed", startMs + m);
+
+    expect(ended.changes).toMatchObject([{ event: "resolved", reason: "organization_removed", endsAtMs: startMs + m }]);
+    expect(ended.gone).toHaveLength(1);
+    expect(forgotten.changes).toEqual([]);
+    expect(forgotten.gone).toHaveLength(1);
+  });
+});

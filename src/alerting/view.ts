@@ -1,0 +1,44 @@
+import type { AlertState } from "../store/alerts.ts";
+import type { FleetState } from "../store/notices.ts";
+import type { StoreParts } from "../store/store.ts";
+import type { AlertingSettings, AlertTarget } from "./settings.ts";
+import { isSilenced, ruleOf } from "./silences.ts";
+
+/** A live alert as the API, the page and the metrics show it. */
+export interface AlertView {
+  readonly alert: AlertState;
+  /** Held back by a silence or a maintenance window now. */
+  readonly isSilenced: boolean;
+  /** Labels, receivers and link by the configuration that holds now; null when it is no longer configured. */
+  readonly target: AlertTarget | null;
+}
+
+/** All live alerts at one moment, firing before pending, then the oldest first; and the fleet verdict that lasts. */
+export interface AlertingView {
+  readonly alerts: readonly AlertView[];
+  readonly fleet: FleetState | null;
+}
+
+/** Reads what is alive; one look at the store, so that it fits a scrape. */
+export async function readAlertingView(
+  parts: Pick<StoreParts, "alerts" | "silences" | "notices">,
+  settings: AlertingSettings,
+  nowMs: number,
+): Promise<AlertingView> {
+  const stored = await parts.silences.endingAfter(nowMs);
+  const rules = [...settings.silences, ...stored.map(ruleOf)];
+  const alerts = (await parts.alerts.allLive()).map((alert): AlertView => {
+    const { check, slug } = alert;
+    const target = settings.targetOf(check, slug);
+    return { alert, isSilenced: isSilenced(rules, { check, slug, labels: target?.labels ?? {} }, nowMs), target };
+  });
+  return {
+    alerts: alerts.toSorted(byUrgency),
+    fleet: await parts.notices.liveFleet("dead-asset-spike"),
+  };
+}
+
+function byUrgency({ alert: left }: AlertView, { alert: right }: AlertView): number {
+  if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
+  return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
+}
