@@ -1,0 +1,130 @@
+import type { AlertNotice, FleetNotice, Notification } from "../alerting/notification.ts";
+import type { Severity } from "../contract/severity.ts";
+import { fleetMessage } from "./fleet-wording.ts";
+import { cutList, plainText } from "./text.ts";
+import { httpLinks, latestNotices, noticeSection } from "./wording.ts";
+
+/** One label set as Alertmanager knows alerts: each severity of ours is an alert of its own there. */
+export interface LabelledAlert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly startsAtMs: number;
+  /** null: it fires. */
+  readonly endsAtMs: number | null;
+  readonly generatorUrl: string | null;
+}
+
+const fleetSeverities = ["fail", "warn"] as const;
+const carrierBudget = { maxItems: 20, maxItemLength: 300, maxLength: 4_000 };
+const memberBudget = { maxItems: 100, maxItemLength: 300, maxLength: 10_000 };
+
+/**
+ * The alerts of a notification with the labels of CONTRACT 7. Whatever severity a receiver may hold of an alert is ended
+ * when another one holds, or none. A fleet verdict is one alert in place of its members'; its end ends those, too.
+ */
+export function labelledAlerts(notification: Notification, nowMs: number): LabelledAlert[] {
+  const { fleet, alerts } = notification;
+  const byLabels = new Map<string, LabelledAlert>();
+  const isFolded = (notice: AlertNotice): boolean =>
+    fleet !== null && notification.status === "firing" && notice.kind === "verdict" && notice.status === "firing";
+  const labelled = [
+    ...(fleet === null ? [] : fleetAlerts(notification, fleet, nowMs)),
+    ...latestNotices(alerts)
+      .filter((notice) => !isFolded(notice))
+      .flatMap((notice) => noticeAlerts(notice, alerts, notification, nowMs)),
+  ];
+  // An alert that ended and began again within a group has one label set twice: what fires holds.
+  for (const alert of labelled) {
+    const key = JSON.stringify(Object.entries(alert.labels).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+    if (byLabels.get(key)?.endsAtMs !== null) byLabels.set(key, alert);
+  }
+  return [...byLabels.values()];
+}
+
+function noticeAlerts(
+  notice: AlertNotice,
+  all: readonly AlertNotice[],
+  notification: Notification,
+  nowMs: number,
+): LabelledAlert[] {
+  const annotations = noticeAnnotations(notice, notification.generatedAtMs);
+  const generatorUrl = linkOf(notice.url, notification.externalUrl);
+  const { startsAtMs } = notice;
+  const held = new Set<Severity>();
+  for (const { id, severity, previousSeverity } of all) {
+    if (id !== notice.id) continue;
+    held.add(severity);
+    if (previousSeverity !== "ok") held.add(previousSeverity);
+  }
+  const ended = (severity: Severity, endsAtMs: number): LabelledAlert => {
+    const times = { startsAtMs: Math.min(startsAtMs, endsAtMs), endsAtMs };
+    return { labels: noticeLabels(notice, severity), annotations, ...times, generatorUrl };
+  };
+  if (notice.status === "resolved") {
+    return [...held].map((severity) => ended(severity, Math.min(notice.endsAtMs ?? nowMs, nowMs)));
+  }
+  held.delete(notice.severity);
+  return [
+    { labels: noticeLabels(notice, notice.severity), annotations, startsAtMs, endsAtMs: null, generatorUrl },
+    ...[...held].map((severity) => ended(severity, nowMs)),
+  ];
+}
+
+function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, string> {
+  // What Alertmanager would refuse a whole request for is left out; the configuration names it as an error before.
+  const own = Object.entries(notice.labels).filter(([name, value]) => /^[a-zA-Z_]\w*$/.test(name) && value !== "");
+  return {
+    ...Object.fromEntries(own.map(([name, value]) => [name, value.toWellFormed()])),
+    alertname: alertName(notice),
+    check: notice.check,
+    slug: notice.slug.toWellFormed(),
+    severity,
+  };
+}
+
+function alertName({ kind, check }: AlertNotice): string {
+  if (kind === "unknown") return "FlatlineUnknown";
+  return check === "review-queue" ? "FlatlineReviewQueue" : "FlatlineDeadAssetSpike";
+}
+
+function noticeAnnotations(notice: AlertNotice, nowMs: number): Record<string, string> {
+  const section = noticeSection(notice, nowMs);
+  const carriers = cutList(section.carriers, carrierBudget).map((carrier) => `- ${carrier}`);
+  return {
+    summary: section.title,
+    description: [section.sentence, ...carriers].join("\n"),
+    reason: notice.reason,
+    ...(section.action === null ? {} : { suggested_action: section.action }),
+    ...(notice.isDrill ? { drill: "true" } : {}),
+  };
+}
+
+function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number): LabelledAlert[] {
+  const { alerts, severity: current, generatedAtMs } = notification;
+  const message = fleetMessage(notification, fleet, latestNotices(alerts));
+  const facts = message.facts.map(({ name, value }) => `${name}: ${value}`);
+  const members = cutList(message.lines, memberBudget).map((line) => `- ${line}`);
+  const annotations = {
+    summary: message.title,
+    description: [message.intro ?? "", ...facts, ...members].join("\n"),
+    fleet_id: plainText(fleet.id),
+  };
+  const startsAtMs = Math.min(generatedAtMs, ...alerts.map((notice) => notice.startsAtMs));
+  const generatorUrl = linkOf(notification.externalUrl);
+  const isFiring = notification.status === "firing";
+  const endedAtMs = Math.min(nowMs, Math.max(...alerts.map((notice) => notice.endsAtMs ?? nowMs), startsAtMs));
+  const check = alerts[0]?.check ?? "dead-asset-spike";
+  // A fleet's severity is its notification's, with no memory of the last one: all others are ended, known or not.
+  const severities = new Set<Severity>([current, ...fleetSeverities]);
+  return [...severities].map((severity) => ({
+    labels: { alertname: "FlatlineFleetSpike", check, severity },
+    annotations,
+    startsAtMs,
+    endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,
+    generatorUrl,
+  }));
+}
+
+function linkOf(...urls: readonly (string | null)[]): string | null {
+  return httpLinks(urls.map((url) => ({ label: "", url })))[0]?.url ?? null;
+}

@@ -1,0 +1,46 @@
+import type { Dispatcher } from "undici";
+
+import { Secret } from "../base/secret.ts";
+import type { Receiver } from "../alerting/receiver.ts";
+import { labelledAlerts } from "./alertmanager-alerts.ts";
+import { alertmanagerAlertsBody } from "./alertmanager-body.ts";
+import { checkAddress, combineOutcomes, deliverRequest } from "./delivery.ts";
+import type { AlertmanagerOptions } from "./receiver-options.ts";
+
+// CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
+const resendsUntilForgotten = 4;
+
+/**
+ * Posts to /api/v2/alerts of every address, all of which must accept. Alertmanager forgets what is not repeated: the alerts
+ * that fire are to be delivered again every `resendIntervalMs`.
+ * @throws FlatlineError invalid_config for an address that can't be
+ */
+export function createAlertmanagerReceiver(
+  options: AlertmanagerOptions,
+  deps: { readonly dispatcher: Dispatcher },
+): Receiver {
+  const { name, type, resendIntervalMs } = options;
+  for (const url of options.urls) checkAddress(name, url);
+  const urls = options.urls.map(alertsAddress);
+  return {
+    name,
+    type,
+    resendIntervalMs,
+    deliver: async (notification, context) => {
+      const alerts = labelledAlerts(notification, context.nowMs);
+      // A fleet's resend can be empty for a receiver; an empty list would be refused as no alerts at all.
+      if (alerts.length === 0) return { kind: "accepted", detail: "nothing to send" };
+      const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
+      const body = JSON.stringify(alertmanagerAlertsBody(alerts, activeUntilMs));
+      const headers = { "content-type": "application/json", "user-agent": "flatline" };
+      const sent = urls.map((url) => deliverRequest(deps.dispatcher, { url, headers, body }, context));
+      return combineOutcomes(await Promise.all(sent));
+    },
+  };
+}
+
+function alertsAddress(base: Secret): Secret {
+  const url = new URL(base.reveal());
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/alerts`;
+  return new Secret(url.href);
+}

@@ -1,0 +1,136 @@
+import type { Dispatcher } from "undici";
+
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
+import { redact, Secret } from "../base/secret.ts";
+import type { DeliveryOutcome } from "../alerting/receiver.ts";
+import { cutText, plainText } from "./text.ts";
+
+/** What a delivery is made with. */
+export interface DeliveryContext {
+  readonly signal: AbortSignal;
+  readonly nowMs: number;
+}
+
+/** One POST to one address. */
+export interface DeliveryRequest {
+  readonly url: Secret;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** What must not show in an error, beside the address itself: an answer may echo what it was sent. */
+  readonly secrets?: readonly Secret[];
+}
+
+// CONTRACT 7: bodies of answers are read up to 64 KiB; of that an error shows as much as a line of a list holds.
+const maxAnswerBytes = 65_536;
+const maxShownCharacters = 300;
+// Segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
+const shortestTokenCharacters = 8;
+
+/** POSTs once and answers what became of it (CONTRACT 7, Delivery). Never rejects for the far side or the network. */
+export async function deliverRequest(
+  dispatcher: Dispatcher,
+  request: DeliveryRequest,
+  context: DeliveryContext,
+): Promise<DeliveryOutcome> {
+  const secrets = [...addressSecrets(request.url), ...(request.secrets ?? [])];
+  try {
+    const response = await sendRequest(dispatcher, {
+      method: "POST",
+      url: request.url.reveal(),
+      headers: request.headers,
+      body: request.body,
+      signal: context.signal,
+      maxBodyBytes: maxAnswerBytes,
+    });
+    return responseOutcome(response, context.nowMs, secrets);
+  } catch (error) {
+    return failureOutcome(error, secrets);
+  }
+}
+
+/** 2xx: accepted; 408, 429, 5xx: worth another attempt, when Retry-After says; any other, 3xx included: never. */
+export function responseOutcome(
+  response: Pick<HttpResponse, "status" | "headers" | "body">,
+  nowMs: number,
+  secrets: readonly Secret[],
+): DeliveryOutcome {
+  const { status } = response;
+  const said = shown(response.body, secrets);
+  const detail = said === "" ? `HTTP ${status}` : `HTTP ${status}: ${said}`;
+  if (status >= 200 && status < 300) return { kind: "accepted", detail };
+  if (status === 408 || status === 429 || status >= 500) {
+    return { kind: "retry", error: detail, retryAfterMs: parseRetryAfter(response.headers["retry-after"], nowMs) };
+  }
+  return { kind: "rejected", error: detail };
+}
+
+/** The outcome of what was thrown instead of answered: the network and its deadlines pass, a bug of ours does not. */
+export function failureOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
+  const known = asFlatlineError(error);
+  const message = shown(known.message, secrets);
+  if (known.fault === "upstream") return { kind: "retry", error: message, retryAfterMs: null };
+  return { kind: "rejected", error: message };
+}
+
+/**
+ * The outcome of several requests that are one delivery: another attempt while any wants one (the ones that were accepted
+ * get it again), else rejected when any was.
+ */
+export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
+  const retries = outcomes.filter((outcome) => outcome.kind === "retry");
+  const [retry] = retries;
+  if (retry !== undefined) {
+    const waits = retries.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+    const retryAfterMs = waits.length === 0 ? null : Math.max(...waits);
+    return { kind: "retry", error: countedError(retry.error, retries.length, outcomes.length), retryAfterMs };
+  }
+  const rejections = outcomes.filter((outcome) => outcome.kind === "rejected");
+  const [rejection] = rejections;
+  if (rejection !== undefined) {
+    return { kind: "rejected", error: countedError(rejection.error, rejections.length, outcomes.length) };
+  }
+  return outcomes[0] ?? { kind: "accepted", detail: "nothing to send" };
+}
+
+/** The address and those of its parts that let somebody in: credentials, long segments of the path, values of the query. */
+export function addressSecrets(address: Secret): readonly Secret[] {
+  const text = address.reveal();
+  const parts = new Set([text]);
+  if (URL.canParse(text)) {
+    const url = new URL(text);
+    const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
+    for (const whole of [url.href, `${url.pathname}${url.search}`]) if (whole.length > 1) parts.add(whole);
+    for (const token of tokens) {
+      if (token.length < shortestTokenCharacters) continue;
+      parts.add(token);
+      parts.add(decoded(token));
+    }
+  }
+  // The longest first: a part that is replaced within the whole would leave the rest of the whole readable.
+  return [...parts].toSorted((left, right) => right.length - left.length).map((part) => new Secret(part));
+}
+
+/** @throws FlatlineError invalid_config when the address of a receiver is no URL of http or https */
+export function checkAddress(name: string, address: Secret): void {
+  const text = address.reveal();
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return;
+  throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of http or https`);
+}
+
+function shown(text: string, secrets: readonly Secret[]): string {
+  // Redacted before it is cut: half a secret would pass.
+  return cutText(plainText(redact(text, secrets)), maxShownCharacters);
+}
+
+function countedError(error: string, count: number, total: number): string {
+  return total === 1 ? error : `${count} of ${total} requests failed, the first with ${error}`;
+}
+
+function decoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
+}

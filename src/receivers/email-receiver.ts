@@ -1,0 +1,150 @@
+import { createTransport } from "nodemailer";
+
+import { FlatlineError } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import type { Notification } from "../alerting/notification.ts";
+import type { DeliveryOutcome, Receiver } from "../alerting/receiver.ts";
+import { addressSecrets, failureOutcome, type DeliveryContext } from "./delivery.ts";
+import {
+  severityMarks,
+  trimMessage,
+  type Fact,
+  type Message,
+  type MessageLink,
+  type MessageSection,
+} from "./message.ts";
+import type { EmailOptions } from "./receiver-options.ts";
+import { messageOf } from "./wording.ts";
+
+// Beside the receiver's own deadline, which the signal brings: no state of a conversation may wait for longer.
+const longestWaitMs = 60_000;
+
+/** The parts of a mail that are ours; nodemailer encodes headers, so that no text can add one. */
+export interface Mail {
+  readonly subject: string;
+  readonly text: string;
+  readonly messageId: string;
+  /** Mails of one alert are one thread. */
+  readonly references: string[];
+}
+
+/** Sends mail over SMTP. @throws FlatlineError invalid_config for an address that is not smtp:// or smtps:// */
+export function createEmailReceiver(options: EmailOptions): Receiver {
+  const { name, type, from, to, url } = options;
+  const address = url.reveal();
+  if (!URL.canParse(address) || !/^smtps?:$/.test(new URL(address).protocol)) {
+    throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of smtp or smtps`);
+  }
+  const secrets = [...addressSecrets(url), ...passwordsOf(address)];
+  return {
+    name,
+    type,
+    deliver: async (notification, context) => {
+      const transport = createTransport({
+        url: address,
+        connectionTimeout: longestWaitMs,
+        greetingTimeout: longestWaitMs,
+        socketTimeout: longestWaitMs,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
+      try {
+        const envelope = { from, to: [...to], date: new Date(context.nowMs) };
+        const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
+        const sent = transport.sendMail({ ...mailOf(notification), ...envelope, headers });
+        const info = await orAborted(sent, context.signal);
+        return { kind: "accepted", detail: info.response };
+      } catch (error) {
+        return smtpOutcome(error, secrets);
+      } finally {
+        transport.close();
+      }
+    },
+  };
+}
+
+/** 5xx of SMTP: never; 4xx and what the network does: later. */
+function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
+  const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
+  const message = error instanceof Error ? error.message : String(error);
+  const isFinal = typeof code === "number" && code >= 500;
+  return failureOutcome(
+    new FlatlineError(isFinal ? "api_bad_request" : "api_network", message, { cause: error }),
+    secrets,
+  );
+}
+
+/** The mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
+export function mailOf(notification: Notification): Mail {
+  const message = trimMessage(messageOf(notification), 1);
+  const alertIds = new Set(notification.alerts.map(({ id }) => id));
+  const thread = notification.fleet?.id ?? (alertIds.size === 1 ? [...alertIds][0] : undefined);
+  return {
+    subject: `${severityMarks[message.severity]} ${message.title}`,
+    text: mailText(message),
+    messageId: messageId(notification.id),
+    references: thread === undefined ? [] : [messageId(thread)],
+  };
+}
+
+function mailText(message: Message): string {
+  const isAlone = message.sections.length === 1;
+  return `${[
+    message.title,
+    message.intro ?? "",
+    factLines(message.facts),
+    message.lines.map((line) => `- ${line}`).join("\n"),
+    ...message.sections.map((section) => sectionText(section, isAlone)),
+    linkLines(message.links),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n")}\n`;
+}
+
+function sectionText(section: MessageSection, isAlone: boolean): string {
+  const carriers = section.carriers.map((carrier) => `- ${carrier}`).join("\n");
+  return [
+    isAlone ? "" : section.title,
+    section.sentence,
+    factLines(section.facts),
+    carriers === "" ? "" : `What carries it\n${carriers}`,
+    section.action === null ? "" : `What to do\n${section.action}`,
+    linkLines(section.links),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function factLines(facts: readonly Fact[]): string {
+  return facts.map(({ name, value }) => `${name}: ${value}`).join("\n");
+}
+
+function linkLines(links: readonly MessageLink[]): string {
+  return links.map(({ label, url }) => `${label}: ${url}`).join("\n");
+}
+
+/** Stable over retries, so that a mailbox that has it already can tell. */
+function messageId(id: string): string {
+  return `<${id.replaceAll(/[^\w.-]/g, "-")}@flatline.invalid>`;
+}
+
+function passwordsOf(address: string): Secret[] {
+  const { password } = new URL(address);
+  return password === "" ? [] : [new Secret(password), new Secret(decodeURIComponent(password))];
+}
+
+async function orAborted<Result>(work: Promise<Result>, signal: DeliveryContext["signal"]): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void =>
+    aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // The loser of the race is closed with its transport; what it then says is of no use.
+    work.catch(() => undefined);
+    aborted.promise.catch(() => undefined);
+  }
+}

@@ -1,0 +1,68 @@
+import type { AlertNotice, FleetNotice, Notification } from "../alerting/notification.ts";
+import type { Message } from "./message.ts";
+import { noticeLine } from "./notice-wording.ts";
+import { countText, durationText, percentText } from "./numbers.ts";
+import { groupDigits, plainText } from "./text.ts";
+
+// As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.
+const maxAssetTypes = 5;
+
+/**
+ * The fleet verdict (CONTRACT 7): many organizations at once mean that the liveness checker broke. Numbers are totals; names
+ * are those of the notification's own alerts only.
+ */
+export function fleetMessage(
+  notification: Notification,
+  fleet: FleetNotice,
+  notices: readonly AlertNotice[],
+): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines"> {
+  const isDrill = notices.length > 0 && notices.every((notice) => notice.isDrill);
+  const marker = isDrill ? "[DRILL] " : "";
+  return {
+    title: `${marker}${notification.status === "resolved" ? endedTitle : firingTitle(fleet)}`,
+    intro: notification.status === "resolved" ? endedIntro(notices) : firingIntro,
+    facts: fleetFacts(fleet, notification.status),
+    sections: [],
+    lines: notices.map(noticeLine),
+  };
+}
+
+const endedTitle = "fleet resolved: no organization spikes any more";
+
+const firingIntro =
+  "Suspect the liveness checker: attackers do not leave many organizations on one day. " +
+  "Treat these deaths as wrong until the checker is cleared.";
+
+function firingTitle({ spiking, organizations }: FleetNotice): string {
+  const noun = organizations === 1 ? "organization" : "organizations";
+  return `fleet: ${groupDigits(spiking)} of ${groupDigits(organizations)} ${noun} spike at once, suspect the liveness checker`;
+}
+
+function endedIntro(notices: readonly AlertNotice[]): string {
+  const startsAtMs = Math.min(...notices.map((notice) => notice.startsAtMs));
+  const endsAtMs = Math.max(...notices.map((notice) => notice.endsAtMs ?? Number.NEGATIVE_INFINITY));
+  const after = endsAtMs > startsAtMs ? ` ${durationText(endsAtMs - startsAtMs)} after the first of these spiked` : "";
+  return (
+    `All rates are back under their thresholds${after}. ` +
+    "That does not clear the deaths that were counted: check those, and the liveness checker, before they are acted on."
+  );
+}
+
+function fleetFacts(fleet: FleetNotice, status: Notification["status"]): Message["facts"] {
+  const { organizations, assetTypes } = fleet;
+  const spiking = status === "resolved" ? (fleet.peakSpiking ?? fleet.spiking) : fleet.spiking;
+  const share = organizations === 0 ? "" : ` (${percentText(spiking / organizations)})`;
+  const facts = [
+    {
+      name: status === "resolved" ? "At most" : "Spiking",
+      value: `${groupDigits(spiking)} of ${groupDigits(organizations)}${share}`,
+    },
+  ];
+  if (assetTypes.length === 0) return facts;
+  const shown = assetTypes
+    .slice(0, maxAssetTypes)
+    .map((type) => `${plainText(type.assetType)} ${percentText(type.share)} (${countText(type.count)})`);
+  const missing = assetTypes.length - shown.length;
+  const value = [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ");
+  return [...facts, { name: "Carried by", value }];
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+
+import { createLogger } from "../base/logger.ts";
+import { labelledAlerts } from "./alertmanager-alerts.ts";
+import { alertmanagerAlertsBody, alertmanagerWebhookBody } from "./alertmanager-body.ts";
+import { discordBody } from "./discord-receiver.ts";
+import { mailOf } from "./email-receiver.ts";
+import { createLogReceiver } from "./log-receiver.ts";
+import { teamsBody } from "./msteams-receiver.ts";
+import { pagerdutyEvents } from "./pagerduty-receiver.ts";
+import { notificationPayload } from "./payload.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+import { slackBody } from "./slack-receiver.ts";
+
+const samples = Object.entries(sampleNotifications());
+const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);
+const resendMs = 60_000;
+
+describe.each(samples)("%s", (kind, notification) => {
+  it.each([
+    ["webhook", notificationPayload(notification)],
+    ["webhook-alertmanager", alertmanagerWebhookBody(notification)],
+    ["alertmanager", alertmanagerAlertsBody(labelledAlerts(notification, sentAtMs), sentAtMs + 4 * resendMs)],
+    ["slack", slackBody(notification)],
+    ["discord", discordBody(notification)],
+    ["msteams", teamsBody(notification)],
+    ["pagerduty", pagerdutyEvents(notification)],
+    ["email", mailOf(notification)],
+  ])("as %s", async (type, body) => {
+    await expect(`${JSON.stringify(body, null, 2)}\n`).toMatchFileSnapshot(`goldens/${type}.${kind}.json`);
+  });
+
+  it("as log", async () => {
+    const lines: string[] = [];
+    const logger = createLogger({
+      level: "info",
+      format: "json",
+      colour: false,
+      write: (line) => void lines.push(line),
+    });
+    const receiver = createLogReceiver({ type: "log", name: "console" }, { logger });
+
+    const outcome = await receiver.deliver(notification, { signal: new AbortController().signal, nowMs: sentAtMs });
+
+    expect(outcome).toEqual({ kind: "accepted", detail: "logged" });
+    const text = lines.map((line) => line.replace(/"time":"[^"]+",/, "")).join("");
+    await expect(text).toMatchFileSnapshot(`goldens/log.${kind}.ndjson`);
+  });
+});

@@ -1,0 +1,65 @@
+import type { Logger } from "../base/logger.ts";
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { Receiver } from "../alerting/receiver.ts";
+import { isoTime } from "./payload.ts";
+import type { LogOptions } from "./receiver-options.ts";
+import { groupDigits } from "./text.ts";
+
+// A line each: a storm of them is told by the fleet verdict, and its rest in one number.
+const maxLines = 100;
+
+/** Writes one line per alert to flatline's own log; cannot fail. */
+export function createLogReceiver(options: LogOptions, deps: { readonly logger: Logger }): Receiver {
+  const { logger } = deps;
+  return {
+    name: options.name,
+    type: options.type,
+    deliver: async (notification) => {
+      logNotification(logger, notification, options.name);
+      return { kind: "accepted", detail: "logged" };
+    },
+  };
+}
+
+function logNotification(logger: Logger, notification: Notification, receiver: string): void {
+  const { id, fleet, status, severity, summary, alerts } = notification;
+  const base = { receiver, notification: id };
+  if (fleet !== null) {
+    const assetTypes = fleet.assetTypes.slice(0, 5).map(({ assetType, share }) => ({ assetType, share }));
+    const { spiking, organizations } = fleet;
+    const fields = { ...base, fleet: fleet.id, status, severity, spiking, organizations, assetTypes, summary };
+    if (status === "firing") logger.error(fields, "fleet verdict: suspect the liveness checker");
+    else logger.info(fields, "fleet verdict resolved");
+  } else if (alerts.length === 0) {
+    logger.info({ ...base, status, severity, summary }, "notification");
+  }
+  for (const notice of alerts.slice(0, maxLines)) logNotice(logger, notice, base);
+  const missing = alerts.length - maxLines;
+  if (missing > 0) logger.warn({ ...base, more: `+${groupDigits(missing)} more` }, "further alerts");
+}
+
+function logNotice(logger: Logger, notice: AlertNotice, base: object): void {
+  const { event, check, slug, severity, counts, reason, error, peak, isDrill } = notice;
+  const fields = {
+    ...base,
+    event,
+    check,
+    slug,
+    severity,
+    ...(counts === null ? {} : { count: counts.currentCount, expected: counts.expectedCount, ratio: counts.ratio }),
+    // Where the service's keys are unknown: what it said, as it is.
+    ...(counts !== null && counts.currentCount === null && notice.result !== null
+      ? { observed: notice.result.observed }
+      : {}),
+    ...(error === null ? {} : { errorReason: error.reason, error: error.message }),
+    startsAt: isoTime(notice.startsAtMs),
+    ...(notice.endsAtMs === null ? {} : { endsAt: isoTime(notice.endsAtMs), peak: peak?.currentCount ?? null }),
+    reason,
+    alert: notice.id,
+    ...(isDrill ? { isDrill } : {}),
+  };
+  if (event === "test") logger.info(fields, "test notification");
+  else if (notice.status === "resolved") logger.info(fields, "alert resolved");
+  else if (severity === "fail") logger.error(fields, "alert firing");
+  else logger.warn(fields, "alert firing");
+}

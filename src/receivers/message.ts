@@ -1,0 +1,105 @@
+import type { Severity } from "../contract/severity.ts";
+import { cutList, cutText } from "./text.ts";
+
+/** One fact: `Count`, `5,119`. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface MessageLink {
+  readonly label: string;
+  /** http or https. */
+  readonly url: string;
+}
+
+/** What is said of one alert: its sentence, its facts, what carries it, what to do, where to look. */
+export interface MessageSection {
+  readonly title: string;
+  readonly sentence: string;
+  readonly facts: readonly Fact[];
+  readonly carriers: readonly string[];
+  readonly action: string | null;
+  readonly links: readonly MessageLink[];
+}
+
+/**
+ * A notification in words, before a receiver gives it its own form. All of it is plain text on single lines without
+ * markup: a renderer escapes what its medium would read as such.
+ */
+export interface Message {
+  /** Of the colour and the mark; ok when all is resolved. */
+  readonly severity: Severity;
+  readonly title: string;
+  readonly intro: string | null;
+  readonly facts: readonly Fact[];
+  /** Few alerts: each in full. */
+  readonly sections: readonly MessageSection[];
+  /** Many alerts, or those of a fleet verdict: a line each, the worst first. */
+  readonly lines: readonly string[];
+  readonly links: readonly MessageLink[];
+}
+
+/** What no medium's budget is worth going below. */
+const smallestScale = 0.02;
+// Each step shortens enough to get there in few, and not so much that half of a limit stays empty.
+const scaleStep = 0.7;
+
+/**
+ * Renders as much of the message as fits: `fits` tells whether all limits of the medium are kept. Texts are cut and lists end
+ * in `+N more`; with the smallest budget the form fits every medium that is supported (each renderer's tests show it).
+ */
+export function fitMessage<Body>(
+  message: Message,
+  render: (trimmed: Message) => Body,
+  fits: (body: Body) => boolean,
+): Body {
+  let scale = 1;
+  for (;;) {
+    const body = render(trimMessage(message, scale));
+    if (fits(body) || scale <= smallestScale) return body;
+    scale = Math.max(scale * scaleStep, smallestScale);
+  }
+}
+
+/** The message within a budget of characters; a scale of 1 is what a reader takes in at all. */
+export function trimMessage(message: Message, scale: number): Message {
+  const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
+  const trimFacts = (facts: readonly Fact[]): Fact[] =>
+    facts.map(({ name, value }) => ({ name: cutText(name, length(60)), value: cutText(value, length(240)) }));
+  return {
+    severity: message.severity,
+    title: cutText(message.title, length(140)),
+    intro: message.intro === null ? null : cutText(message.intro, length(1000)),
+    facts: trimFacts(message.facts),
+    sections: message.sections.map((section) => ({
+      title: cutText(section.title, length(140)),
+      sentence: cutText(section.sentence, length(900)),
+      facts: trimFacts(section.facts),
+      carriers: cutList(section.carriers, {
+        maxItems: Math.max(1, Math.floor(8 * scale)),
+        maxItemLength: length(300),
+        maxLength: length(1800),
+      }),
+      action: section.action === null ? null : cutText(section.action, length(600)),
+      links: section.links,
+    })),
+    lines: cutList(message.lines, {
+      maxItems: Math.max(1, Math.floor(60 * scale)),
+      maxItemLength: length(200),
+      maxLength: length(2400),
+    }),
+    links: message.links,
+  };
+}
+
+/** Before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
+export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };
+
+/** The colours of the page's marks on white, for media that have a stripe of colour. */
+export const severityColours: Readonly<Record<Severity, string>> = {
+  fail: "#c21f3a",
+  warn: "#b57600",
+  unknown: "#7264c0",
+  ok: "#2f8a80",
+};

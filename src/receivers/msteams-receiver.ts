@@ -1,0 +1,143 @@
+import type { Dispatcher } from "undici";
+
+import type { Notification } from "../alerting/notification.ts";
+import type { Receiver } from "../alerting/receiver.ts";
+import type { Severity } from "../contract/severity.ts";
+import { checkAddress, deliverRequest } from "./delivery.ts";
+import {
+  fitMessage,
+  severityMarks,
+  type Fact,
+  type Message,
+  type MessageLink,
+  type MessageSection,
+} from "./message.ts";
+import type { ChatOptions } from "./receiver-options.ts";
+import { messageOf } from "./wording.ts";
+
+// learn.microsoft.com, Teams "Send requests with webhooks": a message is at most 28 KB; some of it is Teams' own envelope.
+const maxBodyBytes = 24_000;
+// Adaptive Cards show up to six actions of a set at once.
+const maxActions = 6;
+
+type TextRun = {
+  readonly type: "TextRun";
+  readonly text: string;
+  readonly weight?: "Bolder";
+  readonly size?: "Large";
+  readonly color?: "Attention" | "Warning" | "Good" | "Accent";
+};
+/** Runs are plain text: Teams reads markdown and date functions in text blocks and fact sets only. */
+type CardElement = {
+  readonly type: "RichTextBlock";
+  readonly inlines: readonly TextRun[];
+  readonly separator?: true;
+};
+
+/** The body that a Workflows webhook ("when a Teams webhook request is received") expects. */
+export interface TeamsBody {
+  readonly type: "message";
+  readonly attachments: readonly {
+    readonly contentType: "application/vnd.microsoft.card.adaptive";
+    readonly contentUrl: null;
+    readonly content: {
+      readonly $schema: "http://adaptivecards.io/schemas/adaptive-card.json";
+      readonly type: "AdaptiveCard";
+      readonly version: "1.4";
+      readonly msteams: { readonly width: "Full" };
+      readonly fallbackText: string;
+      readonly body: readonly CardElement[];
+      readonly actions: readonly { readonly type: "Action.OpenUrl"; readonly title: string; readonly url: string }[];
+    };
+  }[];
+}
+
+/** Posts an Adaptive Card to a Teams workflow. @throws FlatlineError invalid_config for an address that can't be */
+export function createTeamsReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+  const { name, type, url } = options;
+  checkAddress(name, url);
+  return {
+    name,
+    type,
+    deliver: (notification, context) => {
+      const headers = { "content-type": "application/json", "user-agent": "flatline" };
+      const body = JSON.stringify(teamsBody(notification));
+      return deliverRequest(deps.dispatcher, { url, headers, body }, context);
+    },
+  };
+}
+
+/** An Adaptive Card within the size that Teams takes. */
+export function teamsBody(notification: Notification): TeamsBody {
+  return fitMessage(
+    messageOf(notification),
+    renderBody,
+    (body) => Buffer.byteLength(JSON.stringify(body)) <= maxBodyBytes,
+  );
+}
+
+function renderBody(message: Message): TeamsBody {
+  const heading = `${severityMarks[message.severity]} ${message.title}`;
+  const isAlone = message.sections.length === 1;
+  const links: readonly MessageLink[] = [...message.sections.flatMap((section) => section.links), ...message.links];
+  return {
+    type: "message",
+    attachments: [
+      {
+        contentType: "application/vnd.microsoft.card.adaptive",
+        contentUrl: null,
+        content: {
+          $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+          type: "AdaptiveCard",
+          version: "1.4",
+          msteams: { width: "Full" },
+          fallbackText: heading,
+          body: [
+            block([
+              { type: "TextRun", text: heading, weight: "Bolder", size: "Large", color: colours[message.severity] },
+            ]),
+            ...(message.intro === null ? [] : [block([run(message.intro)])]),
+            ...message.facts.map(factBlock),
+            ...message.lines.map((line) => block([run(`• ${line}`)])),
+            ...message.sections.flatMap((section) => sectionBlocks(section, isAlone)),
+          ],
+          actions: links.slice(0, maxActions).map(({ label, url }) => ({ type: "Action.OpenUrl", title: label, url })),
+        },
+      },
+    ],
+  };
+}
+
+const colours: Readonly<Record<Severity, NonNullable<TextRun["color"]>>> = {
+  fail: "Attention",
+  warn: "Warning",
+  unknown: "Accent",
+  ok: "Good",
+};
+
+function sectionBlocks(section: MessageSection, isAlone: boolean): CardElement[] {
+  return [
+    ...(isAlone ? [] : [{ ...block([bold(section.title)]), separator: true } as const]),
+    block([run(section.sentence)]),
+    ...section.facts.map(factBlock),
+    ...(section.carriers.length === 0 ? [] : [block([bold("What carries it")])]),
+    ...section.carriers.map((carrier) => block([run(`• ${carrier}`)])),
+    ...(section.action === null ? [] : [block([bold("What to do")]), block([run(section.action)])]),
+  ];
+}
+
+function factBlock({ name, value }: Fact): CardElement {
+  return block([bold(`${name}: `), run(value)]);
+}
+
+function block(inlines: readonly TextRun[]): CardElement {
+  return { type: "RichTextBlock", inlines };
+}
+
+function run(text: string): TextRun {
+  return { type: "TextRun", text };
+}
+
+function bold(text: string): TextRun {
+  return { type: "TextRun", text, weight: "Bolder" };
+}

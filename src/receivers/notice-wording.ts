@@ -1,0 +1,146 @@
+import type { AlertNotice } from "../alerting/notification.ts";
+import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
+import { plainText } from "./text.ts";
+
+/** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
+export function noticeTitle(notice: AlertNotice): string {
+  if (notice.event === "test") return "[TEST] test notification";
+  const subject = `${plainText(notice.slug)}${notice.check === "review-queue" ? " review queue" : ""}`;
+  const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
+  const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
+  return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
+}
+
+/** The same in one line of a list. */
+export function noticeLine(notice: AlertNotice): string {
+  return noticeTitle(notice);
+}
+
+/** What happened, in one to three sentences; `nowMs` is when the notification was made. */
+export function noticeSentence(notice: AlertNotice, nowMs: number): string {
+  if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
+  const prefix = notice.isDrill ? "This is a drill: its numbers are made up. " : "";
+  return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
+}
+
+/** "5,119 deaths in 24 h, 11.1 expected: 459 times as many."; null where the result has no counts. */
+function countsSentence(notice: AlertNotice): string | null {
+  const text = countsText(notice);
+  const currentCount = notice.counts?.currentCount ?? null;
+  const expectedCount = notice.counts?.expectedCount ?? null;
+  if (text === null || currentCount === null || expectedCount === null || expectedCount === 0) {
+    return text === null ? null : `${text}.`;
+  }
+  return `${text}: ${countText(currentCount / expectedCount)} times as many.`;
+}
+
+/** "5,119 deaths in 24 h, 11.1 expected", as much of it as is known. */
+function countsText({ counts, result }: AlertNotice): string | null {
+  if (counts === null || counts.currentCount === null) return null;
+  const { currentCount, expectedCount } = counts;
+  const windowHours = result?.threshold["windowHours"];
+  const window = typeof windowHours === "number" ? ` in ${hoursText(windowHours)}` : "";
+  const deaths = `${countText(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${window}`;
+  if (expectedCount === null) return deaths;
+  return `${deaths}, ${expectedCount === 0 ? "none" : countText(expectedCount)} expected`;
+}
+
+function firingSentence(notice: AlertNotice, nowMs: number): string {
+  const since = `since ${instantText(notice.startsAtMs, nowMs)}${agoText(notice, nowMs)}`;
+  if (notice.kind === "unknown") {
+    const error = notice.error === null ? "" : `: ${notice.error.reason} (${plainText(notice.error.message)})`;
+    return `No result ${since}${error}. Nothing is known of this organization until there is one.`;
+  }
+  const what = notice.check === "review-queue" ? queueSentence(notice) : countsSentence(notice);
+  const severity = notice.severity === "fail" ? "Failing" : "Warning";
+  return `${what === null ? "" : `${what} `}${severity} ${since}.`;
+}
+
+function endedSentence(notice: AlertNotice, nowMs: number): string {
+  const lasted = lastedText(notice);
+  const after = lasted === null ? "" : ` ${lasted}`;
+  if (isRemoved(notice)) {
+    const what = notice.reason === "organization_removed" ? "The organization is" : "The check is";
+    return `${what} no longer configured, so nothing is known of it any more.${firedText(notice)}`;
+  }
+  if (notice.kind === "unknown") {
+    const severity = notice.result === null ? "" : ` It says ${notice.result.severity}.`;
+    return `There are results again${after} without one.${severity}`;
+  }
+  if (notice.check === "review-queue") return `The oldest report in the queue is under the limit again${after}.`;
+  const now = countsText(notice);
+  const back = `The rate is back under the threshold${after}.`;
+  return `${back}${peakSentence(notice, nowMs)}${now === null ? "" : ` Now ${now}.`}`;
+}
+
+function isRemoved({ reason }: AlertNotice): boolean {
+  return reason === "organization_removed" || reason === "check_removed";
+}
+
+function firedText({ startsAtMs, endsAtMs }: AlertNotice): string {
+  return endsAtMs === null ? "" : ` The alert had lasted for ${durationText(endsAtMs - startsAtMs)}.`;
+}
+
+function queueSentence(notice: AlertNotice): string | null {
+  const queued = notice.result?.observed["queued"];
+  const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
+  if (typeof queued !== "number") return null;
+  const age = typeof oldestAgeSeconds === "number" ? `, the oldest for ${durationText(oldestAgeSeconds * 1_000)}` : "";
+  return `${countText(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
+}
+
+function peakSentence({ peak }: AlertNotice, nowMs: number): string {
+  if (peak === null) return "";
+  const deaths = peak.currentCount === null ? "" : ` with ${countText(peak.currentCount)} deaths`;
+  return ` Its peak was ${peak.severity}${deaths}, ${instantText(peak.atMs, nowMs)}.`;
+}
+
+function shortNumbers(notice: AlertNotice): string | null {
+  if (notice.kind === "unknown") return notice.error === null ? "no result" : `no result (${notice.error.reason})`;
+  if (notice.check === "review-queue") {
+    const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
+    return typeof oldestAgeSeconds === "number" ? `waiting for ${durationText(oldestAgeSeconds * 1_000)}` : null;
+  }
+  const currentCount = notice.counts?.currentCount ?? null;
+  if (currentCount === null) return null;
+  const expectedCount = notice.counts?.expectedCount ?? null;
+  const ratio =
+    expectedCount === null
+      ? ""
+      : expectedCount === 0
+        ? " (none expected)"
+        : ` (${ratioText(currentCount / expectedCount)})`;
+  return `${countText(currentCount)} deaths${ratio}`;
+}
+
+function lastedText({ startsAtMs, endsAtMs }: AlertNotice): string | null {
+  return endsAtMs === null ? null : `after ${durationText(endsAtMs - startsAtMs)}`;
+}
+
+function agoText({ startsAtMs }: AlertNotice, nowMs: number): string {
+  return nowMs - startsAtMs < 60_000 ? "" : `, for ${durationText(nowMs - startsAtMs)}`;
+}
+
+function marker(notice: AlertNotice): string {
+  return notice.isDrill ? "[DRILL] " : "";
+}
+
+function eventWord({ event, severity }: AlertNotice): string {
+  switch (event) {
+    case "escalated":
+      return `escalated to ${severity}`;
+    case "deescalated":
+      return `down to ${severity}`;
+    case "reminder":
+      return `still ${severity}`;
+    case "resolved":
+    case "recovered":
+    case "test":
+      return event;
+    case "firing":
+    case "unknown":
+      return severity;
+    default:
+      return event satisfies never;
+  }
+}

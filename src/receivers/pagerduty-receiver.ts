@@ -1,0 +1,158 @@
+import type { Dispatcher } from "undici";
+
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { DeliveryOutcome, Receiver } from "../alerting/receiver.ts";
+import type { Severity } from "../contract/severity.ts";
+import { checkAddress, combineOutcomes, deliverRequest, type DeliveryContext } from "./delivery.ts";
+import { fleetMessage } from "./fleet-wording.ts";
+import { fitMessage, type Fact, type Message } from "./message.ts";
+import { isoTime } from "./payload.ts";
+import type { PagerdutyOptions } from "./receiver-options.ts";
+import { cutText, plainText } from "./text.ts";
+import { httpLinks, latestNotices, messageOf, noticeSection } from "./wording.ts";
+
+// developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
+const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
+// One event is one request: a group goes out in parts so that its deadline is not spent on waiting.
+const concurrentEvents = 8;
+
+const severities: Readonly<Record<Severity, string>> = {
+  fail: "critical",
+  unknown: "error",
+  warn: "warning",
+  ok: "info",
+};
+
+/** One event of the Events API v2, without its routing key. */
+export interface PagerdutyEvent {
+  readonly event_action: "trigger" | "resolve";
+  readonly dedup_key: string;
+  readonly client?: "flatline";
+  readonly client_url?: string;
+  readonly links?: readonly { readonly href: string; readonly text: string }[];
+  readonly payload?: {
+    readonly summary: string;
+    readonly source: string;
+    readonly severity: string;
+    readonly timestamp: string;
+    readonly component: string;
+    readonly class: string;
+    readonly custom_details: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. @throws FlatlineError invalid_config for an address that can't be */
+export function createPagerdutyReceiver(
+  options: PagerdutyOptions,
+  deps: { readonly dispatcher: Dispatcher },
+): Receiver {
+  const { name, type, url, routingKey } = options;
+  checkAddress(name, url);
+  const headers = { "content-type": "application/json", "user-agent": "flatline" };
+  const send = (event: PagerdutyEvent, context: DeliveryContext): Promise<DeliveryOutcome> => {
+    const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
+    return deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
+  };
+  return {
+    name,
+    type,
+    deliver: async (notification, context) => {
+      const events = pagerdutyEvents(notification);
+      const outcomes: DeliveryOutcome[] = [];
+      for (let index = 0; index < events.length; index += concurrentEvents) {
+        const part = events.slice(index, index + concurrentEvents);
+        outcomes.push(...(await Promise.all(part.map((event) => send(event, context)))));
+        // What asks to wait is asked no more: the whole notification comes again.
+        if (outcomes.some(({ kind }) => kind === "retry")) break;
+      }
+      return combineOutcomes(outcomes);
+    },
+  };
+}
+
+/** The events of a notification: one an alert, or one for a fleet verdict in place of its members'; its end ends those, too. */
+export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
+  const { fleet, status } = notification;
+  const notices = latestNotices(notification.alerts);
+  if (fleet === null) return notices.map((notice) => noticeEvent(notice, notification));
+  if (status === "resolved") return [resolveEvent(fleet.id), ...notices.map(({ id }) => resolveEvent(id))];
+  const single = notices.filter((notice) => notice.kind === "unknown" || notice.status === "resolved");
+  return [fleetEvent(notification, notices), ...single.map((notice) => noticeEvent(notice, notification))];
+}
+
+function noticeEvent(notice: AlertNotice, notification: Notification): PagerdutyEvent {
+  if (notice.status === "resolved") return resolveEvent(notice.id);
+  const section = noticeSection(notice, notification.generatedAtMs);
+  const message: Message = { ...messageOf(notification), title: section.title, sections: [section], lines: [] };
+  return trigger(notification, message, {
+    dedupKey: notice.id,
+    source: plainText(notice.slug),
+    severity: notice.event === "test" ? "info" : severities[notice.severity],
+    startsAtMs: notice.startsAtMs,
+    check: notice.check,
+    group: notice.kind === "unknown" ? "unknown" : "verdict",
+    details: { event: notice.event, reason: notice.reason, labels: notice.labels, isDrill: notice.isDrill },
+  });
+}
+
+function fleetEvent(notification: Notification, notices: readonly AlertNotice[]): PagerdutyEvent {
+  const { fleet, generatedAtMs } = notification;
+  const message = { ...messageOf(notification), ...(fleet === null ? {} : fleetMessage(notification, fleet, notices)) };
+  return trigger(notification, message, {
+    dedupKey: fleet?.id ?? notification.id,
+    source: "flatline",
+    severity: severities[notification.severity],
+    startsAtMs: Math.min(generatedAtMs, ...notices.map(({ startsAtMs }) => startsAtMs)),
+    check: notices[0]?.check ?? "dead-asset-spike",
+    group: "fleet",
+    details: { fleet },
+  });
+}
+
+interface TriggerFacts {
+  readonly dedupKey: string;
+  readonly source: string;
+  readonly severity: string;
+  readonly startsAtMs: number;
+  readonly check: string;
+  readonly group: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+function trigger({ externalUrl }: Notification, message: Message, facts: TriggerFacts): PagerdutyEvent {
+  const clientUrl = httpLinks([{ label: "flatline", url: externalUrl }])[0]?.url;
+  const render = (trimmed: Message): PagerdutyEvent => {
+    const [section] = trimmed.sections;
+    return {
+      event_action: "trigger",
+      dedup_key: cutText(facts.dedupKey, limits.dedupKey),
+      client: "flatline",
+      ...(clientUrl === undefined ? {} : { client_url: clientUrl }),
+      links: (section?.links ?? []).map(({ label, url }) => ({ href: url, text: label })),
+      payload: {
+        summary: cutText(trimmed.title, limits.summary),
+        source: cutText(facts.source, limits.dedupKey) || "flatline",
+        severity: facts.severity,
+        timestamp: isoTime(facts.startsAtMs),
+        component: facts.check,
+        class: facts.group,
+        custom_details: {
+          description: section?.sentence ?? trimmed.intro ?? "",
+          ...factMap(section?.facts ?? trimmed.facts),
+          carriers: section?.carriers ?? trimmed.lines,
+          suggested_action: section?.action ?? null,
+          ...facts.details,
+        },
+      },
+    };
+  };
+  return fitMessage(message, render, (event) => Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes);
+}
+
+function factMap(facts: readonly Fact[]): Record<string, string> {
+  return Object.fromEntries(facts.map(({ name, value }) => [name, value]));
+}
+
+function resolveEvent(id: string): PagerdutyEvent {
+  return { event_action: "resolve", dedup_key: cutText(id, limits.dedupKey) };
+}

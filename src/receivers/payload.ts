@@ -1,0 +1,51 @@
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+
+/** One alert of the webhook payload (CONTRACT 7). */
+export type AlertPayload = ReturnType<typeof alertPayload>;
+/** The webhook payload, version 1 (CONTRACT 7); also what templates see. */
+export type NotificationPayload = ReturnType<typeof notificationPayload>;
+
+/** The payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
+export function notificationPayload(notification: Notification) {
+  const { id, receiver, status, severity, summary, externalUrl, fleet } = notification;
+  return {
+    version: "1" as const,
+    id,
+    receiver,
+    status,
+    severity,
+    summary,
+    generatedAt: isoTime(notification.generatedAtMs),
+    externalUrl,
+    fleet,
+    alerts: notification.alerts.map(alertPayload),
+  };
+}
+
+function alertPayload(notice: AlertNotice) {
+  const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak } = notice;
+  return {
+    check,
+    slug,
+    kind,
+    event,
+    status,
+    severity,
+    previousSeverity,
+    id,
+    reason,
+    startsAt: isoTime(notice.startsAtMs),
+    endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
+    peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: isoTime(peak.atMs) },
+    labels: notice.labels,
+    url: notice.url,
+    result: notice.result,
+    error: notice.error,
+    isDrill: notice.isDrill,
+  };
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,203 @@
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+
+const startsAtMs = Date.UTC(2026, 0, 15, 0, 20);
+const nowMs = Date.UTC(2026, 0, 15, 12);
+
+const result: HealthcheckResult = {
+  id: "dead-asset-spike",
+  title: "Spike in recently dead assets",
+  category: "assets",
+  generatedAt: "2026-01-15T12:00:00.000Z",
+  scope: { slug: "acme" },
+  ok: false,
+  severity: "fail",
+  observed: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
+  threshold: {
+    windowHours: 24,
+    baselineDays: 7,
+    warnMultiplier: 2,
+    failMultiplier: 4,
+    minSpikeCount: 10,
+    warnAbove: (78 / 7) * 2,
+    failAbove: (78 / 7) * 4,
+  },
+  findings: [
+    {
+      kind: "dead-asset-spike",
+      ref: "acme",
+      severity: "fail",
+      message: "5119 deaths in 24 h, 11.14 expected (ratio 459.4)",
+    },
+    {
+      kind: "dead-asset-spike.asset-type",
+      ref: "DOMAIN",
+      severity: "fail",
+      message: "4000 deaths of type DOMAIN in 24 h, 10 expected (excess 3990)",
+    },
+    {
+      kind: "dead-asset-spike.asset-type",
+      ref: "URL",
+      severity: "fail",
+      message: "1119 deaths of type URL in 24 h, 1.14 expected (excess 1117.86)",
+    },
+  ],
+  suggestedAction: "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
+  appUrl: "https://app.example.com/o/acme",
+};
+
+const firing: AlertNotice = {
+  id: "0196f0a2-0000-7000-8000-000000000001",
+  check: "dead-asset-spike",
+  slug: "acme",
+  kind: "verdict",
+  event: "firing",
+  status: "firing",
+  severity: "fail",
+  previousSeverity: "ok",
+  reason: "not_ok",
+  startsAtMs,
+  endsAtMs: null,
+  peak: { severity: "fail", currentCount: 5119, atMs: nowMs },
+  labels: { team: "trust" },
+  url: "https://app.example.com/o/acme",
+  result,
+  counts: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
+  error: null,
+  isDrill: false,
+};
+
+const warning: AlertNotice = {
+  ...firing,
+  id: "0196f0a2-0000-7000-8000-000000000002",
+  slug: "globex",
+  severity: "warn",
+  peak: { severity: "warn", currentCount: 31, atMs: nowMs },
+  labels: {},
+  url: "https://app.example.com/o/globex",
+  result: { ...result, severity: "warn", scope: { slug: "globex" }, findings: [], appUrl: null },
+  counts: { currentCount: 31, baselineCount: 70, expectedCount: 10, ratio: 3.1 },
+};
+
+const resolved: AlertNotice = {
+  ...firing,
+  event: "resolved",
+  status: "resolved",
+  previousSeverity: "fail",
+  reason: "back_to_ok",
+  endsAtMs: nowMs,
+  result: {
+    ...result,
+    ok: true,
+    severity: "ok",
+    observed: { currentCount: 7, baselineCount: 78, expectedCount: 78 / 7, ratio: 7 / (78 / 7) },
+    findings: [],
+    suggestedAction: null,
+  },
+  counts: { currentCount: 7, baselineCount: 78, expectedCount: 78 / 7, ratio: 7 / (78 / 7) },
+};
+
+const unknown: AlertNotice = {
+  ...firing,
+  id: "0196f0a2-0000-7000-8000-000000000003",
+  kind: "unknown",
+  event: "unknown",
+  severity: "unknown",
+  reason: "unknown_after_reached",
+  peak: { severity: "unknown", currentCount: null, atMs: startsAtMs },
+  result: null,
+  counts: null,
+  error: { reason: "forbidden", message: "the service answered 403: this key has no access" },
+};
+
+const recovered: AlertNotice = {
+  ...unknown,
+  event: "recovered",
+  status: "resolved",
+  previousSeverity: "unknown",
+  reason: "result_returned",
+  endsAtMs: nowMs,
+  result: resolved.result,
+  counts: resolved.counts,
+  error: null,
+};
+
+const fleet = {
+  id: "0196f0a2-0000-7000-8000-0000000000f1",
+  organizations: 21,
+  spiking: 12,
+  assetTypes: [
+    { assetType: "DOMAIN", count: 102_572, share: 0.78 },
+    { assetType: "URL", count: 28_951, share: 0.22 },
+  ],
+};
+
+/** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
+export function sampleNotifications(): Readonly<Record<string, Notification>> {
+  const of = (alerts: readonly AlertNotice[], given: Partial<Notification> = {}): Notification => ({
+    id: "0196f0a2-0000-7000-8000-00000000a000",
+    receiver: "sample",
+    status: alerts.some(({ status }) => status === "firing") ? "firing" : "resolved",
+    severity: alerts[0]?.severity ?? "ok",
+    summary: "acme: fail, 5119 dead assets, 11.1 expected (459×)",
+    generatedAtMs: nowMs,
+    externalUrl: "https://flatline.example.com",
+    fleet: null,
+    alerts,
+    ...given,
+  });
+  const queue: AlertNotice = {
+    ...firing,
+    check: "review-queue",
+    severity: "warn",
+    peak: { severity: "warn", currentCount: null, atMs: nowMs },
+    result: {
+      ...result,
+      id: "review-queue",
+      category: "reviewing",
+      severity: "warn",
+      observed: { queued: 7, oldestAgeSeconds: 51_000 },
+      threshold: { warnAfterSeconds: 14_400, failAfterSeconds: 86_400 },
+      findings: [{ kind: "review-queue", ref: "9001", severity: "warn", message: "waits for 14h" }],
+    },
+    counts: null,
+  };
+  const test: AlertNotice = {
+    ...firing,
+    id: "test-1",
+    slug: "test",
+    event: "test",
+    severity: "warn",
+    reason: "test",
+    startsAtMs: nowMs,
+    peak: null,
+    labels: {},
+    url: null,
+    result: null,
+    counts: null,
+  };
+  return {
+    firing: of([firing]),
+    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }]),
+    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }]),
+    resolved: of([resolved], { summary: "acme: the rate is back under the threshold, lasted 11h 40m" }),
+    removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
+    group: of([firing, warning, unknown, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }]),
+    fleet: of([firing, warning], { fleet, summary: "12 of 21 organizations spike at once" }),
+    "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], {
+      fleet: { ...fleet, spiking: 0, peakSpiking: 14, assetTypes: [] },
+    }),
+    unknown: of([unknown]),
+    recovered: of([recovered]),
+    "review-queue": of([queue]),
+    "foreign-keys": of([
+      {
+        ...firing,
+        result: { ...result, observed: { recent: 5119, mode: "strict", sampled: true }, threshold: { limit: 45 } },
+        counts: { currentCount: null, baselineCount: null, expectedCount: null, ratio: null },
+      },
+    ]),
+    drill: of([{ ...firing, isDrill: true }]),
+    test: of([test], { summary: "test: this is a test notification" }),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Dispatcher } from "undici";
+
+import type { Notification } from "../alerting/notification.ts";
+import type { Receiver } from "../alerting/receiver.ts";
+import { checkAddress, deliverRequest } from "./delivery.ts";
+import {
+  fitMessage,
+  severityMarks,
+  type Fact,
+  type Message,
+  type MessageLink,
+  type MessageSection,
+} from "./message.ts";
+import type { ChatOptions } from "./receiver-options.ts";
+import { cutText } from "./text.ts";
+import { messageOf } from "./wording.ts";
+
+// docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
+const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000 };
+
+type SlackText =
+  | { readonly type: "plain_text"; readonly text: string; readonly emoji: false }
+  | { readonly type: "mrkdwn"; readonly text: string; readonly verbatim: true };
+
+type SlackBlock =
+  | { readonly type: "header"; readonly text: SlackText }
+  | { readonly type: "section"; readonly text: SlackText }
+  | { readonly type: "section"; readonly fields: readonly SlackText[] }
+  | { readonly type: "context"; readonly elements: readonly SlackText[] }
+  | { readonly type: "divider" };
+
+/** The body of an incoming webhook. */
+export interface SlackBody {
+  /** For notifications and screen readers. */
+  readonly text: string;
+  readonly blocks: readonly SlackBlock[];
+  readonly unfurl_links: false;
+  readonly unfurl_media: false;
+}
+
+/** Posts to a Slack incoming webhook. @throws FlatlineError invalid_config for an address that can't be */
+export function createSlackReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+  const { name, type, url } = options;
+  checkAddress(name, url);
+  return {
+    name,
+    type,
+    deliver: (notification, context) => {
+      const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "flatline" };
+      const body = JSON.stringify(slackBody(notification));
+      return deliverRequest(deps.dispatcher, { url, headers, body }, context);
+    },
+  };
+}
+
+/** Block Kit within Slack's limits: header, facts, what carries it, what to do, links. No text of others becomes markup or a mention. */
+export function slackBody(notification: Notification): SlackBody {
+  return fitMessage(messageOf(notification), renderBody, isWithinLimits);
+}
+
+function renderBody(message: Message): SlackBody {
+  const heading = `${severityMarks[message.severity]} ${message.title}`;
+  const isAlone = message.sections.length === 1;
+  const blocks: SlackBlock[] = [
+    { type: "header", text: plain(cutText(heading, limits.header - 1)) },
+    ...(message.intro === null ? [] : [section(message.intro)]),
+    ...fieldBlocks(message.facts),
+    ...(message.lines.length === 0 ? [] : [section(message.lines.map((line) => `• ${line}`).join("\n"))]),
+    ...message.sections.flatMap((part) => sectionBlocks(part, isAlone)),
+    ...linkBlocks(message.links),
+  ];
+  return { text: escapeText(heading), blocks, unfurl_links: false, unfurl_media: false };
+}
+
+function sectionBlocks(part: MessageSection, isAlone: boolean): SlackBlock[] {
+  const carriers = part.carriers.map((carrier) => `• ${carrier}`).join("\n");
+  return [
+    // A message of one alert has its title in the header.
+    ...(isAlone ? [] : [{ type: "divider" } as const, section(part.title)]),
+    section(part.sentence),
+    ...fieldBlocks(part.facts),
+    ...(carriers === "" ? [] : [section(`What carries it\n${carriers}`)]),
+    ...(part.action === null ? [] : [section(`What to do\n${part.action}`)]),
+    ...linkBlocks(part.links),
+  ];
+}
+
+function fieldBlocks(facts: readonly Fact[]): SlackBlock[] {
+  if (facts.length === 0) return [];
+  const fields = facts.slice(0, limits.fields).map(({ name, value }): SlackText => {
+    // Bold names where nothing in them is markup; text of others that could be stays plain.
+    const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
+    return isInert ? { type: "mrkdwn", text: `*${name}*\n${value}`, verbatim: true } : plain(`${name}\n${value}`);
+  });
+  return [{ type: "section", fields }];
+}
+
+function linkBlocks(links: readonly MessageLink[]): SlackBlock[] {
+  if (links.length === 0) return [];
+  const text = links.map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`).join("  ");
+  return [{ type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] }];
+}
+
+/** A link's text is the one place where plain text is no choice: what would be markup there is left out. */
+function inertLabel(label: string): string {
+  return label.replaceAll(/[*_~`|@#]/g, " ");
+}
+
+function section(text: string): SlackBlock {
+  return { type: "section", text: plain(text) };
+}
+
+function plain(text: string): SlackText {
+  return { type: "plain_text", text: escapeText(text), emoji: false };
+}
+
+/** docs.slack.dev/messaging/formatting-message-text: these three, so that `<!channel>` and `<@U1>` are text. */
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function isWithinLimits({ blocks }: SlackBody): boolean {
+  return blocks.length <= limits.blocks && blocks.every(isBlockWithinLimits);
+}
+
+function isBlockWithinLimits(block: SlackBlock): boolean {
+  switch (block.type) {
+    case "divider":
+      return true;
+    case "context":
+      return block.elements.every(({ text }) => text.length <= limits.text);
+    case "header":
+      return block.text.text.length <= limits.header;
+    case "section":
+      return "fields" in block
+        ? block.fields.every(({ text }) => text.length <= limits.field)
+        : block.text.text.length <= limits.text;
+    default:
+      return block satisfies never;
+  }
+}

@@ -1,0 +1,106 @@
+import { Liquid, type FS, type Template } from "liquidjs";
+
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { notificationPayload, type NotificationPayload } from "./payload.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+
+/** A template that parsed. */
+export interface CompiledTemplate {
+  /** The body of a request. @throws FlatlineError invalid_config when a variable is missing, a limit is hit, or JSON is none */
+  render(payload: NotificationPayload): string;
+}
+
+// A body that takes longer than this, or more, than a payload of thousands of alerts is a mistake in its template.
+const maxTemplateCharacters = 100_000;
+const maxRenderMs = 1_000;
+const maxMemory = 50_000_000;
+
+/**
+ * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't exist),
+ * strict variables and filters, bounds on size, time and memory. Output is escaped for the content type: as the inside of a
+ * JSON string, as HTML or XML, or as a form value; `| json` writes a whole JSON value, `| raw` turns escaping off.
+ * @throws FlatlineError invalid_config with Liquid's own line and column
+ */
+export function compileTemplate(text: string, contentType: string): CompiledTemplate {
+  const engine = createEngine(contentType);
+  const templates = guarded(() => engine.parse(text), "template");
+  return { render: (payload) => renderBody(engine, templates, payload, contentType) };
+}
+
+/** Compiles a template and renders it for every kind of notification. @throws FlatlineError invalid_config at the first that fails */
+export function checkTemplate(text: string, contentType: string): void {
+  const compiled = compileTemplate(text, contentType);
+  for (const [kind, notification] of Object.entries(sampleNotifications())) {
+    guarded(() => compiled.render(notificationPayload(notification)), `tried on a sample of kind "${kind}"`);
+  }
+}
+
+function renderBody(engine: Liquid, templates: Template[], payload: NotificationPayload, contentType: string): string {
+  const body = guarded(() => String(engine.renderSync(templates, { ...payload, payload })), "template");
+  if (isJson(contentType)) guarded(() => void JSON.parse(body), "the template's output is not JSON");
+  return body;
+}
+
+function createEngine(contentType: string): Liquid {
+  const outputEscape = escapeFor(contentType);
+  const engine = new Liquid({
+    fs: noFiles,
+    strictVariables: true,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    timezoneOffset: 0,
+    locale: "en-US",
+    parseLimit: maxTemplateCharacters,
+    renderLimit: maxRenderMs,
+    memoryLimit: maxMemory,
+    ...(outputEscape === null ? {} : { outputEscape }),
+  });
+  for (const tag of ["include", "render", "layout", "block"]) delete engine.tags[tag];
+  // A whole JSON value needs no further escaping: `{{ alerts | json }}`.
+  engine.registerFilter("json", { raw: true, handler: (value: unknown) => JSON.stringify(value ?? null) });
+  return engine;
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
+}
+
+/** What keeps a value inside the place where the template put it; null where text is just text. */
+function escapeFor(contentType: string): ((value: unknown) => string) | null {
+  if (isJson(contentType)) return (value) => JSON.stringify(textOf(value)).slice(1, -1);
+  if (/^(?:text\/html|application\/xhtml|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(contentType.trim())) {
+    return (value) => textOf(value).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  }
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType.trim())) {
+    return (value) => encodeURIComponent(textOf(value).toWellFormed());
+  }
+  return null;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  // Numbers and booleans as JSON writes them, too; what JSON can't write is nothing a payload holds.
+  return JSON.stringify(value) ?? "";
+}
+
+const noFiles: FS = {
+  existsSync: () => false,
+  exists: async () => false,
+  readFileSync: refuseFile,
+  readFile: refuseFile,
+  resolve: (_dir, file) => file,
+};
+
+function refuseFile(): never {
+  throw new FlatlineError("invalid_config", "templates read no files");
+}
+
+function guarded<Result>(work: () => Result, what: string): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new FlatlineError("invalid_config", `${what}: ${asFlatlineError(error).message}`, { cause: error });
+  }
+}

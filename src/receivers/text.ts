@@ -1,0 +1,44 @@
+/** Characters that a reader can't see but a terminal or page acts on: controls, and those that turn the writing around. */
+const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
+
+/** Text of others on one line: well formed, without characters that act, spaces folded. */
+export function plainText(text: string): string {
+  return text.toWellFormed().replaceAll(unseen, " ").replaceAll(/\s+/g, " ").trim();
+}
+
+/** At most `maxLength` UTF-16 units (so at most as many characters), with an ellipsis where something is missing. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  // Whole characters only: half of a pair is no text.
+  return `${text.slice(0, Math.max(0, maxLength - 1)).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** How much of a list is shown. */
+export interface ListBudget {
+  readonly maxItems: number;
+  readonly maxItemLength: number;
+  /** Of all shown items together. */
+  readonly maxLength: number;
+}
+
+/** The first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
+export function cutList(items: readonly string[], budget: ListBudget): string[] {
+  const shown: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const cut = cutText(item, budget.maxItemLength);
+    length += cut.length;
+    const isOver = shown.length >= budget.maxItems || length > budget.maxLength;
+    if (isOver && shown.length > 0) break;
+    shown.push(cut);
+  }
+  const missing = items.length - shown.length;
+  return missing === 0 ? shown : [...shown, `+${groupDigits(missing)} more`];
+}
+
+/** 5,119; whole numbers only lose what is behind the point. */
+export function groupDigits(value: number): string {
+  return Math.trunc(value)
+    .toString()
+    .replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}

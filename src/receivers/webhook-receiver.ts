@@ -1,0 +1,56 @@
+import type { Dispatcher } from "undici";
+
+import type { Notification } from "../alerting/notification.ts";
+import type { Receiver } from "../alerting/receiver.ts";
+import { alertmanagerWebhookBody } from "./alertmanager-body.ts";
+import { checkAddress, deliverRequest, failureOutcome } from "./delivery.ts";
+import { notificationPayload } from "./payload.ts";
+import type { WebhookOptions } from "./receiver-options.ts";
+import { createWebhookSigner } from "./signature.ts";
+import { compileTemplate } from "./template.ts";
+
+/**
+ * POSTs the payload of CONTRACT 7, Alertmanager's version 4, or the operator's template, with the headers of Standard
+ * Webhooks: a retry has the same id, its own timestamp and signature.
+ * @throws FlatlineError invalid_config for an address, secret or template that can't be
+ */
+export function createWebhookReceiver(options: WebhookOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+  const { name, type, url, secrets } = options;
+  checkAddress(name, url);
+  const signer = createWebhookSigner(name, secrets);
+  const body = bodyOf(options);
+  const headerSecrets = Object.values(options.headers);
+  const ownHeaders = Object.fromEntries(
+    Object.entries(options.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
+  );
+  return {
+    name,
+    type,
+    deliver: async (notification, context) => {
+      let text: string;
+      try {
+        text = body(notification);
+      } catch (error) {
+        // Only a template fails: the same notification would fail again.
+        return failureOutcome(error, [...secrets, ...headerSecrets]);
+      }
+      const headers = {
+        "user-agent": "flatline",
+        ...ownHeaders,
+        "content-type": options.contentType,
+        ...signer.headers({ id: notification.id, atMs: context.nowMs, body: text }),
+      };
+      const request = { url, headers, body: text, secrets: [...secrets, ...headerSecrets] };
+      return deliverRequest(deps.dispatcher, request, context);
+    },
+  };
+}
+
+function bodyOf({ format, template, contentType }: WebhookOptions): (notification: Notification) => string {
+  if (template !== null) {
+    const compiled = compileTemplate(template, contentType);
+    return (notification) => compiled.render(notificationPayload(notification));
+  }
+  if (format === "alertmanager") return (notification) => JSON.stringify(alertmanagerWebhookBody(notification));
+  return (notification) => JSON.stringify(notificationPayload(notification));
+}

@@ -1,0 +1,97 @@
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import { compareSeverity } from "../contract/severity.ts";
+import { fleetMessage } from "./fleet-wording.ts";
+import type { Message, MessageLink, MessageSection } from "./message.ts";
+import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
+import { noticeLine, noticeSentence, noticeTitle } from "./notice-wording.ts";
+import { plainText } from "./text.ts";
+
+// As many alerts as are told in full; of more each has its line.
+const maxSections = 3;
+
+/** The notification in words: numbers first, then meaning, evidence before advice. */
+export function messageOf(notification: Notification): Message {
+  const notices = latestNotices(notification.alerts);
+  const links = httpLinks([{ label: "flatline", url: notification.externalUrl }]);
+  const severity = notification.status === "resolved" ? "ok" : notification.severity;
+  if (notification.fleet !== null)
+    return { ...fleetMessage(notification, notification.fleet, notices), severity, links };
+  const [only] = notices;
+  const title =
+    only !== undefined && notices.length === 1
+      ? noticeTitle(only)
+      : only === undefined
+        ? plainText(notification.summary)
+        : groupTitle(notices);
+  const isShort = notices.length <= maxSections;
+  return {
+    severity,
+    title,
+    intro: null,
+    facts: [],
+    sections: isShort ? notices.map((notice) => noticeSection(notice, notification.generatedAtMs)) : [],
+    lines: isShort ? [] : notices.map(noticeLine),
+    links,
+  };
+}
+
+/** One alert in full. */
+export function noticeSection(notice: AlertNotice, nowMs: number): MessageSection {
+  return {
+    title: noticeTitle(notice),
+    sentence: noticeSentence(notice, nowMs),
+    facts: noticeFacts(notice, nowMs),
+    carriers: notice.status === "firing" ? noticeCarriers(notice) : [],
+    action:
+      notice.status === "firing" && typeof notice.result?.suggestedAction === "string"
+        ? plainText(notice.result.suggestedAction)
+        : null,
+    links: httpLinks([{ label: `Open ${plainText(notice.slug)}`, url: notice.url }]),
+  };
+}
+
+/**
+ * Where each alert stands now, the worst first, resolved ones last: several changes of one alert in a group are one thing
+ * to a reader. What began and was told within the group keeps its first event, with the last severity.
+ */
+export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
+  const byId = new Map<string, AlertNotice>();
+  for (const notice of alerts) {
+    const earlier = byId.get(notice.id);
+    const isStillNew = earlier?.event === "firing" && notice.status === "firing";
+    byId.set(
+      notice.id,
+      isStillNew ? { ...notice, event: "firing", previousSeverity: earlier.previousSeverity } : notice,
+    );
+  }
+  return [...byId.values()].toSorted((left, right) => {
+    if (left.status !== right.status) return left.status === "firing" ? -1 : 1;
+    return compareSeverity(right.severity, left.severity);
+  });
+}
+
+/** Only what a browser may be sent to: a template of the operator's could hold anything. */
+export function httpLinks(links: readonly { readonly label: string; readonly url: string | null }[]): MessageLink[] {
+  return links.flatMap(({ label, url }) => {
+    if (url === null || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return [];
+    // The parsed form has no space, quote or angle bracket left that could end a link early.
+    return [
+      {
+        label,
+        url: new URL(url).href.replaceAll(/[|()'\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`),
+      },
+    ];
+  });
+}
+
+function groupTitle(notices: readonly AlertNotice[]): string {
+  const firing = notices.filter(({ status }) => status === "firing");
+  const resolved = notices.length - firing.length;
+  const bySeverity = (["fail", "unknown", "warn"] as const).flatMap((severity) => {
+    const count = firing.filter((notice) => notice.severity === severity).length;
+    return count === 0 ? [] : [`${count} ${severity}`];
+  });
+  const parts = [...bySeverity, ...(resolved === 0 ? [] : [`${resolved} resolved`])];
+  const isDrill = notices.every((notice) => notice.isDrill);
+  return `${isDrill ? "[DRILL] " : ""}${notices.length} alerts: ${parts.join(", ")}`;
+}
