@@ -1,5 +1,6 @@
 import type { AlertStore } from "./alerts.ts";
 import type { EventStore } from "./events.ts";
+import type { MetaStore } from "./meta.ts";
 import type { NoticeStore } from "./notices.ts";
 import type { OutboxStore } from "./outbox.ts";
 import type { ScheduleStore } from "./schedule.ts";
@@ -15,6 +16,7 @@ export interface StoreParts {
   readonly outbox: OutboxStore;
   readonly notices: NoticeStore;
   readonly silences: SilenceStore;
+  readonly meta: MetaStore;
 }
 
 /**

@@ -1,0 +1,112 @@
+import type { ColumnType, Generated, Kysely } from "kysely";
+import type { NoticeTables } from "./notice-table.ts";
+
+/** An integer primary key that the database numbers. */
+type RowId = ColumnType<number, number | undefined, never>;
+
+export interface CheckRow {
+  readonly check_id: RowId;
+  readonly check_name: string;
+  readonly slug: string;
+  readonly schedule_key: string;
+  readonly next_due_at_ms: number;
+  readonly fence: Generated<number>;
+  readonly lease_owner: string | null;
+  readonly lease_until_ms: Generated<number>;
+  readonly last_run_at_ms: number | null;
+  readonly last_success_at_ms: number | null;
+  readonly severity: string | null;
+  readonly severity_since_ms: number | null;
+  readonly last_report: string | null;
+  readonly last_result_report: string | null;
+}
+
+export interface VerdictSeriesRow {
+  readonly series_id: RowId;
+  readonly check_name: string;
+  readonly slug: string;
+  /** When the last whole report was kept. */
+  readonly last_full_at_ms: number | null;
+  /** Of severity, thresholds and findings of the last run. */
+  readonly last_digest: string | null;
+}
+
+interface VerdictNumbers {
+  readonly series_id: number;
+  readonly at_ms: number;
+  readonly severity: number;
+  readonly current_count: number | null;
+  readonly baseline_count: number | null;
+  readonly expected_count: number | null;
+}
+
+export interface VerdictHourRow extends VerdictNumbers {
+  readonly hour: number;
+  readonly min_current_count: number | null;
+  readonly max_current_count: number | null;
+}
+
+export interface AlertRow {
+  readonly id: string;
+  readonly check_name: string;
+  readonly slug: string;
+  readonly kind: string;
+  readonly state: string;
+  /** The whole AlertState as JSON. */
+  readonly body: string;
+}
+
+export interface AlertHistoryRow {
+  readonly entry_id: RowId;
+  readonly alert_id: string;
+  readonly check_name: string;
+  readonly slug: string;
+  readonly kind: string;
+  readonly at_ms: number;
+  readonly event: string;
+  readonly severity: string;
+  readonly reason: string;
+}
+
+export interface OutboxRow {
+  readonly seq: RowId;
+  readonly id: string;
+  readonly receiver: string;
+  readonly state: string;
+  readonly attempts: Generated<number>;
+  readonly created_at_ms: number;
+  readonly next_attempt_at_ms: number;
+  readonly lease_owner: string | null;
+  readonly lease_until_ms: Generated<number>;
+  readonly last_error: string | null;
+  readonly payload: string;
+}
+
+export interface SilenceRow {
+  readonly id: string;
+  readonly slug: string;
+  readonly check_name: string | null;
+  readonly starts_at_ms: number;
+  readonly ends_at_ms: number;
+  readonly comment: string;
+  readonly created_by: string | null;
+  readonly created_at_ms: number;
+}
+
+/** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
+export interface Tables extends NoticeTables {
+  readonly checks: CheckRow;
+  readonly verdict_series: VerdictSeriesRow;
+  readonly verdict_points: VerdictNumbers;
+  readonly verdict_hours: VerdictHourRow;
+  readonly verdict_reports: { readonly series_id: number; readonly at_ms: number; readonly report: string };
+  readonly alerts: AlertRow;
+  readonly alert_history: AlertHistoryRow;
+  readonly outbox: OutboxRow;
+  readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };
+  readonly silences: SilenceRow;
+  readonly meta: { readonly name: string; readonly value: string };
+}
+
+/** The database, or a transaction on it: the stores do not tell them apart. */
+export type Db = Kysely<Tables>;
