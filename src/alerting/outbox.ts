@@ -162,7 +162,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     settings: OutboxReceiver,
     outcome: Awaited<ReturnType<typeof attemptDelivery>>,
   ): Promise<Ended> {
-    const attempts = entry.attempts + 1;
+    const { attempts } = entry;
     const facts = { notification: entry.id, receiver: entry.receiver, attempts };
     if (outcome.kind === "accepted") {
       const isOurs = await store.delivered(entry.id, owner);

@@ -3,7 +3,8 @@ import type { AlertChange, ToldState } from "../store/notices.ts";
 import type { StoreParts } from "../store/store.ts";
 import type { PlanInput } from "./grouping.ts";
 import { countSpiking } from "./grouping.ts";
-import { isSilenced, ruleOf } from "./silences.ts";
+import { matches } from "./matching.ts";
+import { isSilenced, ruleOf, rulesAt } from "./silences.ts";
 import type { AlertingSettings, SilenceRule } from "./settings.ts";
 import type { TrackedAlert } from "./outstanding.ts";
 
@@ -60,6 +61,7 @@ interface TrackInput {
 function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackInput): TrackedAlert[] {
   const liveById = new Map(live.map((alert) => [alert.id, alert]));
   const changesById = Map.groupBy(changes, ({ alertId }) => alertId);
+  const holding = rulesAt(silences, nowMs);
   const toldById = Map.groupBy(told, ({ alertId }) => alertId);
   return [...new Set([...changesById.keys(), ...liveById.keys()])].flatMap((id) => {
     const alert = liveById.get(id) ?? null;
@@ -69,7 +71,6 @@ function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackIn
     const { check, slug, kind } = named;
     const target = settings.targetOf(check, slug);
     const subject = { check, slug, labels: target?.labels ?? {} };
-    const isSilencedAt = (atMs: number): boolean => isSilenced(silences, subject, atMs);
     return {
       id,
       check,
@@ -78,8 +79,8 @@ function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackIn
       live: alert,
       changes: own,
       target,
-      isHeld: isSilencedAt(nowMs) || (alert !== null && alert.acknowledgement !== null),
-      wasHeldAt: isSilencedAt,
+      isHeld: holding.some((rule) => matches(rule, subject)) || (alert !== null && alert.acknowledgement !== null),
+      wasHeldAt: (atMs: number) => isSilenced(silences, subject, atMs),
       told: new Map((toldById.get(id) ?? []).map((one) => [one.receiver, one])),
     };
   });

@@ -1,8 +1,9 @@
 import type { AlertState } from "../store/alerts.ts";
 import type { FleetState } from "../store/notices.ts";
 import type { StoreParts } from "../store/store.ts";
+import { matches } from "./matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
-import { isSilenced, ruleOf } from "./silences.ts";
+import { ruleOf, rulesAt } from "./silences.ts";
 
 /** A live alert as the API, the page and the metrics show it. */
 export interface AlertView {
@@ -26,11 +27,12 @@ export async function readAlertingView(
   nowMs: number,
 ): Promise<AlertingView> {
   const stored = await parts.silences.endingAfter(nowMs);
-  const rules = [...settings.silences, ...stored.map(ruleOf)];
+  const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
   const alerts = (await parts.alerts.allLive()).map((alert): AlertView => {
     const { check, slug } = alert;
     const target = settings.targetOf(check, slug);
-    return { alert, isSilenced: isSilenced(rules, { check, slug, labels: target?.labels ?? {} }, nowMs), target };
+    const subject = { check, slug, labels: target?.labels ?? {} };
+    return { alert, isSilenced: rules.some((rule) => matches(rule, subject)), target };
   });
   return {
     alerts: alerts.toSorted(byUrgency),

@@ -5,6 +5,7 @@ export interface OutboxEntry {
   readonly receiver: string;
   /** queued: waits for its next attempt; leased: under way; dead: given up. */
   readonly state: "queued" | "leased" | "dead";
+  /** Begun so far: a claim counts as one. */
   readonly attempts: number;
   readonly createdAtMs: number;
   readonly nextAttemptAtMs: number;
