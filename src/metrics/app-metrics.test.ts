@@ -296,6 +296,20 @@ describe("the whole answer", () => {
     expect(names(third)).toEqual(names(first));
   });
 
+  it("holds nothing of a message, which could quote a secret", async () => {
+    const metrics = newMetrics();
+    const report = {
+      ...errorReport(),
+      error: { reason: "network", message: "refused by https://hook.example/s3cr3t" },
+    } as const;
+    show(metrics, report);
+    metrics.checkRan(report, 1);
+
+    const answers = [await metrics.render("text", noFleet), await metrics.render("openmetrics", noFleet)];
+
+    for (const answer of answers) expect(answer).not.toContain("s3cr3t");
+  });
+
   it("leaves out prom-client's gauges that are called a total", async () => {
     const { metrics, gauges } = busyMetrics();
 

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../test/support/check-reports.ts";
+import { basic, bearer, harnessNowMs, snapshotOf, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
+import type { CheckSnapshot } from "./ports.ts";
+
+let web: RunningWeb | null = null;
+
+afterEach(async () => {
+  await web?.close(0);
+  web = null;
+});
+
+async function start(snapshots: CheckSnapshot[]): Promise<RunningWeb> {
+  web = await startWeb();
+  web.world.snapshots = snapshots;
+  return web;
+}
+
+async function read(path: string, headers: Record<string, string> = {}): Promise<unknown> {
+  const answer = await fetch(`${web?.url}${path}`, { headers });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+const alert: CheckSnapshot["alerts"][number] = {
+  id: "a1",
+  check: "dead-asset-spike",
+  slug: "acme",
+  kind: "verdict",
+  state: "firing",
+  severity: "warn",
+  startsAtMs: harnessNowMs - 600_000,
+  firingAtMs: harnessNowMs - 600_000,
+  okSinceMs: null,
+  unknownRuns: 0,
+  peak: { severity: "warn", currentCount: 42, atMs: harnessNowMs },
+  acknowledgement: null,
+  reason: "spike",
+  silenced: false,
+};
+
+describe("GET /api/v1/checks", () => {
+  it("shows the last verdict, the alert and the next run", async () => {
+    const report = resultReport({ finishedAtMs: harnessNowMs - 60_000 });
+    await start([{ ...snapshotOf(report), alerts: [alert] }]);
+
+    const checks = await read("/api/v1/checks");
+
+    const shown = {
+      id: "a1",
+      kind: "verdict",
+      state: "firing",
+      severity: "warn",
+      startsAt: "2025-12-31T23:50:00.000Z",
+      silenced: false,
+    };
+    expect(checks).toEqual([
+      {
+        check: "dead-asset-spike",
+        slug: "acme",
+        severity: "fail",
+        severitySince: "2025-12-31T23:59:00.000Z",
+        isStale: false,
+        lastRunAt: "2025-12-31T23:59:00.000Z",
+        lastSuccessAt: "2025-12-31T23:59:00.000Z",
+        nextRunAt: "2026-01-01T00:04:00.000Z",
+        isRunning: false,
+        result: report.result,
+        error: null,
+        alert: shown,
+        alerts: [shown],
+      },
+    ]);
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual((checks as unknown[])[0]);
+  });
+
+  it("shows nothing of a verdict before the first run", async () => {
+    await start([snapshotOf(null)]);
+
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
+      severity: null,
+      lastRunAt: null,
+      result: null,
+      error: null,
+      alert: null,
+    });
+  });
+
+  it("shows why a run failed, and no result", async () => {
+    await start([snapshotOf(errorReport({ reason: "rate_limited" }))]);
+
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
+      severity: "unknown",
+      result: null,
+      error: { reason: "rate_limited", message: "no complete answer in time" },
+    });
+  });
+
+  it("shows a stale verdict as after a failed run", async () => {
+    await start([snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 900_001 }))]);
+
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
+      severity: "unknown",
+      isStale: true,
+      result: null,
+      lastSuccessAt: expect.any(String),
+    });
+  });
+
+  it("shows of two live alerts the one that fires first, then the more severe", async () => {
+    const snapshot = snapshotOf(resultReport());
+    await start([
+      {
+        ...snapshot,
+        alerts: [
+          { ...alert, id: "pending", state: "pending", severity: "fail" },
+          { ...alert, id: "warn" },
+          { ...alert, id: "unknown", kind: "unknown", severity: "unknown", silenced: true },
+        ],
+      },
+    ]);
+
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
+      alert: { id: "unknown", kind: "unknown", silenced: true },
+      alerts: [{ id: "unknown" }, { id: "warn" }, { id: "pending" }],
+    });
+  });
+
+  it("hides what the review queue's findings name from who has no token", async () => {
+    const finding = { kind: "review-queue", ref: "9001", severity: "fail" as const, message: "waits since yesterday" };
+    const report = resultReport({ check: "review-queue", result: { id: "review-queue", findings: [finding] } });
+    await start([snapshotOf(report), snapshotOf(resultReport())]);
+    const findings = async (headers: Record<string, string>): Promise<number[]> =>
+      ((await read("/api/v1/checks", headers)) as { result: { findings: unknown[] } }[]).map(
+        ({ result }) => result.findings.length,
+      );
+
+    expect(await findings({})).toEqual([0, 1]);
+    expect(await findings(bearer)).toEqual([1, 1]);
+    expect(await findings(basic)).toEqual([1, 1]);
+    expect(await findings({ authorization: "Bearer wrong" })).toEqual([0, 1]);
+    expect(await read("/api/v1/checks/review-queue/acme")).toMatchObject({ result: { findings: [] } });
+    expect(await read("/api/v1/checks/review-queue/acme", bearer)).toMatchObject({ result: { findings: [finding] } });
+  });
+
+  it.each(["a b", "ä/ö", "x?y#z", "%2F", "s".repeat(300)])("finds the organization %j", async (slug) => {
+    await start([snapshotOf(resultReport({ slug }))]);
+
+    expect(await read(`/api/v1/checks/dead-asset-spike/${encodeURIComponent(slug)}`)).toMatchObject({ slug });
+  });
+});
+
+describe("POST /api/v1/checks/{check}/{slug}/run", () => {
+  it("answers with the report", async () => {
+    const { url, world } = await start([]);
+    const report = resultReport({ severity: "warn", finishedAtMs: harnessNowMs });
+    world.run = async () => report;
+
+    const answer = await fetch(`${url}/api/v1/checks/dead-asset-spike/acme/run`, { method: "POST", headers: bearer });
+
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      check: "dead-asset-spike",
+      slug: "acme",
+      severity: "warn",
+      startedAt: "2025-12-31T23:59:59.980Z",
+      finishedAt: "2026-01-01T00:00:00.000Z",
+      result: report.result,
+      error: null,
+    });
+  });
+
+  it("answers 200 with the reason when the run failed", async () => {
+    const { url, world } = await start([]);
+    world.run = async () => errorReport();
+
+    const answer = await fetch(`${url}/api/v1/checks/dead-asset-spike/acme/run`, { method: "POST", headers: bearer });
+
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ severity: "unknown", result: null, error: { reason: "timeout" } });
+  });
+
+  it.each(["dead-asset-spike/nope", "nope/acme"])("of %s is 404", async (target) => {
+    const { url } = await start([]);
+
+    const answer = await fetch(`${url}/api/v1/checks/${target}/run`, { method: "POST", headers: bearer });
+
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: "NOT_FOUND" });
+  });
+});

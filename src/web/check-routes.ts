@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import type { CheckName } from "../contract/report.ts";
+import { isAuthorized } from "./access.ts";
+import { findCheck, viewCheck, viewReport } from "./check-view.ts";
+import type { AccessSettings, ChecksPort } from "./ports.ts";
+import { addResource, dropBodies } from "./resource.ts";
+
+/** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
+export function addCheckRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { checks, clock }: { readonly checks: ChecksPort; readonly clock: Clock },
+): void {
+  dropBodies(scope);
+  const seesDetails = (request: FastifyRequest): boolean => isAuthorized(request, settings());
+  addResource(scope, "/api/v1/checks", settings, {
+    GET: {
+      access: "public",
+      handle: async (request) => {
+        const snapshots = await checks.list();
+        const withDetails = seesDetails(request);
+        return snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
+      },
+    },
+  });
+  addResource(scope, "/api/v1/checks/:check/:slug", settings, {
+    GET: {
+      access: "public",
+      handle: async (request) => {
+        const { check, slug } = targetOf(request);
+        const snapshot = await checks.get(check, slug);
+        if (snapshot === null) throw unknownTarget();
+        return viewCheck(snapshot, clock.nowMs(), seesDetails(request));
+      },
+    },
+  });
+  addResource(scope, "/api/v1/checks/:check/:slug/run", settings, {
+    POST: {
+      access: "write",
+      handle: async (request) => {
+        const { check, slug } = targetOf(request);
+        return viewReport(await checks.runNow(check, slug), true);
+      },
+    },
+  });
+}
+
+function targetOf(request: FastifyRequest): { check: CheckName; slug: string } {
+  const { check: name, slug } = request.params as { readonly check: string; readonly slug: string };
+  const check = findCheck(name);
+  if (check === null) throw unknownTarget();
+  return { check, slug };
+}
+
+function unknownTarget(): FlatlineError {
+  return new FlatlineError("not_found", "no such check of such an organization");
+}

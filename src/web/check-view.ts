@@ -1,0 +1,112 @@
+import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
+import { compareSeverity } from "../contract/severity.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { CheckSnapshot } from "./ports.ts";
+
+type Alert = CheckSnapshot["alerts"][number];
+
+/** The check of this name, or null when there is none. */
+export function findCheck(name: string): CheckName | null {
+  return checkNames.find((check) => check === name) ?? null;
+}
+
+/** What is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
+export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: boolean): CheckView {
+  const { state, alerts } = snapshot;
+  const { lastReport } = state;
+  const isStale = isStaleResult(snapshot, nowMs);
+  const sorted = [...alerts].sort(compareAlerts);
+  return {
+    check: state.check,
+    slug: state.slug,
+    severity: isStale ? "unknown" : state.severity,
+    severitySince: iso(state.severitySinceMs),
+    isStale,
+    lastRunAt: iso(state.lastRunAtMs),
+    lastSuccessAt: iso(state.lastSuccessAtMs),
+    nextRunAt: iso(state.nextDueAtMs),
+    isRunning: state.isRunning,
+    result: isStale ? null : viewResult(lastReport, withDetails),
+    error: lastReport?.kind === "error" ? lastReport.error : null,
+    alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
+    alerts: sorted.map(viewAlert),
+  };
+}
+
+/** What is answered to somebody who had the check run. */
+export function viewReport(report: CheckReport, withDetails: boolean): ReportView {
+  return {
+    check: report.check,
+    slug: report.slug,
+    severity: report.severity,
+    startedAt: iso(report.startedAtMs),
+    finishedAt: iso(report.finishedAtMs),
+    result: viewResult(report, withDetails),
+    error: report.kind === "error" ? report.error : null,
+  };
+}
+
+export interface ReportView {
+  readonly check: string;
+  readonly slug: string;
+  readonly severity: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly result: HealthcheckResult | null;
+  readonly error: { readonly reason: string; readonly message: string } | null;
+}
+
+export interface CheckView {
+  readonly check: string;
+  readonly slug: string;
+  /** Null before the first run; `unknown` after a failed one, and when the last verdict is stale. */
+  readonly severity: string | null;
+  readonly severitySince: string | null;
+  readonly isStale: boolean;
+  readonly lastRunAt: string | null;
+  readonly lastSuccessAt: string | null;
+  readonly nextRunAt: string | null;
+  readonly isRunning: boolean;
+  readonly result: HealthcheckResult | null;
+  readonly error: { readonly reason: string; readonly message: string } | null;
+  /** The first of `alerts`. */
+  readonly alert: AlertView | null;
+  /** Firing before pending, then the more severe first. */
+  readonly alerts: readonly AlertView[];
+}
+
+export interface AlertView {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly severity: string;
+  readonly startsAt: string | null;
+  readonly silenced: boolean;
+}
+
+function viewAlert({ id, kind, state, severity, startsAtMs, silenced }: Alert): AlertView {
+  return { id, kind, state, severity, startsAt: iso(startsAtMs), silenced };
+}
+
+function compareAlerts(left: Alert, right: Alert): number {
+  if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
+  return compareSeverity(right.severity, left.severity);
+}
+
+function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: number): boolean {
+  return state.lastReport?.kind === "result" && nowMs - state.lastReport.finishedAtMs > staleAfterMs;
+}
+
+function viewResult(report: CheckReport | null, withDetails: boolean): HealthcheckResult | null {
+  if (report === null || report.kind === "error") return null;
+  // The findings of the review queue name reports (CONTRACT 8).
+  const isHidden = report.check === "review-queue" && !withDetails;
+  return isHidden ? { ...report.result, findings: [] } : report.result;
+}
+
+/** ISO 8601 with milliseconds and Z. */
+export function iso(atMs: number): string;
+export function iso(atMs: number | null): string | null;
+export function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

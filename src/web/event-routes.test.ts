@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+
+import { request } from "undici";
+import { afterEach, describe, expect, it } from "vitest";
+
+import { bearer, sendRaw, startWeb, token, type RunningWeb } from "../../test/support/web-harness.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { maxEventsBytes } from "./event-routes.ts";
+
+let web: RunningWeb | null = null;
+
+afterEach(async () => {
+  await web?.close(0);
+  web = null;
+});
+
+async function start(): Promise<RunningWeb> {
+  web = await startWeb();
+  return web;
+}
+
+async function post(
+  url: string,
+  body: string | Uint8Array | Readable,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: unknown }> {
+  const answer = await request(`${url}/api/v1/events`, {
+    method: "POST",
+    body,
+    headers: { ...bearer, "content-type": "application/x-ndjson", ...headers },
+  });
+  return { status: answer.statusCode, body: await answer.body.json() };
+}
+
+const line = '{"at":1,"slug":"acme"}\n';
+
+describe("POST /api/v1/events", () => {
+  it.each([
+    { name: "lines", type: "application/x-ndjson", text: line + line, format: "ndjson" },
+    { name: "an array", type: "application/json", text: `[${line}]`, format: "json-array" },
+    {
+      name: "an array behind white space",
+      type: "application/json; charset=utf-8",
+      text: ` \r\n\t[${line}]`,
+      format: "json-array",
+    },
+    { name: "one object", type: "application/json", text: line, format: "ndjson" },
+    { name: "an array that is called lines", type: "application/x-ndjson", text: "[]", format: "json-array" },
+    { name: "plain text", type: "text/plain", text: line, format: "ndjson" },
+    { name: "nothing", type: "application/x-ndjson", text: "", format: "ndjson" },
+    { name: "white space", type: "application/x-ndjson", text: " \n", format: "ndjson" },
+  ])("takes $name as $format", async ({ type, text, format }) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, text, { "content-type": type });
+
+    expect(answer).toEqual({ status: 200, body: { received: 3, stored: 2, duplicates: 1 } });
+    expect(world.ingested).toEqual([{ format, idempotencyKey: null, text }]);
+  });
+
+  it("takes a body in many pieces of unknown length as it is", async () => {
+    const { url, world } = await start();
+    const pieces = Array.from({ length: 500 }, (_, index) => `{"n":${index},"x":"${"ä".repeat(index)}"}\n`);
+
+    await post(url, Readable.from(pieces.map((piece) => Buffer.from(piece))));
+
+    expect(world.ingested[0]?.text).toBe(pieces.join(""));
+  });
+
+  it("takes a body without a content type", async () => {
+    const { port, world } = await start();
+
+    const answer = await sendRaw(
+      port,
+      `POST /api/v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
+    );
+
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(world.ingested[0]?.text).toBe(line);
+  });
+
+  it("hands on the idempotency key", async () => {
+    const { url, world } = await start();
+
+    await post(url, line, { "idempotency-key": "run-7" });
+
+    expect(world.ingested[0]?.idempotencyKey).toBe("run-7");
+  });
+
+  it.each(["", "a b", "ä", "x".repeat(256)])("refuses the idempotency key %j", async (key) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, line, { "idempotency-key": Buffer.from(key).toString("latin1") });
+
+    expect(answer).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+    expect(world.ingested).toEqual([]);
+  });
+
+  it.each([
+    { name: "a form", headers: { "content-type": "application/x-www-form-urlencoded" } },
+    { name: "CSV", headers: { "content-type": "text/csv" } },
+    { name: "a compressed body", headers: { "content-encoding": "gzip" } },
+  ])("refuses $name", async ({ headers }) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, line, headers);
+
+    expect(answer).toMatchObject({ status: 415, body: { code: "UNSUPPORTED_MEDIA_TYPE" } });
+    expect(world.ingested).toEqual([]);
+  });
+
+  it("says that it takes none without a local source", async () => {
+    const { url, world } = await start();
+    world.ingest = null;
+
+    const answer = await post(url, line);
+
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { code: "CONFLICT", message: expect.stringContaining("source.type") },
+    });
+  });
+
+  it("takes exactly 32 MiB", async () => {
+    const { url, world } = await start();
+
+    const answer = await post(url, Buffer.alloc(maxEventsBytes, 0x20));
+
+    expect(answer.status).toBe(200);
+    expect(world.ingested[0]?.text.length).toBe(maxEventsBytes);
+  });
+
+  it.each([
+    { name: "that says so", body: () => Buffer.alloc(maxEventsBytes + 1, 0x20) },
+    {
+      name: "that does not say so",
+      body: () => Readable.from([Buffer.alloc(maxEventsBytes, 0x20), Buffer.from(line)]),
+    },
+  ])("refuses a larger one $name, and the port sees that it broke off", async ({ body }) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, body());
+
+    expect(answer).toMatchObject({ status: 413, body: { code: "PAYLOAD_TOO_LARGE" } });
+    expect(world.ingested).toEqual([]);
+  });
+
+  it.each([
+    {
+      error: new FlatlineError("invalid_data", "2 lines are bad", {
+        issues: ["line 2: no slug", "line 3: at is not a time"],
+      }),
+      status: 400,
+      body: { code: "BAD_REQUEST", issues: [{ message: "line 2: no slug" }, { message: "line 3: at is not a time" }] },
+    },
+    {
+      error: new FlatlineError("conflict", "the key was used for another body"),
+      status: 409,
+      body: { code: "CONFLICT" },
+    },
+    { error: new FlatlineError("store_busy", "busy"), status: 503, body: { code: "SERVICE_UNAVAILABLE" } },
+  ])("answers $status when the port refuses early, however much is still to come", async ({ error, status, body }) => {
+    const { url, world } = await start();
+    world.ingest = async (chunks) => {
+      const first = await chunks[Symbol.asyncIterator]().next();
+      if (first.done !== true) throw error;
+      return { received: 0, stored: 0, duplicates: 0 };
+    };
+
+    const answer = await post(url, Buffer.alloc(16 * 2 ** 20, 0x31));
+
+    expect(answer).toMatchObject({ status, body });
+    expect((await post(url, line)).status).toBe(status);
+  });
+
+  it("tells the port when the client goes away in the middle", async () => {
+    const { port, world } = await start();
+    const seen = new Promise<unknown>((resolve) => {
+      world.ingest = async (chunks, { signal }) => {
+        try {
+          for await (const chunk of chunks) if (chunk.length > 0) socket.destroy();
+        } catch (error) {
+          resolve({ error, aborted: signal.aborted });
+          throw error;
+        }
+        return { received: 0, stored: 0, duplicates: 0 };
+      };
+    });
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+
+    socket.write(
+      `POST /api/v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000\r\n\r\n${line}`,
+    );
+
+    expect(await seen).toMatchObject({ error: { code: "invalid_data", message: "the body broke off" } });
+  });
+});

@@ -1,0 +1,121 @@
+import type { IncomingMessage } from "node:http";
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { AccessSettings, EventsFormat, EventsPort } from "./ports.ts";
+import { sendProblem } from "./problem.ts";
+import { addResource } from "./resource.ts";
+
+/** CONTRACT 8. */
+export const maxEventsBytes = 32 * 1_024 * 1_024;
+
+const mediaTypes: ReadonlySet<string> = new Set([
+  "",
+  "application/x-ndjson",
+  "application/ndjson",
+  "application/jsonl",
+  "application/x-jsonlines",
+  "application/json",
+  "application/octet-stream",
+  "text/plain",
+]);
+
+/** `POST /api/v1/events` (CONTRACT 8); `events` is null while the source is not a local one. */
+export function addEventRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { events }: { readonly events: () => EventsPort | null },
+): void {
+  scope.removeAllContentTypeParsers();
+  // The body is streamed by the handler.
+  scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
+  addResource(scope, "/api/v1/events", settings, {
+    POST: {
+      access: "write",
+      handle: async (request, reply) => {
+        try {
+          return await ingest(events(), request, reply);
+        } finally {
+          // What nobody read is dropped, so that the client can end its request and read the answer.
+          request.raw.resume();
+        }
+      },
+    },
+  });
+}
+
+async function ingest(events: EventsPort | null, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (events === null) {
+    throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
+  }
+  const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (!mediaTypes.has(mediaType)) {
+    return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
+  }
+  if (encoding !== "identity") return sendProblem(reply, 415, "events are sent without a content encoding");
+  if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
+  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+
+  const gone = new AbortController();
+  const abort = (): void => gone.abort(new FlatlineError("invalid_data", "the client went away"));
+  reply.raw.once("close", abort);
+  try {
+    const { format, body } = await detectFormat(boundedBody(request.raw));
+    const { received, stored, duplicates } = await events.ingest(body, { format, idempotencyKey, signal: gone.signal });
+    return { received, stored, duplicates };
+  } finally {
+    reply.raw.removeListener("close", abort);
+  }
+}
+
+function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
+  throw new FlatlineError("invalid_data", "Idempotency-Key is not 1 to 255 visible characters of ASCII");
+}
+
+/** The body's bytes; throws too_large past the limit. Does not destroy the request, which would cost the client the answer. */
+async function* boundedBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let receivedBytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      receivedBytes += chunk.length;
+      if (receivedBytes > maxEventsBytes) throw tooLarge();
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof FlatlineError) throw error;
+    throw new FlatlineError("invalid_data", "the body broke off", { cause: error });
+  }
+}
+
+/** Looks for the first byte that is not white space: `[` begins an array, all else is lines. */
+async function detectFormat(
+  body: AsyncGenerator<Uint8Array>,
+): Promise<{ format: EventsFormat; body: AsyncIterable<Uint8Array> }> {
+  const seen: Uint8Array[] = [];
+  let first: number | undefined;
+  while (first === undefined) {
+    const next = await body.next();
+    if (next.done === true) break;
+    seen.push(next.value);
+    first = next.value.find((byte) => !isSpace(byte));
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    yield* seen;
+    yield* body;
+  }
+  return { format: first === openingBracket ? "json-array" : "ndjson", body: whole() };
+}
+
+const openingBracket = 0x5b;
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function tooLarge(): FlatlineError {
+  return new FlatlineError("too_large", "the body is larger than 32 MiB: send it in parts");
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+
+import type { AccessSettings, HealthPort, HealthVerdict, ReloadPort } from "./ports.ts";
+import { sendProblem } from "./problem.ts";
+import { addResource, dropBodies } from "./resource.ts";
+
+/** `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
+export function addHealthRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  ports: { readonly health: HealthPort; readonly reload: ReloadPort },
+): void {
+  dropBodies(scope);
+  addResource(scope, "/-/healthy", settings, {
+    GET: { access: "open", handle: (_request, reply) => answer(reply, ports.health.isHealthy(), "not healthy") },
+  });
+  addResource(scope, "/-/ready", settings, {
+    GET: { access: "open", handle: (_request, reply) => answer(reply, ports.health.isReady(), "not ready") },
+  });
+  addResource(scope, "/-/reload", settings, {
+    POST: {
+      access: "write",
+      handle: async () => {
+        await ports.reload.reload();
+        return { status: "reloaded" };
+      },
+    },
+  });
+}
+
+function answer(reply: FastifyReply, verdict: HealthVerdict, refusal: string): unknown {
+  return verdict.ok ? { status: "ok" } : sendProblem(reply, 503, refusal, verdict.reasons);
+}

@@ -1,0 +1,91 @@
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import { secondMs } from "../base/time.ts";
+import { renderReport } from "../metrics/check-series.ts";
+import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../metrics/exposition.ts";
+import { findCheck } from "./check-view.ts";
+import type { AccessSettings, MetricsPort, ProbePort } from "./ports.ts";
+import { addResource } from "./resource.ts";
+
+const compress = promisify(gzip);
+// Below this the head of a gzip file costs more than it saves.
+const leastGzipBytes = 1_024;
+const defaultCheck = "dead-asset-spike";
+// What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).
+const scrapeMarginMs = 500;
+// Without the header somebody asks by hand; the blackbox exporter waits as long.
+const longestProbeMs = 120_000;
+
+/** `/metrics` and `/probe` (CONTRACT 6). */
+export function addMetricsRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  ports: { readonly metrics: MetricsPort; readonly probe: ProbePort },
+): void {
+  addResource(scope, "/metrics", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const format = negotiateFormat(request.headers.accept);
+        return sendExposition(request, reply, format, await ports.metrics.render(format));
+      },
+    },
+  });
+  addResource(scope, "/probe", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const format = negotiateFormat(request.headers.accept);
+        const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
+        const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
+        const name = findCheck(check);
+        const report = name === null ? null : await ports.probe.probe(name, slug, timeoutMs);
+        if (report === null) throw new FlatlineError("not_found", "no such check of such an organization");
+        return sendExposition(request, reply, format, renderReport(report, format) + formatEnd(format));
+      },
+    },
+  });
+}
+
+function probeQuery(query: Readonly<Record<string, unknown>>): { slug: string; check: string } {
+  const { slug, check = defaultCheck } = query;
+  if (typeof slug !== "string" || slug === "") {
+    throw new FlatlineError("invalid_data", "one slug is needed: /probe?slug=SLUG");
+  }
+  if (typeof check !== "string") throw new FlatlineError("invalid_data", "at most one check can be asked for");
+  return { slug, check };
+}
+
+/** Half of a scrape's timeout where it is so short that taking the margin off leaves less. */
+function probeTimeoutMs(header: string | string[] | undefined): number {
+  if (header === undefined) return longestProbeMs;
+  const seconds = Number(header);
+  if (!Number.isFinite(seconds) || seconds <= 0) {
+    throw new FlatlineError("invalid_data", "X-Prometheus-Scrape-Timeout-Seconds is not a number of seconds");
+  }
+  const scrapeMs = seconds * secondMs;
+  return Math.min(longestProbeMs, Math.max(scrapeMs - scrapeMarginMs, scrapeMs / 2));
+}
+
+async function sendExposition(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: ExpositionFormat,
+  text: string,
+): Promise<FastifyReply> {
+  reply.type(contentTypes[format]).header("vary", "accept, accept-encoding");
+  const body = Buffer.from(text);
+  if (body.length < leastGzipBytes || !acceptsGzip(request.headers["accept-encoding"])) return reply.send(body);
+  // On libuv's threads, and at the fastest level: series repeat themselves so much that more would not pay.
+  return reply.header("content-encoding", "gzip").send(await compress(body, { level: constants.Z_BEST_SPEED }));
+}
+
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  return String(header ?? "")
+    .split(",")
+    .some((part) => /^\s*(gzip|\*)\s*(;\s*q\s*=\s*(1(\.0*)?|0?\.\d*[1-9]\d*))?\s*$/i.test(part));
+}

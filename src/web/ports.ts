@@ -1,0 +1,105 @@
+import type { Secret } from "../base/secret.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { ExpositionFormat } from "../metrics/exposition.ts";
+import type { AlertState } from "../store/alerts.ts";
+import type { IngestOutcome } from "../store/events.ts";
+import type { OutboxEntry } from "../store/outbox.ts";
+import type { CheckState } from "../store/schedule.ts";
+import type { StoredSilence } from "../store/silences.ts";
+
+/** Who may read and write; asked at each request, so that a reload changes it. */
+export interface AccessSettings {
+  /** Null: nobody may write, and nobody reads what is protected. */
+  readonly token: Secret | null;
+  readonly publicRead: boolean;
+}
+
+export interface MetricsPort {
+  /** The whole answer of `/metrics`. */
+  render(format: ExpositionFormat): Promise<string>;
+}
+
+export interface ProbePort {
+  /**
+   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
+   * `timeout` when it does not end within `timeoutMs`. Null: nobody configured such a check of such an organization.
+   */
+  probe(check: CheckName, slug: string, timeoutMs: number): Promise<CheckReport | null>;
+}
+
+/** Whether all is well; the reasons are for people. */
+export interface HealthVerdict {
+  readonly ok: boolean;
+  readonly reasons: readonly string[];
+}
+
+export interface HealthPort {
+  /** The scheduler and the outbox tick. */
+  isHealthy(): HealthVerdict;
+  /** The store is open, the configuration is applied, and nobody asked to stop. */
+  isReady(): HealthVerdict;
+}
+
+export interface ReloadPort {
+  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
+  reload(): Promise<void>;
+}
+
+/** A check of an organization, as it is stored, with its live alerts. */
+export interface CheckSnapshot {
+  readonly state: CheckState;
+  readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];
+  /** The last verdict is older than this: it is shown as after a failed run (three intervals, at least 2 min). */
+  readonly staleAfterMs: number;
+}
+
+export interface ChecksPort {
+  list(): Promise<readonly CheckSnapshot[]>;
+  get(check: CheckName, slug: string): Promise<CheckSnapshot | null>;
+  /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (under way elsewhere), unavailable (stopping) */
+  runNow(check: CheckName, slug: string): Promise<CheckReport>;
+}
+
+export type NewSilence = Omit<StoredSilence, "id" | "createdAtMs">;
+
+export interface SilencesPort {
+  /** Those that have not ended. */
+  list(): Promise<readonly StoredSilence[]>;
+  create(silence: NewSilence): Promise<StoredSilence>;
+  /** Ends it now. False: no such silence, or it has ended. */
+  expire(id: string): Promise<boolean>;
+}
+
+/** How a body of events is written; both are streamed. */
+export type EventsFormat = "ndjson" | "json-array";
+
+export interface EventsPort {
+  /**
+   * Stores all events of the body, or none. Stops reading when `body` throws, and rejects with what it threw.
+   * @throws FlatlineError invalid_data (issues name lines), conflict (the key was used for another body), store_busy
+   */
+  ingest(
+    body: AsyncIterable<Uint8Array>,
+    options: { readonly format: EventsFormat; readonly idempotencyKey: string | null; readonly signal: AbortSignal },
+  ): Promise<IngestOutcome>;
+}
+
+/** A receiver, without its address, which is a secret. */
+export interface ReceiverView {
+  readonly name: string;
+  readonly type: string;
+  readonly minSeverity: string;
+  readonly sendResolved: boolean;
+  readonly pending: number;
+  readonly deadLetters: number;
+}
+
+export interface OutboxPort {
+  list(): Promise<readonly OutboxEntry[]>;
+  receivers(): Promise<readonly ReceiverView[]>;
+}
+
+export interface ConfigurationPort {
+  /** The effective configuration as JSON shows it, secrets as `***`. */
+  show(): unknown;
+}

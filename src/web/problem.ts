@@ -1,0 +1,113 @@
+import type { Socket } from "node:net";
+
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { apiErrorStatuses } from "../contract/error-body.ts";
+
+/** What every refusal says (CONTRACT 8): the API's own body, for the statuses that it does not name too. */
+export interface ProblemBody {
+  readonly message: string;
+  readonly code: string;
+  readonly issues?: readonly { readonly message: string }[];
+}
+
+const codes: Readonly<Record<number, string>> = {
+  ...Object.fromEntries(Object.entries(apiErrorStatuses).map(([code, status]) => [status, code])),
+  405: "METHOD_NOT_ALLOWED",
+  408: "REQUEST_TIMEOUT",
+  413: "PAYLOAD_TOO_LARGE",
+  414: "URI_TOO_LONG",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  431: "REQUEST_HEADER_FIELDS_TOO_LARGE",
+  502: "BAD_GATEWAY",
+  503: "SERVICE_UNAVAILABLE",
+  504: "GATEWAY_TIMEOUT",
+};
+
+const statusTexts: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+};
+
+// What keeps a browser from doing anything with an answer but showing it.
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+/** The body of a refusal with this status. */
+export function problemBody(status: number, message: string, issues: readonly string[] = []): ProblemBody {
+  const code = codes[status] ?? (status >= 500 ? "INTERNAL_SERVER_ERROR" : "BAD_REQUEST");
+  return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
+}
+
+/** Answers with a refusal. */
+export function sendProblem(
+  reply: FastifyReply,
+  status: number,
+  message: string,
+  issues: readonly string[] = [],
+): FastifyReply {
+  return reply
+    .code(status)
+    .type("application/json; charset=utf-8")
+    .send(problemBody(status, message, issues));
+}
+
+/** Turns what a route threw into a refusal; a 500 is logged and says nothing of the inside. */
+export function createErrorHandler(
+  logger: Logger,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  return (error, request, reply) => {
+    // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
+    reply.removeHeader("connection");
+    const { status, message, issues } = describeError(error);
+    if (status === 500) {
+      logger.error({ err: error, method: request.method, path: pathOf(request.url) }, "a request failed");
+      return sendProblem(reply, 500, "internal error");
+    }
+    if (status === 503) reply.header("retry-after", "1");
+    return sendProblem(reply, status, message, issues);
+  };
+}
+
+/** Answers what is not even HTTP, and what did not come in time, before any route sees it. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const status = clientErrorStatus(error.code);
+  const body = JSON.stringify(problemBody(status, statusTexts[status] ?? "Bad Request"));
+  const head = [
+    `HTTP/1.1 ${status} ${statusTexts[status]}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function clientErrorStatus(code: string | undefined): number {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
+  return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+}
+
+function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
+  if (error instanceof FlatlineError) {
+    return { status: error.httpStatus, message: error.message, issues: error.issues };
+  }
+  const { statusCode, message } = error as Partial<FastifyError>;
+  const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
+  return { status: isRefusal ? statusCode : 500, message: message ?? "", issues: [] };
+}
+
+/** Without the query, which a log has no use for. */
+export function pathOf(url: string): string {
+  return url.split("?", 1)[0] ?? url;
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+
+import { refuse, type AccessLevel } from "./access.ts";
+import type { AccessSettings } from "./ports.ts";
+import { sendProblem } from "./problem.ts";
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** What one method of a resource does, and for whom. */
+export interface Method {
+  readonly access: AccessLevel;
+  readonly handle: Handler;
+}
+
+export type Methods = Partial<Record<"GET" | "POST" | "DELETE", Method>>;
+
+const allMethods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+
+/** One path with its methods (HEAD comes with GET); every other method is 405 with `Allow`, before its body is looked at. */
+export function addResource(
+  scope: FastifyInstance,
+  url: string,
+  settings: () => AccessSettings,
+  methods: Methods,
+): void {
+  for (const [method, { access, handle }] of Object.entries(methods)) {
+    scope.route({
+      method,
+      url,
+      config: { access },
+      onRequest: (request, reply, done) => {
+        if (!refuse(request, reply, access, settings())) done();
+      },
+      handler: async (request, reply) => handle(request, reply),
+    });
+  }
+  const allowed = Object.keys(methods).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  const isOpen = Object.values(methods).some(({ access }) => access === "open");
+  const refuseMethod: Handler = (_request, reply) =>
+    sendProblem(reply.header("allow", allowed.join(", ")), 405, `only ${allowed.join(", ")} here`);
+  scope.route({
+    method: allMethods.filter((method) => !allowed.includes(method)),
+    url,
+    onRequest: (request, reply) => {
+      if (!refuse(request, reply, isOpen ? "open" : "public", settings())) refuseMethod(request, reply);
+    },
+    handler: refuseMethod,
+  });
+}
+
+/** Lets the routes of a scope take any body and drop it: POST without an argument. */
+export function dropBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", (_request, payload, done) => {
+    payload.resume();
+    done(null, undefined);
+  });
+}
+
+/** Lets the routes of a scope take JSON and nothing else (415). */
+export function takeJsonBodies(scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser("error", "error");
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("application/json", { parseAs: "string" }, parse);
+}

@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import { bearer, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
+
+let web: RunningWeb | null = null;
+
+afterEach(async () => {
+  await web?.close(0);
+  web = null;
+});
+
+async function start(): Promise<RunningWeb> {
+  web = await startWeb();
+  return web;
+}
+
+function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/api/v1/silences`, {
+    method: "POST",
+    headers: { ...bearer, "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+const good = { slug: "acme", endsAt: "2026-01-02T01:00:00+01:00", comment: "migration" };
+
+describe("silences", () => {
+  it("are made with the least, listed and ended", async () => {
+    const { url } = await start();
+
+    const made = await post(url, good);
+    const listed = await fetch(`${url}/api/v1/silences`, { headers: bearer });
+    const ended = await fetch(`${url}/api/v1/silences/s1`, { method: "DELETE", headers: bearer });
+    const again = await fetch(`${url}/api/v1/silences/s1`, { method: "DELETE", headers: bearer });
+
+    const silence = {
+      id: "s1",
+      slug: "acme",
+      check: null,
+      startsAt: "2026-01-01T00:00:00.000Z",
+      endsAt: "2026-01-02T00:00:00.000Z",
+      comment: "migration",
+      createdBy: null,
+      createdAt: "2026-01-01T00:00:00.000Z",
+      isActive: true,
+    };
+    expect([made.status, await made.json()]).toEqual([201, silence]);
+    expect(await listed.json()).toEqual([silence]);
+    expect([ended.status, await ended.text()]).toEqual([204, ""]);
+    expect([again.status, await again.json()]).toMatchObject([404, { code: "NOT_FOUND" }]);
+  });
+
+  it("take patterns, a later start and who made them", async () => {
+    const { url, world } = await start();
+
+    const made = await post(url, {
+      ...good,
+      slug: "a*",
+      check: "review-*",
+      startsAt: "2026-01-01T06:00:00Z",
+      createdBy: "Kim",
+    });
+
+    expect(await made.json()).toMatchObject({ check: "review-*", createdBy: "Kim", isActive: false });
+    expect(world.silences).toMatchObject([{ slug: "a*", startsAtMs: Date.parse("2026-01-01T06:00:00Z") }]);
+  });
+
+  it.each([
+    { name: "nothing", body: {}, fields: ["slug", "endsAt", "comment"] },
+    { name: "no object", body: [], fields: [""] },
+    { name: "an unknown key", body: { ...good, slugg: "acme" }, fields: ["slugg"] },
+    { name: "no such check", body: { ...good, check: "dead-asset" }, fields: ["check"] },
+    { name: "an empty slug", body: { ...good, slug: "" }, fields: ["slug"] },
+    { name: "a blank comment", body: { ...good, comment: " " }, fields: ["comment"] },
+    { name: "a time without an offset", body: { ...good, endsAt: "2026-01-02T00:00:00" }, fields: ["endsAt"] },
+    { name: "a day that does not exist", body: { ...good, endsAt: "2026-02-30T00:00:00Z" }, fields: ["endsAt"] },
+    { name: "a time as a number", body: { ...good, endsAt: 1_800_000_000_000 }, fields: ["endsAt"] },
+    {
+      name: "an end that has passed",
+      body: { ...good, startsAt: "2025-01-01T00:00:00Z", endsAt: "2025-01-02T00:00:00Z" },
+      fields: ["endsAt"],
+    },
+    { name: "an end before its start", body: { ...good, startsAt: "2026-01-03T00:00:00Z" }, fields: ["endsAt"] },
+    { name: "two mistakes", body: { ...good, slug: 7, comment: null }, fields: ["slug", "comment"] },
+  ])("of $name are 400 with an issue for each problem", async ({ body, fields }) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, body);
+
+    expect(answer.status).toBe(400);
+    const { code, issues } = (await answer.json()) as { code: string; issues: { message: string }[] };
+    expect(code).toBe("BAD_REQUEST");
+    expect(issues.length).toBe(fields.length);
+    for (const [index, field] of fields.entries()) expect(issues[index]?.message).toContain(field);
+    expect(world.silences).toEqual([]);
+  });
+
+  it.each([
+    { name: "malformed JSON", body: '{"slug":', headers: {}, status: 400, code: "BAD_REQUEST" },
+    { name: "an empty body", body: "", headers: {}, status: 400, code: "BAD_REQUEST" },
+    { name: "a poisoned prototype", body: '{"__proto__":{"a":1}}', headers: {}, status: 400, code: "BAD_REQUEST" },
+    {
+      name: "another type",
+      body: "slug: acme",
+      headers: { "content-type": "text/yaml" },
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+    },
+    {
+      name: "plain text",
+      body: "{}",
+      headers: { "content-type": "text/plain" },
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+    },
+    {
+      name: "more than 1 MiB",
+      body: JSON.stringify({ ...good, comment: "x".repeat(2 ** 20) }),
+      headers: {},
+      status: 413,
+      code: "PAYLOAD_TOO_LARGE",
+    },
+    {
+      name: "far more than 1 MiB",
+      body: "x".repeat(20 * 2 ** 20),
+      headers: {},
+      status: 413,
+      code: "PAYLOAD_TOO_LARGE",
+    },
+  ])("of $name are $status", async ({ body, headers, status, code }) => {
+    const { url } = await start();
+
+    const answer = await post(url, body, headers);
+
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ code, message: expect.any(String) });
+  });
+});
+
+describe("what only an operator sees", () => {
+  it("is the outbox without what is in it", async () => {
+    const { url, world } = await start();
+    const entry = {
+      id: "n1",
+      receiver: "ops",
+      state: "queued",
+      attempts: 2,
+      createdAtMs: 0,
+      nextAttemptAtMs: 60_000,
+      lastError: "503",
+      alertIds: ["a1"],
+      payload: "{}",
+    } as const;
+    world.outbox = [entry, { ...entry, id: "n2", state: "dead" }];
+
+    const answer = await fetch(`${url}/api/v1/outbox`, { headers: bearer });
+
+    const shown = {
+      id: "n1",
+      receiver: "ops",
+      state: "queued",
+      attempts: 2,
+      createdAt: "1970-01-01T00:00:00.000Z",
+      nextAttemptAt: "1970-01-01T00:01:00.000Z",
+      lastError: "503",
+      alertIds: ["a1"],
+    };
+    expect(await answer.json()).toEqual([shown, { ...shown, id: "n2", state: "dead", nextAttemptAt: null }]);
+  });
+
+  it("is the configuration, secrets masked", async () => {
+    const { url } = await start();
+
+    const answer = await fetch(`${url}/api/v1/config`, { headers: bearer });
+
+    expect(await answer.json()).toEqual({ server: { token: "***" } });
+  });
+
+  it("is each receiver without its address", async () => {
+    const { url } = await start();
+
+    const answer = await fetch(`${url}/api/v1/receivers`, { headers: bearer });
+
+    expect(await answer.json()).toEqual([
+      { name: "ops", type: "webhook", minSeverity: "warn", sendResolved: true, pending: 0, deadLetters: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { issueMessages } from "../contract/issues.ts";
+import type { StoredSilence } from "../store/silences.ts";
+import { findCheck, iso } from "./check-view.ts";
+import type { AccessSettings, NewSilence, SilencesPort } from "./ports.ts";
+import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
+
+// Names and comments are for people; what is longer is a mistake.
+const longestName = 200;
+const longestComment = 1_000;
+
+const instant = z.iso
+  .datetime({ offset: true, error: "not a time in ISO 8601 with an offset or Z" })
+  .transform((text) => Date.parse(text));
+
+const silenceSchema = z.strictObject({
+  slug: z.string().min(1).max(longestName),
+  check: z
+    .string()
+    .min(1)
+    .max(longestName)
+    .refine((check) => check.includes("*") || findCheck(check) !== null, "no such check")
+    .optional(),
+  startsAt: instant.optional(),
+  endsAt: instant,
+  comment: z
+    .string()
+    .max(longestComment)
+    .refine((comment) => comment.trim() !== "", "is empty"),
+  createdBy: z.string().max(longestName).optional(),
+});
+
+/** `/api/v1/silences` (CONTRACT 7 and 8). */
+export function addSilenceRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { silences, clock }: { readonly silences: SilencesPort; readonly clock: Clock },
+): void {
+  takeJsonBodies(scope);
+  addResource(scope, "/api/v1/silences", settings, {
+    GET: {
+      access: "read",
+      handle: async () => {
+        const nowMs = clock.nowMs();
+        return (await silences.list()).map((silence) => viewSilence(silence, nowMs));
+      },
+    },
+    POST: {
+      access: "write",
+      handle: async (request, reply) => {
+        const nowMs = clock.nowMs();
+        const created = await silences.create(readSilence(request.body, nowMs));
+        return reply.code(201).send(viewSilence(created, nowMs));
+      },
+    },
+  });
+  void scope.register(async (bodyless) => {
+    dropBodies(bodyless);
+    addResource(bodyless, "/api/v1/silences/:id", settings, {
+      DELETE: {
+        access: "write",
+        handle: async (request, reply) => {
+          const { id } = request.params as { readonly id: string };
+          if (!(await silences.expire(id))) {
+            throw new FlatlineError("not_found", "no such silence, or it has ended already");
+          }
+          return reply.code(204).send();
+        },
+      },
+    });
+  });
+}
+
+function readSilence(body: unknown, nowMs: number): NewSilence {
+  const parsed = silenceSchema.safeParse(body);
+  const issues = parsed.success ? [] : issueMessages(parsed.error);
+  if (parsed.data !== undefined) {
+    const { startsAt = nowMs, endsAt } = parsed.data;
+    if (endsAt <= startsAt) issues.push("endsAt: is not after startsAt");
+    else if (endsAt <= nowMs) issues.push("endsAt: has passed");
+  }
+  if (parsed.data === undefined || issues.length > 0) {
+    throw new FlatlineError("invalid_data", "not a silence", { issues });
+  }
+  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy = null } = parsed.data;
+  return { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment, createdBy };
+}
+
+function viewSilence(silence: StoredSilence, nowMs: number): object {
+  const { id, slug, check, startsAtMs, endsAtMs, comment, createdBy, createdAtMs } = silence;
+  return {
+    id,
+    slug,
+    check,
+    startsAt: iso(startsAtMs),
+    endsAt: iso(endsAtMs),
+    comment,
+    createdBy,
+    createdAt: iso(createdAtMs),
+    isActive: startsAtMs <= nowMs && nowMs < endsAtMs,
+  };
+}

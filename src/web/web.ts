@@ -1,0 +1,172 @@
+import type { AddressInfo } from "node:net";
+
+import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { isAuthorized, refuse } from "./access.ts";
+import { addCheckRoutes } from "./check-routes.ts";
+import { viewCheck } from "./check-view.ts";
+import { addEventRoutes } from "./event-routes.ts";
+import { addHealthRoutes } from "./health-routes.ts";
+import { addMetricsRoutes } from "./metrics-routes.ts";
+import { addOperatorRoutes } from "./operator-routes.ts";
+import { overviewPolicy, renderOverview } from "./overview-page.ts";
+import type {
+  AccessSettings,
+  ChecksPort,
+  ConfigurationPort,
+  EventsPort,
+  HealthPort,
+  MetricsPort,
+  OutboxPort,
+  ProbePort,
+  ReloadPort,
+  SilencesPort,
+} from "./ports.ts";
+import { answerClientError, createErrorHandler, securityHeaders, sendProblem } from "./problem.ts";
+import { addResource } from "./resource.ts";
+import { addSilenceRoutes } from "./silence-routes.ts";
+
+export interface WebOptions {
+  /** Of flatline, for the page. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Asked at each request. */
+  readonly access: () => AccessSettings;
+  readonly metrics: MetricsPort;
+  readonly probe: ProbePort;
+  readonly health: HealthPort;
+  readonly reload: ReloadPort;
+  readonly checks: ChecksPort;
+  readonly silences: SilencesPort;
+  /** Asked at each request; null while the source is not a local one. */
+  readonly events: () => EventsPort | null;
+  readonly outbox: OutboxPort;
+  readonly configuration: ConfigurationPort;
+  /** Registered under /api/v2, with their own authentication and their own 404. */
+  readonly plugins?: readonly FastifyPluginAsync[];
+  /** [defaultWebTimeouts] */
+  readonly timeouts?: WebTimeouts;
+}
+
+/** How long a client may take, milliseconds. */
+export interface WebTimeouts {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For a whole request, its body included. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly keepAliveMs: number;
+  /** How often slow ones are looked for. */
+  readonly checkMs: number;
+}
+
+/** 32 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
+export const defaultWebTimeouts: WebTimeouts = {
+  headersMs: 10 * secondMs,
+  requestMs: 120 * secondMs,
+  keepAliveMs: 75 * secondMs,
+  checkMs: 2 * secondMs,
+};
+
+// CONTRACT 8; events have a limit of their own.
+const maxBodyBytes = 1_024 * 1_024;
+// Slugs are not ours to choose; a path of more characters than this is nobody's.
+const maxParamLength = 1_024;
+const defaultGraceMs = secondMs;
+
+/** Where it listens. */
+export interface WebAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
+
+export interface Web {
+  /** Begins to listen; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
+  listen(host: string, port: number): Promise<WebAddress>;
+  /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** The HTTP server of one app (CONTRACT 6 and 8). It listens when it is told to. */
+export function createWeb(options: WebOptions): Web {
+  const server = createServer(options);
+  return {
+    listen: async (host, port) => {
+      // A host of IPv6 is written in brackets before its port.
+      const plainHost = host.replace(/^\[(.*)\]$/, "$1");
+      try {
+        await server.listen({ host: plainHost, port });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new FlatlineError("unavailable", `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+      }
+      const bound = server.server.address() as AddressInfo;
+      const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+      return { host: bound.address, port: bound.port, url: `http://${shown}:${bound.port}` };
+    },
+    close: async (graceMs = defaultGraceMs) => {
+      const closed = new AbortController();
+      const forced = options.clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
+      await server.close();
+      closed.abort();
+      await forced;
+    },
+  };
+}
+
+function createServer(options: WebOptions): FastifyInstance {
+  const { access, logger, plugins = [], timeouts = defaultWebTimeouts } = options;
+  const server: FastifyInstance = fastify({
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    routerOptions: { maxParamLength },
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
+    forceCloseConnections: "idle",
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, _request, reply) => {
+      void reply.headers(securityHeaders);
+      void sendProblem(reply, error.statusCode ?? 400, error.message);
+    },
+  });
+  server.addHook("onSend", async (_request, reply) => {
+    for (const [name, value] of Object.entries(securityHeaders)) if (!reply.hasHeader(name)) reply.header(name, value);
+  });
+  server.setErrorHandler(createErrorHandler(logger));
+  server.setNotFoundHandler((request, reply) => {
+    // Where reading is closed, nobody learns what is there.
+    const isOpen = request.url.startsWith("/-/");
+    if (!refuse(request, reply, isOpen ? "open" : "public", access())) void sendProblem(reply, 404, "no such path");
+  });
+
+  void server.register(async (scope) => addMetricsRoutes(scope, access, options));
+  void server.register(async (scope) => addHealthRoutes(scope, access, options));
+  void server.register(async (scope) => addCheckRoutes(scope, access, options));
+  void server.register(async (scope) => addSilenceRoutes(scope, access, options));
+  void server.register(async (scope) => addEventRoutes(scope, access, options));
+  void server.register(async (scope) => addOperatorRoutes(scope, access, options));
+  void server.register(async (scope) => addOverview(scope, options));
+  for (const plugin of plugins) void server.register(plugin, { prefix: "/api/v2" });
+  return server;
+}
+
+function addOverview(scope: FastifyInstance, { access, checks, clock, version }: WebOptions): void {
+  addResource(scope, "/", access, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const snapshots = await checks.list();
+        const withDetails = isAuthorized(request, access());
+        const views = snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
+        void reply.type("text/html; charset=utf-8").header("content-security-policy", overviewPolicy);
+        return reply.send(renderOverview(views, version));
+      },
+    },
+  });
+}

@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+
+import { FlatlineError } from "../../src/base/errors.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { Secret } from "../../src/base/secret.ts";
+import { createSystemClock, type Clock } from "../../src/base/time.ts";
+import type { CheckReport } from "../../src/contract/report.ts";
+import type { OutboxEntry } from "../../src/store/outbox.ts";
+import type { StoredSilence } from "../../src/store/silences.ts";
+import type { AccessSettings, CheckSnapshot, EventsFormat, EventsPort } from "../../src/web/ports.ts";
+import { createWeb, type WebOptions } from "../../src/web/web.ts";
+import { resultReport } from "./check-reports.ts";
+
+export const token = "correct horse battery staple";
+export const bearer = { authorization: `Bearer ${token}` } as const;
+export const basic = { authorization: `Basic ${Buffer.from(`prometheus:${token}`).toString("base64")}` } as const;
+
+/** What the far sides of the web room hold and saw; a test changes it, the doubles read it at each request. */
+export interface WebWorld {
+  access: AccessSettings;
+  exposition: string;
+  snapshots: CheckSnapshot[];
+  probed: { check: string; slug: string; timeoutMs: number }[];
+  probe: (check: string, slug: string) => Promise<CheckReport | null>;
+  run: (check: string, slug: string) => Promise<CheckReport>;
+  silences: StoredSilence[];
+  healthReasons: string[];
+  readyReasons: string[];
+  reload: () => Promise<void>;
+  ingest: EventsPort["ingest"] | null;
+  ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
+  outbox: OutboxEntry[];
+  logged: { fields: object; message: string }[];
+}
+
+export interface RunningWeb {
+  readonly url: string;
+  readonly port: number;
+  readonly world: WebWorld;
+  close(graceMs?: number): Promise<void>;
+}
+
+export const harnessNowMs = 1_767_225_600_000;
+
+/** A check of an organization as the store has it: run a minute ago. */
+export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSnapshot["state"]> = {}): CheckSnapshot {
+  return {
+    state: {
+      check: report?.check ?? "dead-asset-spike",
+      slug: report?.slug ?? "acme",
+      nextDueAtMs: harnessNowMs + 240_000,
+      isRunning: false,
+      lastRunAtMs: report?.finishedAtMs ?? null,
+      lastSuccessAtMs: report?.kind === "result" ? report.finishedAtMs : null,
+      severity: report?.severity ?? null,
+      severitySinceMs: report?.finishedAtMs ?? null,
+      lastReport: report,
+      lastResultReport: null,
+      ...changes,
+    },
+    alerts: [],
+    staleAfterMs: 900_000,
+  };
+}
+
+/** The real server of web/ over doubles, listening on 127.0.0.1, on a free port unless told one. */
+export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0): Promise<RunningWeb> {
+  const world: WebWorld = {
+    access: { token: new Secret(token), publicRead: true },
+    exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
+    snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
+    probed: [],
+    probe: async (check, slug) => (check === "dead-asset-spike" && slug === "acme" ? resultReport() : null),
+    run: async (check, slug) => {
+      if (check === "dead-asset-spike" && slug === "acme") return resultReport();
+      throw new FlatlineError("not_found", "no such check of such an organization");
+    },
+    silences: [],
+    healthReasons: [],
+    readyReasons: [],
+    reload: async () => undefined,
+    ingest: null,
+    ingested: [],
+    outbox: [],
+    logged: [],
+  };
+  world.ingest = async (body, { format, idempotencyKey }) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    world.ingested.push({ format, idempotencyKey, text });
+    return { received: 3, stored: 2, duplicates: 1 };
+  };
+  const system = createSystemClock();
+  const clock: Clock = { ...system, nowMs: () => harnessNowMs };
+  const log = (fields: object, message: string): void => void world.logged.push({ fields, message });
+  const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
+  const web = createWeb({
+    version: "1.2.3",
+    clock,
+    logger,
+    access: () => world.access,
+    metrics: { render: async (format) => world.exposition + (format === "openmetrics" ? "# EOF\n" : "") },
+    probe: {
+      probe: (check, slug, timeoutMs) => {
+        world.probed.push({ check, slug, timeoutMs });
+        return world.probe(check, slug);
+      },
+    },
+    health: {
+      isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
+      isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),
+    },
+    reload: { reload: () => world.reload() },
+    checks: {
+      list: async () => world.snapshots,
+      get: async (check, slug) =>
+        world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
+      runNow: (check, slug) => world.run(check, slug),
+    },
+    silences: {
+      list: async () => world.silences,
+      create: async (silence) => {
+        const stored = { ...silence, id: `s${world.silences.length + 1}`, createdAtMs: harnessNowMs };
+        world.silences.push(stored);
+        return stored;
+      },
+      expire: async (id) => {
+        const index = world.silences.findIndex((silence) => silence.id === id);
+        return index >= 0 && world.silences.splice(index, 1).length === 1;
+      },
+    },
+    events: () => (world.ingest === null ? null : { ingest: world.ingest }),
+    outbox: {
+      list: async () => world.outbox,
+      receivers: async () => [
+        { name: "ops", type: "webhook", minSeverity: "warn", sendResolved: true, pending: 0, deadLetters: 0 },
+      ],
+    },
+    configuration: { show: () => ({ server: { token: new Secret(token) } }) },
+    ...options,
+  });
+  const { url, port } = await web.listen("127.0.0.1", listenPort);
+  return { url, port, world, close: (graceMs) => web.close(graceMs) };
+}
+
+/** Sends bytes as they are and answers everything that comes back until the far side closes. */
+export async function sendRaw(port: number, text: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  socket.write(text);
+  await once(socket, "close");
+  return Buffer.concat(chunks).toString();
+}
