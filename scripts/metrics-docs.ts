@@ -1,0 +1,159 @@
+// Writes docs/metrics.md from the catalogue of instruments: node scripts/metrics-docs.ts
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { format, resolveConfig } from "prettier";
+
+import { checkInstruments, countedInstruments, fleetInstruments, type Instrument } from "../src/metrics/catalogue.ts";
+
+/** Where the page is. */
+export const metricsDocsFile = fileURLToPath(new URL("../docs/metrics.md", import.meta.url));
+
+interface Example {
+  readonly question: string;
+  readonly query: string;
+}
+
+const examples: readonly Example[] = [
+  {
+    question: "Which organizations fail or warn now?",
+    query: 'flatline_check_severity{check="dead-asset-spike",severity=~"warn|fail"} == 1',
+  },
+  {
+    question:
+      "Where could the check not be run for ten minutes? (`unknown` is no verdict: alert on it apart from spikes.)",
+    query: 'min_over_time(flatline_check_severity{severity="unknown"}[10m]) == 1',
+  },
+  {
+    question: "How many times the expected deaths does each organization see?",
+    query:
+      'flatline_check_current_count{check="dead-asset-spike"} / (flatline_check_expected_count{check="dead-asset-spike"} > 0)',
+  },
+  {
+    question: "Which asset types carry the spikes, over all organizations?",
+    query: "topk(5, sum by (asset_type) (flatline_check_asset_type_excess))",
+  },
+  {
+    question:
+      "Did the liveness checker break, or did one attacker leave? Share of the organizations whose alert fires:",
+    query: "flatline_fleet_spiking_organizations / (flatline_fleet_organizations > 0)",
+  },
+  {
+    question: "Whose last result is older than half an hour?",
+    query: "time() - flatline_check_last_success_timestamp_seconds > 1800",
+  },
+  {
+    question: "Why do runs fail?",
+    query: "sum by (check, reason) (rate(flatline_check_errors_total[15m])) > 0",
+  },
+  {
+    question: "How long does all but the slowest hundredth of the runs take?",
+    query: "histogram_quantile(0.99, sum by (check, le) (rate(flatline_check_duration_seconds_bucket[15m])))",
+  },
+  {
+    question: "Do runs start in time?",
+    query: "histogram_quantile(0.99, sum by (le) (rate(flatline_scheduler_lag_seconds_bucket[15m]))) > 1",
+  },
+  {
+    question: "Is a receiver down? Notifications that wait for longer than five minutes, or were given up:",
+    query: "flatline_outbox_oldest_age_seconds > 300 or flatline_outbox_dead_letters > 0",
+  },
+  {
+    question: "Did the last reload of the configuration fail?",
+    query: "flatline_config_last_reload_successful == 0",
+  },
+];
+
+/** The text of docs/metrics.md, as prettier wants it. */
+export async function renderMetricsDocs(): Promise<string> {
+  const text = `<!-- Made by \`node scripts/metrics-docs.ts\` from src/metrics/catalogue.ts: change that, and run it. -->
+
+# Metrics
+
+\`GET /metrics\` answers in Prometheus' text format 0.0.4 or in OpenMetrics 1.0, whichever the scraper prefers, compressed with gzip where it accepts that. A Prometheus needs nothing but:
+
+\`\`\`yaml
+scrape_configs:
+  - job_name: flatline
+    static_configs: [{ targets: ["127.0.0.1:9640"] }]
+\`\`\`
+
+With \`server.publicRead: false\` it has to send the token too: \`authorization: { credentials_file: /run/secrets/flatline-token }\`.
+
+\`slug\` is the organization, \`check\` is \`dead-asset-spike\` or \`review-queue\`, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration, and no metric holds a secret.
+
+**Nothing stale is shown as fresh.** The series of a check are rendered from its state at each scrape. Until its first run an organization has no severity. After a failed run, and when the last verdict is older than three intervals of its schedule (at least two minutes), \`flatline_check_severity{severity="unknown"}\` is 1, \`flatline_check_up\` is 0, and what the last result said is absent. After a restart the last verdicts are back at once. An organization that is removed from the configuration loses all its series. Counters with closed labels are there at 0 from the start, so that \`rate\` and \`increase\` see the first event.
+
+## Checks
+
+${renderTable(Object.values(checkInstruments))}
+
+\`flatline_check_current_count\` and \`flatline_check_expected_count\` are gauges by nature. They are exposed as \`untyped\` (\`unknown\` in OpenMetrics), because \`promtool check metrics\` keeps the suffix \`_count\` for histograms.
+
+## The daemon
+
+${renderTable(Object.values(countedInstruments))}
+
+\`code\` is the HTTP status, or why there was none; after 200 series of a counter the rest is counted as \`other\`.
+
+## Fleet, alerts and outbox
+
+${renderTable(Object.values(fleetInstruments))}
+
+## Process
+
+\`process_*\` and \`nodejs_*\` are those of [prom-client](https://github.com/siimon/prom-client) (CPU, memory, file descriptors, event loop delay, heap, garbage collection), without \`nodejs_active_*_total\`, which are gauges by a counter's name.
+
+## Buckets
+
+${renderBuckets()}
+
+## Queries to begin with
+
+${examples.map(({ question, query }) => `${question}\n\n\`\`\`promql\n${query}\n\`\`\``).join("\n\n")}
+
+## One check at the pace of Prometheus
+
+\`GET /probe?slug=SLUG[&check=CHECK]\` runs a check now and answers with the series of that run only, for a Prometheus that wants to drive the schedule itself, as with the blackbox exporter. A check that fails is 200 with \`flatline_check_up 0\`; a slug or check that nobody configured is 404. Concurrent probes of one check of one organization share one run, and one within five seconds of a finished one gets its result. The run is bounded by the scrape's timeout (\`X-Prometheus-Scrape-Timeout-Seconds\`, which Prometheus sends) less half a second; without the header by two minutes. It is neither counted nor stored, and changes no alert.
+
+\`\`\`yaml
+scrape_configs:
+  - job_name: flatline-probe
+    metrics_path: /probe
+    scrape_interval: 5m
+    scrape_timeout: 30s
+    static_configs: [{ targets: [acme, globex] }]
+    relabel_configs:
+      - { source_labels: [__address__], target_label: __param_slug }
+      - { source_labels: [__param_slug], target_label: instance }
+      - { target_label: __address__, replacement: "127.0.0.1:9640" }
+\`\`\`
+`;
+  return format(text, { ...(await resolveConfig(metricsDocsFile)), parser: "markdown" });
+}
+
+function renderTable(rows: readonly Instrument[]): string {
+  const lines = rows.map(({ name, type, labels, help, note, values = {}, unit }) => {
+    const labelText = labels.map((label) => {
+      const allowed = values[label];
+      return allowed === undefined ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`;
+    });
+    const meaning = note === undefined ? help : `${help} ${note}`;
+    return `| \`${name}\` | ${type} | ${labelText.join(", ")} | ${unitText(unit)} | ${meaning} |`;
+  });
+  return ["| metric | type | labels | unit | meaning |", "|---|---|---|---|---|", ...lines].join("\n");
+}
+
+function unitText(unit: Instrument["unit"]): string {
+  if (unit === "timestamp") return "seconds since 1970";
+  return unit === "1" ? "" : unit;
+}
+
+function renderBuckets(): string {
+  return Object.values<Instrument>(countedInstruments)
+    .filter(({ buckets }) => buckets !== undefined)
+    .map(({ name, buckets = [] }) => `- \`${name}\`: ${buckets.join(", ")}`)
+    .join("\n");
+}
+
+if (import.meta.main) writeFileSync(metricsDocsFile, await renderMetricsDocs());
