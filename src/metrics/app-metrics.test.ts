@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
 import { describe, expect, it } from "vitest";
 
@@ -340,5 +342,29 @@ describe("the whole answer", () => {
     });
 
     expect([status, stdout, stderr]).toEqual([0, "", ""]);
+  });
+
+  it.skipIf(reason !== "")(`is OpenMetrics to Prometheus' own parser${reason}`, async () => {
+    const { metrics, gauges } = busyMetrics();
+    const directory = mkdtempSync(path.join(tmpdir(), "flatline-openmetrics-"));
+
+    const answer = await metrics.render("openmetrics", { ...noFleet, ...gauges });
+    // Of the parser's users promtool is at hand, and wants a time at each sample.
+    const timed = answer.replace(/^(?!#)(.+)$/gm, `$1 ${nowMs / 1_000}`);
+    writeFileSync(path.join(directory, "metrics.txt"), timed);
+    const { status, stderr } = spawnSync(
+      promtool,
+      [
+        "tsdb",
+        "create-blocks-from",
+        "openmetrics",
+        path.join(directory, "metrics.txt"),
+        path.join(directory, "blocks"),
+      ],
+      { encoding: "utf8", timeout: 60_000 },
+    );
+    rmSync(directory, { recursive: true });
+
+    expect([status, stderr]).toEqual([0, ""]);
   });
 });
