@@ -7,13 +7,21 @@ import type { Db } from "./schema.ts";
 
 /** The schedule over the table `checks`. */
 export function createScheduleStore(db: Db): ScheduleStore {
-  async function sync(wanted: readonly ScheduleEntry[]): Promise<{ removed: { check: CheckName; slug: string }[] }> {
-    const stored = new Map((await entries()).map((entry) => [keyOf(entry), entry]));
+  /** One transaction, the surrounding one if there is one: a commit waits for the disk, thousands of rows must not. */
+  function atOnce<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
+    return db.isTransaction ? work(db) : db.transaction().execute(work);
+  }
+
+  async function sync(
+    db: Db,
+    wanted: readonly ScheduleEntry[],
+  ): Promise<{ removed: { check: CheckName; slug: string }[] }> {
+    const stored = new Map((await entries(db)).map((entry) => [keyOf(entry), entry]));
     for (const entry of wanted) {
       const known = stored.get(keyOf(entry));
       stored.delete(keyOf(entry));
-      if (known === undefined) await insert(entry);
-      else if (known.scheduleKey !== entry.scheduleKey || known.nextDueAtMs > entry.nextDueAtMs) await rekey(entry);
+      if (known === undefined) await insert(db, entry);
+      else if (known.scheduleKey !== entry.scheduleKey || known.nextDueAtMs > entry.nextDueAtMs) await rekey(db, entry);
     }
     const removed = [...stored.values()].map(({ check, slug }) => ({ check, slug }));
     for (const { check, slug } of removed)
@@ -21,7 +29,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
     return { removed };
   }
 
-  async function insert(entry: ScheduleEntry): Promise<void> {
+  async function insert(db: Db, entry: ScheduleEntry): Promise<void> {
     await db
       .insertInto("checks")
       .values({
@@ -35,7 +43,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
       .execute();
   }
 
-  async function rekey(entry: ScheduleEntry): Promise<void> {
+  async function rekey(db: Db, entry: ScheduleEntry): Promise<void> {
     await db
       .updateTable("checks")
       .set({ schedule_key: entry.scheduleKey, next_due_at_ms: entry.nextDueAtMs })
@@ -44,7 +52,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
       .execute();
   }
 
-  async function entries(): Promise<ScheduleEntry[]> {
+  async function entries(db: Db): Promise<ScheduleEntry[]> {
     const rows = await db
       .selectFrom("checks")
       .select(["check_name", "slug", "schedule_key", "next_due_at_ms"])
@@ -58,8 +66,8 @@ export function createScheduleStore(db: Db): ScheduleStore {
   }
 
   return {
-    sync,
-    entries,
+    sync: (wanted) => atOnce((db) => sync(db, wanted)),
+    entries: () => entries(db),
     claimDue: async ({ nowMs, owner, leaseUntilMs, limit }) => {
       const due = db
         .selectFrom("checks")
@@ -87,17 +95,18 @@ export function createScheduleStore(db: Db): ScheduleStore {
         .executeTakeFirst();
       return row === undefined ? null : claimedRun(row);
     },
-    renewLeases: async ({ runs, owner, leaseUntilMs }) => {
-      for (const { check, slug, fence } of runs)
-        await db
-          .updateTable("checks")
-          .set({ lease_until_ms: leaseUntilMs })
-          .where("check_name", "=", check)
-          .where("slug", "=", slug)
-          .where("lease_owner", "=", owner)
-          .where("fence", "=", fence)
-          .execute();
-    },
+    renewLeases: ({ runs, owner, leaseUntilMs }) =>
+      atOnce(async (db) => {
+        for (const { check, slug, fence } of runs)
+          await db
+            .updateTable("checks")
+            .set({ lease_until_ms: leaseUntilMs })
+            .where("check_name", "=", check)
+            .where("slug", "=", slug)
+            .where("lease_owner", "=", owner)
+            .where("fence", "=", fence)
+            .execute();
+      }),
     nextDueAtMs: async (nowMs) => {
       const free = await db
         .selectFrom("checks")
