@@ -133,12 +133,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     // Before claiming: after a suspension the own leases have run out, and the rows are still being run here.
     await renew();
 
-    const free = concurrency - underWay.size - waitingForPlace;
-    const leaseUntilMs = nowMs + leaseMs;
-    const claimed = free > 0 ? await store.claimDue({ nowMs, owner, leaseUntilMs, limit: free }) : [];
-    for (const run of claimed) startScheduled(run);
-
+    // Read first: a claim that finds nothing would still take the store's write lock, each second.
     nextWorkAtMs = await store.nextDueAtMs(nowMs);
+    const limit = concurrency - underWay.size - waitingForPlace;
+    const isDue = nextWorkAtMs !== null && nextWorkAtMs <= nowMs;
+    const claimed =
+      isDue && limit > 0 ? await store.claimDue({ nowMs, owner, leaseUntilMs: nowMs + leaseMs, limit }) : [];
+    for (const run of claimed) startScheduled(run);
+    if (claimed.length > 0) nextWorkAtMs = await store.nextDueAtMs(nowMs);
     lastLookAtMs = clock.monotonicMs();
     return { claimed: claimed.length, waitMs: untilNextLook() };
   }
