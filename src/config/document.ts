@@ -165,6 +165,8 @@ class Reader {
       const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
       const message = error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : error.message;
       this.#report(error.pos[0], [], `${message}${hint}`);
+      // The braces are out of balance from here on.
+      if (isReference) break;
     }
     for (const warning of document.warnings) this.#report(warning.pos[0], [], warning.message);
     const { explicit, version } = document.directives.yaml;
@@ -176,7 +178,7 @@ class Reader {
     if (isAliased && ++this.#aliasedNodes > maxAliasedNodes) {
       if (!this.#hasTooManyAliases) this.#report(at, path, `aliases repeat more than ${maxAliasedNodes} values`);
       this.#hasTooManyAliases = true;
-      return { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+      return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
     }
     if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
     if (path.length > maxDepth) {
@@ -188,13 +190,13 @@ class Reader {
     } else if (isScalar(node)) {
       return this.#convertScalar(node, path, keyAt, at);
     }
-    return { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
   }
 
   #convertAlias(node: Node & { source?: string }, path: YamlPath, keyAt: number | null, at: number): Placed {
     const document = this.#document;
     const target = document !== null && isAlias(node) ? node.resolve(document) : undefined;
-    const nothing = { value: undefined, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    const nothing = { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
     if (target === undefined || this.#openAnchors.has(target)) {
       const name = JSON.stringify(`*${node.source ?? ""}`);
       this.#report(
@@ -271,5 +273,5 @@ function isEmptyScalar(node: Node): boolean {
   return isScalar(node) && !isCollection(node) && node.value === null && (node.source ?? "") === "";
 }
 
-/** Stands where a reference could not be replaced: the problem is told already, nothing more is to be said about it. */
+/** Stands where a reference or an alias could not be replaced: the problem is told already, nothing more is to be said about it. */
 export const unresolved = Symbol("unresolved");

@@ -56,9 +56,11 @@ const urlShape = {
   urlFile: secretFile("the URL").optional(),
 };
 
-const webhook = strictObject({
-  type: z.literal("webhook").describe("A POST of JSON, signed as in Standard Webhooks."),
-  ...common,
+function receiver<Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, what: string, shape: Shape) {
+  return strictObject({ type: z.literal(type).describe(what), ...common, ...shape }, ` of a receiver of type ${type}`);
+}
+
+const webhook = receiver("webhook", "A POST of JSON, signed as in Standard Webhooks.", {
   ...urlShape,
   secret: z
     .union([z.string(), z.array(z.string()).min(1).max(2)])
@@ -89,12 +91,10 @@ const webhook = strictObject({
 });
 
 function urlReceiver<Type extends string>(type: Type, description: string) {
-  return strictObject({ type: z.literal(type).describe(description), ...common, ...urlShape });
+  return receiver(type, description, urlShape);
 }
 
-const alertmanager = strictObject({
-  type: z.literal("alertmanager").describe("Alerts for a real Alertmanager (`POST /api/v2/alerts`)."),
-  ...common,
+const alertmanager = receiver("alertmanager", "Alerts for a real Alertmanager (`POST /api/v2/alerts`).", {
   url: z
     .union([urlText, z.array(urlText).min(1).max(16)])
     .optional()
@@ -110,9 +110,7 @@ const alertmanager = strictObject({
     .describe("How often a firing alert is sent again; it ends by itself after four of these."),
 });
 
-const pagerduty = strictObject({
-  type: z.literal("pagerduty").describe("PagerDuty, Events API v2."),
-  ...common,
+const pagerduty = receiver("pagerduty", "PagerDuty, Events API v2.", {
   routingKey: z.string().optional().describe("The integration's key. A secret: `routingKeyFile` reads it from a file."),
   routingKeyFile: secretFile("the routing key").optional(),
   url: urlText
@@ -129,9 +127,7 @@ const mailAddress = z
     'must be an address such as "ops@example.com" or "Ops <ops@example.com>"',
   );
 
-const email = strictObject({
-  type: z.literal("email").describe("Mail over SMTP."),
-  ...common,
+const email = receiver("email", "Mail over SMTP.", {
   url: z
     .string()
     .optional()
@@ -146,7 +142,7 @@ const email = strictObject({
 /** One receiver (CONTRACT 7, Receiver types). */
 export const receiverSchema = z
   .discriminatedUnion("type", [
-    strictObject({ type: z.literal("log").describe("A line in flatline's own log."), ...common }),
+    receiver("log", "A line in flatline's own log.", {}),
     webhook,
     urlReceiver("slack", "An incoming webhook of Slack."),
     urlReceiver("discord", "A webhook of Discord."),

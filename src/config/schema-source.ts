@@ -30,27 +30,30 @@ const baseUrlSchema = z
   })
   .meta({ format: "uri" });
 
-const remoteSourceSchema = strictObject({
-  type: z.literal("remote").optional().describe("Asks the API of a takedown platform.").meta({ default: "remote" }),
-  baseUrl: baseUrlSchema.describe(
-    "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
-  ),
-  apiKey: z
-    .string()
-    .optional()
-    .describe(
-      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
+const remoteSourceSchema = strictObject(
+  {
+    type: z.literal("remote").optional().describe("Asks the API of a takedown platform.").meta({ default: "remote" }),
+    baseUrl: baseUrlSchema.describe(
+      "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
     ),
-  apiKeyFile: secretFile("the API key").optional(),
-  timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
-    .default("30s")
-    .describe("Of one attempt, up to 10m."),
-  retries: wholeNumber({ min: 0, max: 10 })
-    .default(2)
-    .describe("Extra attempts after network errors, 429 and 5xx, 0 to 10; `Retry-After` is honoured."),
-  concurrency: concurrencySchema,
-  observedKeys: observedKeysSchema,
-});
+    apiKey: z
+      .string()
+      .optional()
+      .describe(
+        "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
+      ),
+    apiKeyFile: secretFile("the API key").optional(),
+    timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
+      .default("30s")
+      .describe("Of one attempt, up to 10m."),
+    retries: wholeNumber({ min: 0, max: 10 })
+      .default(2)
+      .describe("Extra attempts after network errors, 429 and 5xx, 0 to 10; `Retry-After` is honoured."),
+    concurrency: concurrencySchema,
+    observedKeys: observedKeysSchema,
+  },
+  " of a remote source",
+);
 
 const preloadSchema = z.union([
   strictObject({
@@ -69,12 +72,15 @@ const preloadSchema = z.union([
   }),
 ]);
 
-const embeddedSourceSchema = strictObject({
-  type: z.literal("embedded").describe("Evaluates liveness events in flatline's own store."),
-  preload: z.array(preloadSchema).default([]).describe("Imported in this order when the store is empty."),
-  concurrency: concurrencySchema,
-  observedKeys: observedKeysSchema,
-});
+const embeddedSourceSchema = strictObject(
+  {
+    type: z.literal("embedded").describe("Evaluates liveness events in flatline's own store."),
+    preload: z.array(preloadSchema).default([]).describe("Imported in this order when the store is empty."),
+    concurrency: concurrencySchema,
+    observedKeys: observedKeysSchema,
+  },
+  " of an embedded source",
+);
 
 /** Where verdicts come from (CONTRACT 4, `source`). */
 export const sourceSchema = z

@@ -5,20 +5,20 @@ import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
 import { durationPattern, formatDuration, parseDuration } from "./durations.ts";
 import { suggest } from "./suggestions.ts";
 
-/** An object whose every key is known; a key that is not is told of with the nearest one that is. */
-export function strictObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+/** An object whose every key is known; one that is not is told of with the nearest that is, and `where` it is none. */
+export function strictObject<Shape extends z.core.$ZodLooseShape>(shape: Shape, where = "") {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== "unrecognized_keys" || !Array.isArray(issue["keys"])) return undefined;
-      return issue["keys"].map((key: string) => describeUnknownKey(key, known)).join("\n");
+      return issue["keys"].map((key: string) => describeUnknownKey(key, known, where)).join("\n");
     },
   });
 }
 
-function describeUnknownKey(key: string, known: readonly string[]): string {
+function describeUnknownKey(key: string, known: readonly string[], where: string): string {
   if (key === "<<") return "merge keys are not part of YAML 1.2";
-  return `unknown key${suggest(key, known)}`;
+  return `unknown key${where}${suggest(key, known)}`;
 }
 
 export interface DurationLimits {

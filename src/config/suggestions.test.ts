@@ -12,6 +12,8 @@ describe("nearestName", () => {
     ["two letters swapped", "slgu", "slug"],
     ["another case style", "fail_multiplier", "failMultiplier"],
     ["another case", "URL", "url"],
+    ["a beginning", "failMult", "failMultiplier"],
+    ["a longer word", "sluggish", "slug"],
     ["the nearest of two", "falMultiplier", "failMultiplier"],
   ])("finds %s", (_name, written, meant) => {
     expect(nearestName(written, known)).toBe(meant);

@@ -4,8 +4,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   let nearest: string | null = null;
   let nearestDistance = limit + 1;
   for (const candidate of known) {
-    // fail_multiplier and FailMultiplier are failMultiplier, however many letters that changes.
-    const distance = fold(candidate) === fold(name) ? 0 : editDistance(name, candidate, nearestDistance);
+    const distance = distanceBetween(name, candidate, limit, nearestDistance);
     if (distance < nearestDistance) {
       nearest = candidate;
       nearestDistance = distance;
@@ -18,6 +17,18 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
 export function suggest(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === null ? "" : `; did you mean ${JSON.stringify(nearest)}?`;
+}
+
+// A shorter beginning than this is shared by chance.
+const minBeginning = 4;
+
+function distanceBetween(name: string, candidate: string, limit: number, nearestDistance: number): number {
+  // fail_multiplier and FailMultiplier are failMultiplier, however many letters that changes.
+  if (fold(candidate) === fold(name)) return 0;
+  const [shorter, longer] = name.length < candidate.length ? [name, candidate] : [candidate, name];
+  const isBeginning = shorter.length >= minBeginning && fold(longer).startsWith(fold(shorter));
+  const distance = editDistance(name, candidate, nearestDistance);
+  return isBeginning ? Math.min(distance, limit) : distance;
 }
 
 function fold(name: string): string {

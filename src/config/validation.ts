@@ -165,7 +165,8 @@ function nounOf(value: unknown): string {
 
 function describeType(expected: readonly string[], value: unknown): string {
   if (value === undefined) return "is required";
-  const wanted = expected.join(" or ");
+  const wanted = [...new Set(expected)].join(" or ");
+  if (typeof value === "number" && !Number.isFinite(value)) return "must be a finite number";
   if (typeof value === "number" && wanted === "a whole number") {
     return Number.isInteger(value) ? "is too large to be exact" : "must be a whole number";
   }

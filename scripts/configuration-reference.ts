@@ -1,0 +1,150 @@
+import type { JsonSchema } from "../src/config/json-schema.ts";
+
+/** A key of the configuration as a line of the reference. */
+interface Row {
+  readonly key: string;
+  readonly type: string;
+  readonly defaultText: string;
+  readonly description: string;
+}
+
+/** The reference of every key, as Markdown, made from the JSON Schema that validation and editors use. */
+export function renderReference(schema: JsonSchema): string {
+  const section = (key: string): JsonSchema => property(schema, key);
+  const [remote, embedded] = variants(section("source"));
+  const organization = variants(items(section("organizations"))).find((variant) => "properties" in variant) ?? {};
+  const settings = Object.keys(properties(section("defaults")));
+  const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(key.split(".")[0] ?? ""));
+  return [
+    "### Top level",
+    table(topLevelRows(schema)),
+    "### `source`",
+    `${text(section("source"))} One of two types.`,
+    "`type: remote`:",
+    table(rowsOf(remote ?? {})),
+    "`type: embedded`:",
+    table(rowsOf(embedded ?? {})),
+    "### `defaults`",
+    text(section("defaults")),
+    table(rowsOf(section("defaults"))),
+    "### `organizations`",
+    `A list. ${text(items(section("organizations")))} Beside these keys, every key of \`defaults\`.`,
+    table(ownRows),
+    "### `alerting`",
+    table(rowsOf(section("alerting"))),
+    ...receiverSections(items(section("receivers"))),
+    "### `silences`",
+    "A list. Each is fixed (`startsAt`, `endsAt`) or recurring (`schedule`, `duration`, `timezone`), and has at least one of `slug`, `check` and `labels`; all that it has must match.",
+    table(rowsOf(items(section("silences")))),
+    ...["server", "storage", "heartbeat", "log"].flatMap((key) => [
+      `### \`${key}\``,
+      text(section(key)),
+      table(rowsOf(section(key))),
+    ]),
+  ].join("\n\n");
+}
+
+function receiverSections(receiver: JsonSchema): string[] {
+  const types = variants(receiver);
+  const shared = Object.keys(properties(types[0] ?? {})).filter(
+    (key) => key !== "type" && types.every((type) => key in properties(type)),
+  );
+  const isShared = ({ key }: Row): boolean => shared.includes(key.split(".")[0] ?? "");
+  return [
+    "### `receivers`",
+    "A list. Keys of every type:",
+    table(rowsOf(types[0] ?? {}).filter(isShared)),
+    ...types.flatMap((type) => {
+      const own = rowsOf(type).filter((row) => !isShared(row) && row.key !== "type");
+      const kind = property(type, "type");
+      const head = `\`type: ${String(kind["const"])}\`: ${text(kind)}`;
+      return own.length === 0 ? [`${head} No more keys.`] : [head, table(own)];
+    }),
+  ];
+}
+
+function topLevelRows(schema: JsonSchema): Row[] {
+  return Object.entries(properties(schema)).map(([key, node]) => {
+    const [row] = rowsOf({ properties: { [key]: { ...node, properties: undefined } }, required: schema["required"] });
+    const isSection = "properties" in node || "oneOf" in node || isObject(node["items"]) || key === "organizations";
+    const link = isSection && key !== "include" ? `[\`${key}\`](#${key.toLowerCase()})` : `\`${key}\``;
+    return { ...(row ?? emptyRow), key: link };
+  });
+}
+
+const emptyRow: Row = { key: "", type: "", defaultText: "", description: "" };
+
+function rowsOf(node: JsonSchema, prefix = ""): Row[] {
+  const required = Array.isArray(node["required"]) ? (node["required"] as unknown[]) : [];
+  return Object.entries(properties(node)).flatMap(([name, child]) => {
+    const key = `${prefix}${name}`;
+    const nested = [child, ...variants(child)].find((variant) => isObject(variant["properties"]));
+    const row: Row = {
+      key,
+      type: typeOf(child),
+      defaultText:
+        "default" in child ? `\`${JSON.stringify(child["default"])}\`` : required.includes(name) ? "required" : "",
+      description: text(child),
+    };
+    return nested === undefined ? [row] : [row, ...rowsOf(nested, `${key}.`)];
+  });
+}
+
+function typeOf(node: JsonSchema): string {
+  const choices = variants(node).filter((variant) => !("$ref" in variant));
+  if (choices.length > 0) return [...new Set(choices.map(typeOf))].join(" or ");
+  if ("const" in node) return `\`${String(node["const"])}\``;
+  if (Array.isArray(node["enum"])) return node["enum"].map((choice) => `\`${String(choice)}\``).join(", ");
+  if (node["type"] === "array") return `list of ${plural(typeOf(items(node)))}`;
+  if (node["type"] === "integer") return "whole number";
+  if (node["type"] === "object")
+    return "properties" in node || !("additionalProperties" in node) ? "object" : "names and texts";
+  if (node["type"] === "string") return stringType(node);
+  return typeof node["type"] === "string" ? node["type"] : "object";
+}
+
+function stringType(node: JsonSchema): string {
+  if (typeof node["pattern"] === "string" && node["pattern"].includes("ms)?")) return "duration";
+  if (node["format"] === "date-time") return "time";
+  return node["format"] === "uri" ? "URL" : "string";
+}
+
+function plural(type: string): string {
+  return type
+    .split(" or ")
+    .map((one) => (one === "object" || one === "string" ? `${one}s` : one))
+    .join(" or ");
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = rows.map(({ key, type, defaultText, description }) => {
+    const name = key.startsWith("[") ? key : `\`${key}\``;
+    return `| ${name} | ${type} | ${defaultText} | ${description} |`.replaceAll(/(?<=\S)\|(?=\S)/g, "\\|");
+  });
+  return ["| key | type | default | |", "|---|---|---|---|", ...lines].join("\n").replaceAll("``", "`");
+}
+
+function properties(node: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return isObject(node["properties"]) ? (node["properties"] as Record<string, JsonSchema>) : {};
+}
+
+function property(node: JsonSchema, key: string): JsonSchema {
+  return properties(node)[key] ?? {};
+}
+
+function items(node: JsonSchema): JsonSchema {
+  return isObject(node["items"]) ? node["items"] : {};
+}
+
+function variants(node: JsonSchema): readonly JsonSchema[] {
+  const found = node["anyOf"] ?? node["oneOf"];
+  return Array.isArray(found) ? (found as JsonSchema[]) : [];
+}
+
+function text(node: JsonSchema): string {
+  return typeof node["description"] === "string" ? node["description"] : "";
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
