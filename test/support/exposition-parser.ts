@@ -27,7 +27,7 @@ export function parseExposition(text: string, format: "text" | "openmetrics"): M
   let head: { name: string; type?: string; help?: string } | null = null;
   let current: ParsedFamily | null = null;
   for (const line of lines) {
-    const meta = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.+)$/.exec(line);
+    const meta = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) ([^\n]+)$/.exec(line);
     if (meta !== null) {
       const [, kind = "", name = "", rest = ""] = meta;
       if (families.has(name)) throw new Error(`${name} twice`);
