@@ -1,0 +1,360 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
+import type { OutboxReceiver } from "../../src/alerting/attempt.ts";
+import type { AlertNotice, Notification } from "../../src/alerting/notification.ts";
+import { createNotifier, type Notifier } from "../../src/alerting/notifier.ts";
+import { createOutbox, type Outbox } from "../../src/alerting/outbox.ts";
+import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
+import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
+import { createSilentLogger } from "../../src/base/logger.ts";
+import type { CheckName, CheckReport } from "../../src/contract/report.ts";
+import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store, StoreParts } from "../../src/store/store.ts";
+import { errorReport, resultReport } from "./reports.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+
+/** What a receiver does with each delivery; a test changes it at will. */
+export type Answer = (notification: Notification) => DeliveryOutcome | Promise<DeliveryOutcome>;
+
+/** A receiver that notes what it was sent. */
+export interface FakeReceiver {
+  answer: Answer;
+  /** Accepted ones, in order, repeats of an id included. */
+  readonly accepted: Notification[];
+  /** All attempts, in order. */
+  readonly attempts: { readonly atMs: number; readonly id: string }[];
+}
+
+export interface WorldOptions {
+  readonly slugs?: readonly string[];
+  readonly receivers?: readonly (Partial<ReceiverRoute> & {
+    readonly name: string;
+    readonly resendIntervalMs?: number;
+  })[];
+  readonly policy?: Partial<AlertPolicy>;
+  /** Of single organizations, over the common ones. */
+  readonly targets?: Readonly<Record<string, Partial<Omit<AlertTarget, "policy">>>>;
+  readonly settings?: Partial<Omit<AlertingSettings, "receivers" | "targetOf">>;
+  readonly random?: () => number;
+}
+
+/** Where a crash can be made to happen. */
+export type CrashPoint = "record" | "form" | "acknowledge";
+
+/** Recorder, notifier and outbox over a real store, with virtual time and receivers of the test's making. */
+export interface AlertingWorld {
+  readonly clock: VirtualClock;
+  readonly store: Store;
+  readonly receivers: ReadonlyMap<string, FakeReceiver>;
+  readonly notifier: Notifier;
+  readonly outbox: Outbox;
+  /** A run of the check now, made durable; `count` is its currentCount. */
+  run(
+    slug: string,
+    severity: Severity,
+    details?: { count?: number; check?: CheckName; coverage?: number },
+  ): Promise<Recorded>;
+  /** Records a report of the test's making. */
+  record(report: CheckReport): Promise<Recorded>;
+  /** Lets `ms` pass, forming and delivering whenever something is due. */
+  advance(ms: number): Promise<void>;
+  /** Forms and delivers what is due now. */
+  settle(): Promise<void>;
+  /** Changes what a reload may change, and does what a reload does. */
+  reload(options: WorldOptions): Promise<void>;
+  silence(slug: string, forMs: number): Promise<string>;
+  acknowledge(slug: string): Promise<boolean>;
+  /** Another process on the same store: what the old one had leased has to run out. */
+  restart(): void;
+  /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
+  crashAt(point: CrashPoint): void;
+  /** `event slug severity` of each entry that the receiver accepted, notifications apart from each other; repeats dropped. */
+  told(receiver?: string): string[][];
+  /** What the receiver accepted, repeats of an id dropped. */
+  notifications(receiver?: string): Notification[];
+  close(): Promise<void>;
+}
+
+const startMs = Date.parse("2026-11-02T08:00:00.000Z");
+const leaseMs = 30_000;
+const plain: AlertPolicy = {
+  forMs: 0,
+  keepFiringForMs: 0,
+  unknownAfter: 3,
+  repeatIntervalMs: 0,
+  minBaselineCoverage: 0,
+};
+
+class Crash extends Error {}
+
+/** A world that begins on a Monday morning; groupWait 10 s, groupInterval 1 m, no fleet verdict unless asked for. */
+export async function createAlertingWorld(initial: WorldOptions = {}): Promise<AlertingWorld> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-alerting-"));
+  const clock = createVirtualClock({ startMs });
+  const store = await openStore({ path: join(folder, "flatline.db"), clock });
+  const logger = createSilentLogger();
+  const receivers = new Map<string, FakeReceiver>();
+  let options = initial;
+  let processes = 0;
+  let ids = 0;
+  let crash: CrashPoint | null = null;
+  const newId = (): string => `id-${String(++ids).padStart(6, "0")}`;
+  const random = initial.random ?? ((): number => 0.5);
+
+  const slugs = (): readonly string[] => options.slugs ?? ["acme"];
+  const routes = (): readonly ReceiverRoute[] =>
+    (options.receivers ?? [{ name: "ops" }]).map((route) => ({
+      minSeverity: "warn",
+      sendResolved: true,
+      sendUnknown: false,
+      match: null,
+      ...route,
+    }));
+
+  function targetOf(_check: CheckName, slug: string): AlertTarget | null {
+    if (!slugs().includes(slug)) return null;
+    return {
+      policy: { ...plain, ...options.policy },
+      receivers: routes().map(({ name }) => name),
+      labels: {},
+      url: null,
+      isDrill: false,
+      ...options.targets?.[slug],
+    };
+  }
+
+  function settings(): AlertingSettings {
+    return {
+      groupWaitMs: 10_000,
+      groupIntervalMs: 60_000,
+      fleet: null,
+      externalUrl: null,
+      silences: [],
+      ...options.settings,
+      receivers: routes(),
+      targetOf,
+    };
+  }
+
+  function outboxReceivers(): OutboxReceiver[] {
+    return (options.receivers ?? [{ name: "ops" }]).map(({ name, resendIntervalMs }) => {
+      const fake = receivers.get(name) ?? {
+        answer: (): DeliveryOutcome => ({ kind: "accepted", detail: "" }),
+        accepted: [],
+        attempts: [],
+      };
+      receivers.set(name, fake);
+      return {
+        receiver: {
+          name,
+          type: "fake",
+          ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
+          deliver: async (notification) => {
+            fake.attempts.push({ atMs: clock.nowMs(), id: notification.id });
+            const outcome = await fake.answer(notification);
+            if (outcome.kind === "accepted") fake.accepted.push(notification);
+            return outcome;
+          },
+        },
+        timeoutMs: 10_000,
+        maxAgeMs: 24 * 3_600_000,
+        rateLimit: null,
+      };
+    });
+  }
+
+  function crashing(point: CrashPoint): boolean {
+    if (crash !== point) return false;
+    crash = null;
+    return true;
+  }
+
+  /** A transaction that a crash interrupts is rolled back. */
+  function crashable(point: CrashPoint): Store {
+    return {
+      ...store,
+      transaction: (work) =>
+        store.transaction(async (parts: StoreParts) => {
+          const done = await work(parts);
+          if (crashing(point)) throw new Crash(point);
+          return done;
+        }),
+    };
+  }
+
+  let owner = "";
+  let recorder: Recorder;
+  let notifier: Notifier;
+  let outbox: Outbox;
+
+  function restart(): void {
+    owner = `process-${++processes}`;
+    const common = { clock, logger, newId, settings };
+    recorder = createRecorder({ ...common, store: crashable("record"), onChange: () => undefined });
+    notifier = createNotifier({ ...common, store: crashable("form"), onEnqueued: () => undefined });
+    outbox = createOutbox({
+      store: {
+        ...store.outbox,
+        delivered: async (id, by) => {
+          if (crashing("acknowledge")) throw new Crash("acknowledge");
+          return store.outbox.delivered(id, by);
+        },
+      },
+      clock,
+      random,
+      logger,
+      metrics: { notificationAttempt: () => undefined },
+      owner,
+      receivers: outboxReceivers(),
+      resend: (receiver) => notifier.resend(receiver),
+    });
+  }
+
+  async function surviving<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      restart();
+      return await work();
+    }
+  }
+
+  async function syncSchedule(): Promise<void> {
+    const checks = ["dead-asset-spike", "review-queue"] as const;
+    await store.schedule.sync(
+      slugs().flatMap((slug) => checks.map((check) => ({ check, slug, scheduleKey: "manual", nextDueAtMs: startMs }))),
+    );
+  }
+
+  async function record(report: CheckReport): Promise<Recorded> {
+    return surviving(async () => {
+      const { check, slug } = report;
+      const claim = { check, slug, nowMs: clock.nowMs(), owner, leaseUntilMs: clock.nowMs() + leaseMs };
+      let run = await store.schedule.claimNow(claim);
+      if (run === null) {
+        // The lease of the process that crashed: nobody will complete it.
+        await clock.advance(leaseMs);
+        run = await store.schedule.claimNow({ ...claim, nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + leaseMs });
+      }
+      if (run === null) throw new Error(`${slug} cannot be claimed`);
+      return recorder.record({ run, owner, report, nextDueAtMs: clock.nowMs() + 300_000 });
+    });
+  }
+
+  async function settleNow(): Promise<number | null> {
+    for (;;) {
+      const { formed, nextAtMs } = await surviving(() => notifier.runOnce());
+      const { leased } = await surviving(() => outbox.runOnce());
+      if (formed === 0 && leased === 0) return nextAtMs;
+    }
+  }
+
+  async function advance(ms: number): Promise<void> {
+    const untilMs = clock.nowMs() + ms;
+    for (;;) {
+      const nextAtMs = await settleNow();
+      const attempts = [...(await store.outbox.nextAttempts()).values()].map((atMs) =>
+        Math.max(atMs, clock.nowMs() + 1_000),
+      );
+      const nextMs = Math.min(
+        untilMs,
+        ...attempts,
+        ...(nextAtMs === null ? [] : [Math.max(nextAtMs, clock.nowMs() + 1)]),
+      );
+      if (nextMs >= untilMs) break;
+      await clock.advanceTo(nextMs);
+    }
+    await clock.advanceTo(untilMs);
+    await settleNow();
+  }
+
+  function notifications(receiver = "ops"): Notification[] {
+    const accepted = receivers.get(receiver)?.accepted ?? [];
+    return [...new Map(accepted.map((notification) => [notification.id, notification])).values()];
+  }
+
+  const entry = ({ event, slug, severity }: AlertNotice): string => `${event} ${slug} ${severity}`;
+
+  await syncSchedule();
+  restart();
+  return {
+    clock,
+    store,
+    receivers,
+    get notifier() {
+      return notifier;
+    },
+    get outbox() {
+      return outbox;
+    },
+    run: (slug, severity, { count, check, coverage } = {}) => {
+      const named = { startedAtMs: clock.nowMs(), slug, ...(check === undefined ? {} : { check }) };
+      if (severity === "unknown") return record(errorReport(named));
+      const given: ResultSeverity = severity;
+      return record(
+        resultReport({
+          ...named,
+          severity: given,
+          baselineCoverage: coverage ?? null,
+          ...(count === undefined ? {} : { currentCount: count }),
+          assetTypeExcess:
+            given === "ok"
+              ? []
+              : [
+                  { assetType: "URL", excess: 30 },
+                  { assetType: "EMAIL", excess: 10 },
+                ],
+        }),
+      );
+    },
+    record,
+    advance,
+    settle: async () => {
+      await settleNow();
+    },
+    reload: async (changes) => {
+      options = { ...options, ...changes };
+      await syncSchedule();
+      await surviving(() => recorder.endUnconfigured());
+      await store.notices.forgetReceiversExcept(routes().map(({ name }) => name));
+      await outbox.setReceivers(outboxReceivers());
+    },
+    silence: async (slug, forMs) => {
+      const id = newId();
+      const nowMs = clock.nowMs();
+      await store.silences.add({
+        id,
+        slug,
+        check: null,
+        startsAtMs: nowMs,
+        endsAtMs: nowMs + forMs,
+        comment: "test",
+        createdBy: null,
+        createdAtMs: nowMs,
+      });
+      return id;
+    },
+    acknowledge: async (slug) => {
+      const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
+      if (alert === undefined) return false;
+      await acknowledgeAlert(store, { alertId: alert.id, by: "kim", comment: null, nowMs: clock.nowMs() });
+      return true;
+    },
+    restart,
+    crashAt: (point) => {
+      crash = point;
+    },
+    told: (receiver) => notifications(receiver).map(({ alerts }) => alerts.map(entry)),
+    notifications,
+    close: async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
