@@ -100,6 +100,9 @@ export function addressSecrets(address: Secret): readonly Secret[] {
   if (URL.canParse(text)) {
     const url = new URL(text);
     const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
+    // What a user and password in the address become on the wire.
+    const basic = `${decoded(url.username)}:${decoded(url.password)}`;
+    if (url.password !== "") parts.add(Buffer.from(basic).toString("base64"));
     for (const whole of [url.href, `${url.pathname}${url.search}`]) if (whole.length > 1) parts.add(whole);
     for (const token of tokens) {
       if (token.length < shortestTokenCharacters) continue;

@@ -129,8 +129,14 @@ function messageId(id: string): string {
 }
 
 function passwordsOf(address: string): Secret[] {
-  const { password } = new URL(address);
-  return password === "" ? [] : [new Secret(password), new Secret(decodeURIComponent(password))];
+  const { username, password } = new URL(address);
+  if (password === "") return [];
+  const plain = decodeURIComponent(password);
+  // AUTH PLAIN and AUTH LOGIN send these forms of it, which a server may echo.
+  const sent = [`\0${decodeURIComponent(username)}\0${plain}`, plain].map((text) =>
+    Buffer.from(text).toString("base64"),
+  );
+  return [...sent, password, plain].map((text) => new Secret(text));
 }
 
 async function orAborted<Result>(work: Promise<Result>, signal: DeliveryContext["signal"]): Promise<Result> {

@@ -67,6 +67,8 @@ export function trimMessage(message: Message, scale: number): Message {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const trimFacts = (facts: readonly Fact[]): Fact[] =>
     facts.map(({ name, value }) => ({ name: cutText(name, length(60)), value: cutText(value, length(240)) }));
+  const trimLinks = (links: readonly MessageLink[]): MessageLink[] =>
+    links.map(({ label, url }) => ({ label: cutText(label, length(80)), url }));
   return {
     severity: message.severity,
     title: cutText(message.title, length(140)),
@@ -82,14 +84,14 @@ export function trimMessage(message: Message, scale: number): Message {
         maxLength: length(1800),
       }),
       action: section.action === null ? null : cutText(section.action, length(600)),
-      links: section.links,
+      links: trimLinks(section.links),
     })),
     lines: cutList(message.lines, {
       maxItems: Math.max(1, Math.floor(60 * scale)),
       maxItemLength: length(200),
       maxLength: length(2400),
     }),
-    links: message.links,
+    links: trimLinks(message.links),
   };
 }
 

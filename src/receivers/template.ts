@@ -45,6 +45,7 @@ function createEngine(contentType: string): Liquid {
   const outputEscape = escapeFor(contentType);
   const engine = new Liquid({
     fs: noFiles,
+    relativeReference: false,
     strictVariables: true,
     strictFilters: true,
     lenientIf: true,

@@ -8,6 +8,8 @@ import { plainText } from "./text.ts";
 
 // As many alerts as are told in full; of more each has its line.
 const maxSections = 3;
+// A link can't be cut: a longer one is left out, for it would take the room of what is said.
+const maxLinkLength = 400;
 
 /** The notification in words: numbers first, then meaning, evidence before advice. */
 export function messageOf(notification: Notification): Message {
@@ -75,12 +77,8 @@ export function httpLinks(links: readonly { readonly label: string; readonly url
   return links.flatMap(({ label, url }) => {
     if (url === null || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return [];
     // The parsed form has no space, quote or angle bracket left that could end a link early.
-    return [
-      {
-        label,
-        url: new URL(url).href.replaceAll(/[|()'\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`),
-      },
-    ];
+    const href = new URL(url).href.replaceAll(/[|()'\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+    return href.length > maxLinkLength ? [] : [{ label, url: href }];
   });
 }
 

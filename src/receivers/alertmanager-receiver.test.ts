@@ -1,0 +1,189 @@
+import { Agent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import { Secret } from "../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
+import { labelledAlerts } from "./alertmanager-alerts.ts";
+import { alertmanagerWebhookBody, fingerprint } from "./alertmanager-body.ts";
+import { createAlertmanagerReceiver } from "./alertmanager-receiver.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+
+const samples = sampleNotifications();
+const nowMs = Date.UTC(2026, 0, 15, 12, 0, 5);
+const signal = new AbortController().signal;
+
+function sample(kind: string): Notification {
+  const notification = samples[kind];
+  if (notification === undefined) throw new Error(`no sample ${kind}`);
+  return notification;
+}
+function noticeOf(kind: string): AlertNotice {
+  const [notice] = sample(kind).alerts;
+  if (notice === undefined) throw new Error(`no notice in ${kind}`);
+  return notice;
+}
+/** What fires and what has ended, as `alertname/slug/severity`. */
+function summary(notification: Notification): { firing: string[]; ended: string[] } {
+  const alerts = labelledAlerts(notification, nowMs);
+  const name = ({ labels }: (typeof alerts)[number]): string =>
+    `${labels["alertname"]}/${labels["slug"] ?? ""}/${labels["severity"]}`;
+  return {
+    firing: alerts.filter(({ endsAtMs }) => endsAtMs === null).map(name),
+    ended: alerts.filter(({ endsAtMs }) => endsAtMs !== null).map(name),
+  };
+}
+function withAlerts(alerts: readonly AlertNotice[]): Notification {
+  return { ...sample("firing"), status: alerts.at(-1)?.status ?? "firing", alerts };
+}
+
+describe("labelledAlerts", () => {
+  const firing = noticeOf("firing");
+  const rules: [string, Notification, string[], string[]][] = [
+    ["a firing alert", sample("firing"), ["FlatlineDeadAssetSpike/acme/fail"], []],
+    [
+      "a change of severity ends the old label set in the same request",
+      sample("escalated"),
+      ["FlatlineDeadAssetSpike/acme/fail"],
+      ["FlatlineDeadAssetSpike/acme/warn"],
+    ],
+    ["a resolved alert", sample("resolved"), [], ["FlatlineDeadAssetSpike/acme/fail"]],
+    [
+      "a resolved alert of which the receiver knew another severity ends both",
+      withAlerts([{ ...noticeOf("resolved"), previousSeverity: "warn" }]),
+      [],
+      ["FlatlineDeadAssetSpike/acme/fail", "FlatlineDeadAssetSpike/acme/warn"],
+    ],
+    [
+      "several changes of one alert are its last state, and all before it ended",
+      withAlerts([
+        { ...firing, severity: "warn" },
+        { ...firing, event: "escalated", previousSeverity: "warn" },
+      ]),
+      ["FlatlineDeadAssetSpike/acme/fail"],
+      ["FlatlineDeadAssetSpike/acme/warn"],
+    ],
+    [
+      "an alert that ended and began again within a group fires",
+      withAlerts([noticeOf("resolved"), { ...firing, id: "next" }]),
+      ["FlatlineDeadAssetSpike/acme/fail"],
+      [],
+    ],
+    ["an unknown alert", sample("unknown"), ["FlatlineUnknown/acme/unknown"], []],
+    ["a recovered alert", sample("recovered"), [], ["FlatlineUnknown/acme/unknown"]],
+    ["the review queue", sample("review-queue"), ["FlatlineReviewQueue/acme/warn"], []],
+    [
+      "a fleet verdict is one alert in place of its members', at the severity that holds",
+      sample("fleet"),
+      ["FlatlineFleetSpike//fail"],
+      ["FlatlineFleetSpike//warn"],
+    ],
+    [
+      "a fleet verdict's end ends its members, too",
+      sample("fleet-resolved"),
+      [],
+      [
+        "FlatlineFleetSpike//fail",
+        "FlatlineFleetSpike//warn",
+        "FlatlineDeadAssetSpike/acme/fail",
+        "FlatlineDeadAssetSpike/globex/warn",
+        "FlatlineDeadAssetSpike/globex/fail",
+      ],
+    ],
+    [
+      "an unknown alert beside a fleet verdict stays itself",
+      { ...sample("fleet"), alerts: [...sample("fleet").alerts, noticeOf("unknown")] },
+      ["FlatlineFleetSpike//fail", "FlatlineUnknown/acme/unknown"],
+      ["FlatlineFleetSpike//warn"],
+    ],
+  ];
+  it.each(rules)("%s", (_rule, notification, firing, ended) => {
+    expect(summary(notification)).toEqual({ firing, ended });
+  });
+
+  it("has the organization's labels, none of which takes the place of its own", () => {
+    const labels = { team: "trust", severity: "none", alertname: "x", "bad-name": "y", empty: "" };
+    const [alert] = labelledAlerts(withAlerts([{ ...firing, labels }]), nowMs);
+
+    expect(alert?.labels).toEqual({
+      alertname: "FlatlineDeadAssetSpike",
+      check: "dead-asset-spike",
+      slug: "acme",
+      severity: "fail",
+      team: "trust",
+    });
+  });
+
+  it("ends an alert at the run that ended it, never after now", () => {
+    const [alert] = labelledAlerts(sample("resolved"), nowMs);
+    const [late] = labelledAlerts(withAlerts([{ ...noticeOf("resolved"), endsAtMs: nowMs + 60_000 }]), nowMs);
+
+    expect(alert?.endsAtMs).toBe(Date.UTC(2026, 0, 15, 12));
+    expect(late?.endsAtMs).toBe(nowMs);
+  });
+});
+
+describe("alertmanagerWebhookBody", () => {
+  it("writes what fires with Go's zero time, and what all have in common", () => {
+    const body = alertmanagerWebhookBody(sample("escalated"));
+
+    expect(body).toMatchObject({
+      version: "4",
+      status: "firing",
+      receiver: "sample",
+      groupLabels: { alertname: "FlatlineDeadAssetSpike" },
+      commonLabels: { alertname: "FlatlineDeadAssetSpike", slug: "acme", team: "trust" },
+      alerts: [
+        { status: "firing", endsAt: "0001-01-01T00:00:00Z" },
+        { status: "resolved", endsAt: "2026-01-15T12:00:00.000Z" },
+      ],
+    });
+    expect(Object.keys(body.commonLabels)).not.toContain("severity");
+  });
+
+  it("has Prometheus' fingerprints", () => {
+    // common/model: LabelSet{}.Fingerprint() is the offset basis of FNV-1a.
+    expect(fingerprint({})).toBe("cbf29ce484222325");
+    expect(fingerprint({ b: "2", a: "1" })).toBe(fingerprint({ a: "1", b: "2" }));
+    expect(fingerprint({ a: "1" })).not.toBe(fingerprint({ a: "2" }));
+  });
+});
+
+describe("createAlertmanagerReceiver", () => {
+  let dispatcher: Agent;
+  let sinks: HttpSink[];
+
+  beforeEach(async () => {
+    dispatcher = new Agent();
+    sinks = [
+      await startHttpSink((response) => response.writeHead(200).end()),
+      await startHttpSink((response, _request, index) => response.writeHead(index === 0 ? 503 : 200).end("starting")),
+    ];
+  });
+  afterEach(async () => {
+    await dispatcher.destroy();
+    for (const sink of sinks) await sink.close();
+  });
+
+  it("posts to every address, and asks for another attempt until all have accepted", async () => {
+    const urls = sinks.map(({ url }) => new Secret(`${url}/prefix/`));
+    const receiver = createAlertmanagerReceiver(
+      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { dispatcher },
+    );
+
+    const first = await receiver.deliver(sample("firing"), { signal, nowMs });
+    const second = await receiver.deliver(sample("firing"), { signal, nowMs });
+
+    expect(first).toMatchObject({ kind: "retry", error: expect.stringContaining("1 of 2") });
+    expect(second).toMatchObject({ kind: "accepted" });
+    expect(receiver.resendIntervalMs).toBe(60_000);
+    for (const { requests } of sinks) {
+      expect(requests).toHaveLength(2);
+      expect(requests[0]).toMatchObject({ method: "POST", path: "/prefix/api/v2/alerts" });
+      expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject([
+        { startsAt: "2026-01-15T00:20:00.000Z", endsAt: new Date(nowMs + 4 * 60_000).toISOString() },
+      ]);
+    }
+  });
+});

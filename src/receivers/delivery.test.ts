@@ -1,0 +1,151 @@
+import type { ServerResponse } from "node:http";
+
+import { Agent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { Secret } from "../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
+import { addressSecrets, combineOutcomes, deliverRequest } from "./delivery.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+let dispatcher: Agent;
+let sink: HttpSink | null;
+
+beforeEach(() => {
+  dispatcher = new Agent();
+  sink = null;
+});
+afterEach(async () => {
+  await dispatcher.destroy();
+  await sink?.close();
+});
+
+async function deliver(answer: (response: ServerResponse) => void, path = "/", signal = new AbortController().signal) {
+  sink = await startHttpSink(answer);
+  const url = new Secret(`${sink.url}${path}`);
+  return deliverRequest(dispatcher, { url, headers: {}, body: "{}" }, { signal, nowMs });
+}
+
+describe("deliverRequest", () => {
+  const rules: [string, number, Record<string, string>, object][] = [
+    ["200 is accepted", 200, {}, { kind: "accepted" }],
+    ["202 is accepted", 202, {}, { kind: "accepted" }],
+    ["204 is accepted", 204, {}, { kind: "accepted" }],
+    ["301 is rejected: redirects are not followed", 301, { location: "/other" }, { kind: "rejected" }],
+    ["304 is rejected", 304, {}, { kind: "rejected" }],
+    ["400 is rejected", 400, {}, { kind: "rejected", error: "HTTP 400: why" }],
+    ["401 is rejected", 401, {}, { kind: "rejected" }],
+    ["404 is rejected", 404, {}, { kind: "rejected" }],
+    ["410 is rejected", 410, {}, { kind: "rejected" }],
+    ["408 is tried again", 408, {}, { kind: "retry", retryAfterMs: null }],
+    ["429 is tried again", 429, {}, { kind: "retry", error: "HTTP 429: why", retryAfterMs: null }],
+    ["Retry-After in seconds", 429, { "retry-after": "120" }, { kind: "retry", retryAfterMs: 120_000 }],
+    [
+      "Retry-After as a date",
+      503,
+      { "retry-after": "Thu, 15 Jan 2026 12:01:30 GMT" },
+      { kind: "retry", retryAfterMs: 90_000 },
+    ],
+    ["a Retry-After that is none", 503, { "retry-after": "soon" }, { kind: "retry", retryAfterMs: null }],
+    ["500 is tried again", 500, {}, { kind: "retry" }],
+    ["599 is tried again", 599, {}, { kind: "retry" }],
+  ];
+  it.each(rules)("%s", async (_rule, status, headers, outcome) => {
+    const got = await deliver((response) => response.writeHead(status, headers).end("why"));
+
+    expect(got).toMatchObject(outcome);
+    expect(sink?.requests).toHaveLength(1);
+  });
+
+  it("tries again after a reset", async () => {
+    const outcome = await deliver((response) => response.socket?.destroy());
+
+    expect(outcome).toMatchObject({ kind: "retry", retryAfterMs: null });
+  });
+
+  it("tries again when the deadline passes", async () => {
+    const deadline = new AbortController();
+    const outcome = deliver(() => deadline.abort(new DOMException("late", "TimeoutError")), "/", deadline.signal);
+
+    expect(await outcome).toMatchObject({ kind: "retry", error: "no complete answer in time" });
+  });
+
+  it("tries again when nobody listens", async () => {
+    const url = new Secret("http://127.0.0.1:1/");
+
+    const signal = new AbortController().signal;
+    const outcome = await deliverRequest(dispatcher, { url, headers: {}, body: "" }, { signal, nowMs });
+
+    expect(outcome).toMatchObject({ kind: "retry" });
+  });
+
+  it("reads 64 KiB of an endless answer and takes its status", async () => {
+    const outcome = await deliver((response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536, "x");
+      const write = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on("drain", write);
+      write();
+    });
+
+    expect(outcome.kind).toBe("accepted");
+  });
+
+  it.each([
+    ["the whole address", (url: string) => url],
+    ["its path", () => "no service at /services/T0000/B0000/abcdefgh%20SECRET?key=0123456789"],
+    ["its token", () => "unknown token abcdefgh%20SECRET"],
+    ["its token, decoded", () => "unknown token abcdefgh SECRET"],
+    ["a value of its query", () => "bad key 0123456789"],
+  ])("shows nothing of a secret when the answer echoes %s", async (_what, echo) => {
+    const path = "/services/T0000/B0000/abcdefgh%20SECRET?key=0123456789";
+
+    const outcome = await deliver((response) => response.writeHead(404).end(echo(`${sink?.url}${path}`)), path);
+
+    expect(JSON.stringify(outcome)).toContain("***");
+    expect(JSON.stringify(outcome)).not.toMatch(/SECRET|0123456789/);
+  });
+
+  it("redacts before it cuts, and puts answers on one line", async () => {
+    const token = "T".repeat(40);
+    const outcome = await deliver(
+      (response) => response.writeHead(400).end(`${"a\n\u001b[31m".repeat(40)}${"b".repeat(50)}${token}`),
+      `/${token}`,
+    );
+
+    expect(outcome.kind).toBe("rejected");
+    const error = outcome.kind === "rejected" ? outcome.error : "";
+    expect(error.length).toBeLessThan(320);
+    expect(error).not.toMatch(/T{3}|\p{Cc}/u);
+  });
+});
+
+describe("addressSecrets", () => {
+  it("holds credentials", () => {
+    const secrets = addressSecrets(new Secret("https://user-name:pass%40word@example.com/"));
+
+    expect(secrets.map((secret) => secret.reveal())).toEqual(expect.arrayContaining(["pass@word", "pass%40word"]));
+  });
+});
+
+describe("combineOutcomes", () => {
+  const accepted = { kind: "accepted", detail: "HTTP 200" } as const;
+  const retry = { kind: "retry", error: "HTTP 503", retryAfterMs: 5_000 } as const;
+  const rejected = { kind: "rejected", error: "HTTP 400" } as const;
+
+  it.each([
+    ["all accepted", [accepted, accepted], { kind: "accepted" }],
+    [
+      "one to be tried again",
+      [accepted, rejected, retry],
+      { kind: "retry", retryAfterMs: 5_000, error: "1 of 3 requests failed, the first with HTTP 503" },
+    ],
+    ["one rejected", [accepted, rejected], { kind: "rejected" }],
+    ["none", [], { kind: "accepted" }],
+    ["the longest wait", [retry, { ...retry, retryAfterMs: 9_000 }], { retryAfterMs: 9_000 }],
+  ])("%s", (_rule, outcomes, combined) => {
+    expect(combineOutcomes(outcomes)).toMatchObject(combined);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import type { Notification } from "../alerting/notification.ts";
+import { Secret } from "../base/secret.ts";
+import { startSmtpSink, type SmtpSink } from "../../test/support/smtp-sink.ts";
+import { createEmailReceiver, mailOf } from "./email-receiver.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+
+const samples = sampleNotifications();
+let sink: SmtpSink | null = null;
+
+afterEach(async () => {
+  await sink?.close();
+  sink = null;
+});
+
+function firing(slug = "acme"): Notification {
+  const { firing: sample } = samples;
+  if (sample === undefined) throw new Error("no sample");
+  return { ...sample, alerts: sample.alerts.map((alert) => ({ ...alert, slug })) };
+}
+
+async function deliver(url: string, notification = firing(), signal = new AbortController().signal) {
+  const to = ["trust@example.com", "ops@example.com"];
+  const options = { type: "email", name: "mail", from: "flatline@example.com", to, url: new Secret(url) } as const;
+  return createEmailReceiver(options).deliver(notification, { signal, nowMs: Date.UTC(2026, 0, 15, 12) });
+}
+
+describe("createEmailReceiver", () => {
+  it("sends one mail to all, with an id that is the same on a retry", async () => {
+    sink = await startSmtpSink("250 queued as 42");
+
+    const outcome = await deliver(sink.url);
+    await deliver(sink.url);
+
+    expect(outcome).toEqual({ kind: "accepted", detail: "250 queued as 42" });
+    expect(sink.mails).toHaveLength(2);
+    const [mail] = sink.mails;
+    expect(mail).toMatchObject({ from: "flatline@example.com", to: ["trust@example.com", "ops@example.com"] });
+    expect(mail?.data).toContain("Date: Thu, 15 Jan 2026 12:00:00 +0000");
+    expect(mail?.data).toContain("Auto-Submitted: auto-generated");
+    const ids = sink.mails.map(({ data }) => /^Message-ID: (.*)$/im.exec(data)?.[1]);
+    expect(ids[0]).toBe(`<${firing().id}@flatline.invalid>`);
+    expect(ids[1]).toBe(ids[0]);
+  });
+
+  it("lets no text add a header", async () => {
+    sink = await startSmtpSink("250 ok");
+
+    await deliver(sink.url, firing("acme\r\nBcc: everyone@example.com\r\n\r\nhello"));
+
+    const [head] = (sink.mails[0]?.data ?? "").split("\r\n\r\n");
+    expect(head).not.toMatch(/^Bcc:/im);
+    expect(sink.mails[0]?.to).toEqual(["trust@example.com", "ops@example.com"]);
+  });
+
+  it.each([
+    ["4xx is tried again", "451 later", "retry"],
+    ["5xx is rejected", "554 no", "rejected"],
+  ])("%s", async (_rule, reply, kind) => {
+    sink = await startSmtpSink(reply);
+
+    expect(await deliver(sink.url)).toMatchObject({ kind, error: expect.stringContaining(reply) });
+  });
+
+  it("shows no password", async () => {
+    sink = await startSmtpSink("250 ok");
+    const url = sink.url.replace("smtp://", "smtp://user:p%40ssword-1@");
+
+    const outcome = await deliver(url);
+
+    expect(outcome.kind).toBe("rejected");
+    expect(JSON.stringify(outcome)).not.toMatch(/p@ssword|p%40ssword/);
+    expect(JSON.stringify(outcome)).not.toContain(Buffer.from("\0user\0p@ssword-1").toString("base64"));
+  });
+
+  it("is tried again when nobody listens, and when the deadline passes", async () => {
+    sink = await startSmtpSink(null);
+    const deadline = new AbortController();
+    const late = deliver(sink.url, firing(), deadline.signal);
+    deadline.abort(new DOMException("late", "TimeoutError"));
+
+    expect(await late).toMatchObject({ kind: "retry", error: "no complete answer in time" });
+    expect(await deliver("smtp://127.0.0.1:1")).toMatchObject({ kind: "retry" });
+  });
+
+  it("refuses an address that is not smtp", () => {
+    const options = {
+      type: "email",
+      name: "mail",
+      from: "a@example.com",
+      to: [],
+      url: new Secret("http://x"),
+    } as const;
+
+    expect(() => createEmailReceiver(options)).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+});
+
+describe("mailOf", () => {
+  it("puts the mails of one alert into one thread", () => {
+    const { escalated, resolved } = samples;
+    if (escalated === undefined || resolved === undefined) throw new Error("no samples");
+
+    expect(mailOf(resolved).references).toEqual(mailOf(escalated).references);
+    expect(mailOf(resolved).references).toHaveLength(1);
+  });
+});

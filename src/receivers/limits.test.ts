@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import { discordBody } from "./discord-receiver.ts";
+import { mailOf } from "./email-receiver.ts";
+import { teamsBody } from "./msteams-receiver.ts";
+import { pagerdutyEvents } from "./pagerduty-receiver.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+import { slackBody } from "./slack-receiver.ts";
+
+const hostile = [
+  "<!channel> @everyone <@U123> <@&456> <#C1|x> @here",
+  "*bold* _italic_ ~strike~ `code` ```block``` **b** __u__ ||s|| # h [text](https://evil.example) <https://evil.example|ok>",
+  "<at>everyone</at> {{DATE(2026-01-15T12:00:00Z)}} ${title} &lt;!here&gt; :fire: \\",
+  "\r\nBcc: everyone@example.com\r\n\r\n<script>alert(1)</script>",
+  '","blocks":[],"text":"',
+  "\u202Egnp.exe\u2066\u0000\u001b[31m\uD800 lone",
+  "𝒳".repeat(400),
+].join(" ");
+
+const { firing, fleet } = sampleNotifications();
+if (firing?.alerts[0] === undefined || fleet === undefined) throw new Error("no samples");
+const notice: AlertNotice = firing.alerts[0];
+const sampleFleet: Notification = fleet;
+
+function hostileNotice(text: string, findings: number, index = 0): AlertNotice {
+  const result = notice.result;
+  if (result === null) throw new Error("no result");
+  const observed = Object.fromEntries(Array.from({ length: 50 }, (_, key) => [`${text}${key}`, text]));
+  return {
+    ...notice,
+    id: `alert-${index}`,
+    slug: text,
+    labels: Object.fromEntries(Array.from({ length: 50 }, (_, key) => [`label_${key}`, text])),
+    url: `https://app.example.com/o/${encodeURIComponent(text.toWellFormed())}|<!channel>`,
+    counts: index % 2 === 0 ? notice.counts : null,
+    result: {
+      ...result,
+      observed,
+      findings: Array.from({ length: findings }, (_, key) => ({
+        kind: "x",
+        ref: `${text}${key}`,
+        severity: "fail" as const,
+        message: text,
+      })),
+      suggestedAction: text.repeat(3),
+    },
+  };
+}
+
+function notificationsOf(text: string, findings: number, organizations: number): Notification[] {
+  const one: Notification = { ...sampleFleet, fleet: null, summary: text, alerts: [hostileNotice(text, findings)] };
+  const three = { ...one, alerts: [0, 1, 2].map((index) => hostileNotice(text, findings, index)) };
+  const alerts = Array.from({ length: organizations }, (_, index) => hostileNotice(`${text}${index}`, 1, index));
+  const assetTypes = Array.from({ length: 40 }, (_, index) => ({
+    assetType: `${text}${index}`,
+    count: 1,
+    share: 0.025,
+  }));
+  return [one, three, { ...one, alerts }, { ...one, alerts, fleet: { ...(sampleFleet.fleet ?? fail()), assetTypes } }];
+}
+
+function fail(): never {
+  throw new Error("no fleet");
+}
+
+function* texts(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (Array.isArray(value)) for (const item of value) yield* texts(item);
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) yield* texts(item);
+}
+
+function expectWithinLimits(notification: Notification): void {
+  const slack = slackBody(notification);
+  expect(slack.blocks.length).toBeLessThanOrEqual(50);
+  for (const block of slack.blocks) {
+    if (block.type === "header") expect(block.text.text.length).toBeLessThanOrEqual(150);
+    if (block.type === "section" && "text" in block) expect(block.text.text.length).toBeLessThanOrEqual(3_000);
+    if (block.type === "section" && "fields" in block) {
+      expect(block.fields.length).toBeLessThanOrEqual(10);
+      for (const field of block.fields) expect(field.text.length).toBeLessThanOrEqual(2_000);
+    }
+  }
+  for (const text of texts(slack)) expect(text).not.toMatch(/<(?!https:\/\/)/);
+
+  const discord = discordBody(notification);
+  const [embed] = discord.embeds;
+  expect(embed?.title.length).toBeLessThanOrEqual(256);
+  expect(embed?.description.length).toBeLessThanOrEqual(4_096);
+  let total = (embed?.title.length ?? 0) + (embed?.description.length ?? 0);
+  for (const { name, value } of embed?.fields ?? []) {
+    expect(name.length).toBeLessThanOrEqual(256);
+    expect(value.length).toBeLessThanOrEqual(1_024);
+    total += name.length + value.length;
+  }
+  expect(total).toBeLessThanOrEqual(6_000);
+  expect(discord.allowed_mentions).toEqual({ parse: [] });
+
+  expect(Buffer.byteLength(JSON.stringify(teamsBody(notification)))).toBeLessThanOrEqual(28_000);
+
+  for (const event of pagerdutyEvents(notification)) {
+    expect(event.payload?.summary.length ?? 0).toBeLessThanOrEqual(1_024);
+    expect(event.dedup_key.length).toBeLessThanOrEqual(255);
+    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(512_000);
+  }
+
+  const mail = mailOf(notification);
+  expect(mail.subject).not.toMatch(/[\r\n]/);
+  for (const body of [slack, discord, teamsBody(notification), mail]) {
+    for (const text of texts(body)) {
+      expect(text.isWellFormed()).toBe(true);
+      expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u);
+    }
+  }
+}
+
+describe("limits", () => {
+  it.each(
+    notificationsOf(hostile, 5_000, 500).map(
+      (notification, index) => [["one", "three", "many", "fleet"][index], notification] as const,
+    ),
+  )("hold for 5,000 findings with hostile text: %s", (_kind, notification) => {
+    expectWithinLimits(notification);
+  });
+
+  it("hold for any text", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 300 }),
+        fc.nat(30),
+        fc.nat(40),
+        (text, findings, organizations) => {
+          for (const notification of notificationsOf(text, findings, organizations)) expectWithinLimits(notification);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it("say how much is missing", () => {
+    const [one, , many] = notificationsOf("acme", 5_000, 500);
+    if (one === undefined || many === undefined) throw new Error("no notification");
+
+    for (const word of [slackBody, discordBody, teamsBody, mailOf]) {
+      expect(JSON.stringify(word(one))).toMatch(/\+4,9\d\d more/);
+      expect(JSON.stringify(word(many))).toMatch(/\+4\d\d more/);
+    }
+  });
+});
+
+describe("text of others", () => {
+  const body = (slug: string): Notification => ({ ...firing, alerts: [{ ...notice, slug, counts: null }] });
+
+  it.each([
+    ["a mention in Slack", slackBody, "<!channel>", "&lt;!channel&gt;"],
+    ["a link in Slack", slackBody, "<https://evil.example|ok>", "&lt;https://evil.example|ok&gt;"],
+    ["markdown in Discord", discordBody, "**b** [t](u)", String.raw`\\*\\*b\\*\\* \\[t\\](u)`],
+    ["a mention in Discord", discordBody, "<@123>", String.raw`\\<\\@123\\>`],
+    ["an address in Discord", discordBody, "https://evil.example", String.raw`https\\://evil.example`],
+  ])("is no %s", (_what, word, slug, shown) => {
+    expect(JSON.stringify(word(body(slug)))).toContain(shown);
+  });
+
+  it("is markup in no block of Slack's that knows any", () => {
+    const blocks = slackBody(body("*all* _of_ `it` ~now~")).blocks;
+    const markup = [
+      ...texts(
+        blocks.flatMap((block) => ("fields" in block ? block.fields : "elements" in block ? block.elements : [])),
+      ),
+    ];
+
+    expect(markup.filter((text) => /\*all\*|_of_|`it`|~now~/.test(text))).toEqual([]);
+  });
+
+  it("is a run in Teams, never a text block or fact set, which know markdown", () => {
+    const [attachment] = teamsBody(body("**b** {{DATE(x)}}")).attachments;
+
+    expect(new Set(attachment?.content.body.map(({ type }) => type))).toEqual(new Set(["RichTextBlock"]));
+  });
+
+  it("makes no link but to http", () => {
+    const evil = {
+      ...body("acme"),
+      externalUrl: "javascript:alert(1)",
+      alerts: [{ ...notice, url: "file:///etc/passwd" }],
+    };
+
+    for (const word of [slackBody, discordBody, teamsBody, mailOf])
+      expect(JSON.stringify(word(evil))).not.toMatch(/javascript|passwd/);
+  });
+});

@@ -1,0 +1,88 @@
+import { Agent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import type { Notification } from "../alerting/notification.ts";
+import { Secret } from "../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
+import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty-receiver.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+
+const samples = sampleNotifications();
+const signal = new AbortController().signal;
+let dispatcher: Agent;
+let sink: HttpSink;
+
+function sample(kind: string): Notification {
+  const notification = samples[kind];
+  if (notification === undefined) throw new Error(`no sample ${kind}`);
+  return notification;
+}
+
+async function deliver(notification: Notification) {
+  const options = {
+    type: "pagerduty",
+    name: "pager",
+    url: new Secret(`${sink.url}/v2/enqueue`),
+    routingKey: new Secret("R0UTINGKEY"),
+  } as const;
+  return createPagerdutyReceiver(options, { dispatcher }).deliver(notification, { signal, nowMs: 0 });
+}
+
+describe("createPagerdutyReceiver", () => {
+  beforeEach(() => {
+    dispatcher = new Agent();
+  });
+  afterEach(async () => {
+    await dispatcher.destroy();
+    await sink.close();
+  });
+
+  it("sends one event an alert, and shows no key that is echoed", async () => {
+    sink = await startHttpSink((response, { body }) => response.writeHead(400).end(body));
+
+    const outcome = await deliver(sample("firing"));
+
+    expect(sink.requests.map(({ path }) => path)).toEqual(["/v2/enqueue"]);
+    expect(JSON.parse(sink.requests[0]?.body ?? "")).toMatchObject({
+      routing_key: "R0UTINGKEY",
+      event_action: "trigger",
+    });
+    expect(outcome.kind).toBe("rejected");
+    expect(JSON.stringify(outcome)).not.toContain("R0UTINGKEY");
+  });
+
+  it("stops when it is asked to wait, for the whole notification", async () => {
+    sink = await startHttpSink((response) => response.writeHead(429, { "retry-after": "7" }).end());
+    const [alert] = sample("firing").alerts;
+    if (alert === undefined) throw new Error("no alert");
+    const alerts = Array.from({ length: 50 }, (_, index) => ({ ...alert, id: `alert-${index}` }));
+
+    const outcome = await deliver({ ...sample("firing"), alerts });
+
+    expect(outcome).toMatchObject({ kind: "retry", retryAfterMs: 7_000 });
+    expect(sink.requests.length).toBeLessThan(50);
+  });
+});
+
+describe("pagerdutyEvents", () => {
+  const actions = (kind: string): string[] =>
+    pagerdutyEvents(sample(kind)).map((event) =>
+      `${event.event_action} ${event.dedup_key.slice(-2)} ${event.payload?.severity ?? ""}`.trim(),
+    );
+
+  it.each([
+    ["firing", ["trigger 01 critical"]],
+    ["escalated", ["trigger 01 critical"]],
+    ["reminder", ["trigger 01 critical"]],
+    ["resolved", ["resolve 01"]],
+    ["unknown", ["trigger 03 error"]],
+    ["recovered", ["resolve 03"]],
+    ["review-queue", ["trigger 01 warning"]],
+    ["test", ["trigger -1 info"]],
+    ["group", ["trigger 01 critical", "trigger 03 error", "trigger 02 warning", "resolve 04"]],
+    ["fleet", ["trigger f1 critical"]],
+    ["fleet-resolved", ["resolve f1", "resolve 01", "resolve 02"]],
+  ])("of %s", (kind, expected) => {
+    expect(actions(kind)).toEqual(expected);
+  });
+});

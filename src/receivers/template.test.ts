@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+
+import type { Notification } from "../alerting/notification.ts";
+import { notificationPayload } from "./payload.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+import { checkTemplate, compileTemplate } from "./template.ts";
+
+const json = "application/json";
+
+function sample(slug = "acme"): Notification {
+  const { firing } = sampleNotifications();
+  if (firing === undefined) throw new Error("no sample");
+  return { ...firing, alerts: firing.alerts.map((alert) => ({ ...alert, slug })) };
+}
+
+function render(text: string, contentType = json, slug = "acme"): string {
+  return compileTemplate(text, contentType).render(notificationPayload(sample(slug)));
+}
+
+describe("compileTemplate", () => {
+  it.each([
+    ["JSON", json, '{"text":"{{ alerts[0].slug }}"}', '{"text":"a\\",\\"b\\\\\\n<&>"}'],
+    [
+      "a subtype of JSON",
+      "application/cloudevents+json; charset=utf-8",
+      '"{{ alerts[0].slug }}"',
+      '"a\\",\\"b\\\\\\n<&>"',
+    ],
+    ["HTML", "text/html", "<b>{{ alerts[0].slug }}</b>", "<b>a&#34;,&#34;b\\\n&#60;&#38;&#62;</b>"],
+    ["XML", "application/soap+xml", "<a>{{ alerts[0].slug }}</a>", "<a>a&#34;,&#34;b\\\n&#60;&#38;&#62;</a>"],
+    ["a form", "application/x-www-form-urlencoded", "text={{ alerts[0].slug }}", "text=a%22%2C%22b%5C%0A%3C%26%3E"],
+    ["text", "text/plain", "{{ alerts[0].slug }}", 'a","b\\\n<&>'],
+    ["JSON, of a whole value", json, "{{ alerts[0].slug | json }}", '"a\\",\\"b\\\\\\n<&>"'],
+  ])("escapes for %s", (_what, contentType, text, body) => {
+    expect(render(text, contentType, 'a","b\\\n<&>')).toBe(body);
+  });
+
+  it("writes numbers, booleans, nulls and the whole payload", () => {
+    const body = render(
+      '{"n": {{ alerts[0].peak.currentCount }}, "d": {{ alerts[0].isDrill }}, "e": "{{ alerts[0].endsAt }}", "p": {{ payload | json }}}',
+    );
+
+    expect(JSON.parse(body)).toMatchObject({
+      n: 5119,
+      d: false,
+      e: "",
+      p: { version: "1", alerts: [{ slug: "acme" }] },
+    });
+  });
+
+  it("formats dates in UTC", () => {
+    expect(render("{{ generatedAt | date: '%H:%M' }}", "text/plain")).toBe("12:00");
+  });
+
+  it.each([
+    ["include", '{% include "/etc/passwd" %}'],
+    ["render", '{% render "/etc/passwd" %}'],
+    ["layout", '{% layout "/etc/passwd" %}'],
+    ["a file within a liquid tag", '{% liquid\nrender "/etc/passwd"\n%}'],
+    ["an unknown filter", "{{ id | shout }}"],
+    ["an unclosed tag", "{% if id %}"],
+    ["a text that is too long", "x".repeat(100_001)],
+  ])("refuses %s", (_what, text) => {
+    expect(() => render(text, "text/plain")).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+
+  it.each([
+    ["a variable that is not there", "{{ alerts[0].nothing }}"],
+    ["what only a prototype has", "{{ alerts[0].slug.constructor.name }}"],
+    [
+      "a loop without an end in sight",
+      "{% for a in (1..100000000) %}{% for b in (1..100000000) %}x{% endfor %}{% endfor %}",
+    ],
+    [
+      "a text that grows without bound",
+      '{% assign s = "xxxxxxxx" %}{% for i in (1..60) %}{% assign s = s | append: s %}{% endfor %}{{ s }}',
+    ],
+  ])("ends at %s", (_what, text) => {
+    expect(() => render(text, "text/plain")).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+
+  it("refuses to send what is no JSON as JSON", () => {
+    expect(() => render("{{ summary }}")).toThrow(/not JSON/);
+  });
+});
+
+describe("checkTemplate", () => {
+  it("accepts a template that can word every kind of notification", () => {
+    const text =
+      '{"text": "{{ summary }}", "who": [{% for alert in alerts %}"{{ alert.slug }}{% if alert.error %} {{ alert.error.reason }}{% endif %}"' +
+      "{% unless forloop.last %},{% endunless %}{% endfor %}]}";
+
+    expect(() => checkTemplate(text, json)).not.toThrow();
+  });
+
+  it("names the kind that a template can't word", () => {
+    expect(() => checkTemplate("{{ alerts[0].labels.team }}", "text/plain")).toThrow(
+      /sample of kind "test": .*undefined variable/,
+    );
+  });
+});

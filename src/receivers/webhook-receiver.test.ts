@@ -1,0 +1,142 @@
+import { createHmac } from "node:crypto";
+
+import { Webhook } from "standardwebhooks";
+import { Agent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { Secret } from "../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
+import type { WebhookOptions } from "./receiver-options.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+import { createWebhookReceiver } from "./webhook-receiver.ts";
+
+const plain = "correct horse battery stäple";
+const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const { firing } = sampleNotifications();
+const signal = new AbortController().signal;
+const nowMs = Date.now();
+let dispatcher: Agent;
+let sink: HttpSink;
+
+beforeEach(async () => {
+  dispatcher = new Agent();
+  sink = await startHttpSink((response) => response.writeHead(204).end());
+});
+afterEach(async () => {
+  await dispatcher.destroy();
+  await sink.close();
+});
+
+function options(given: Partial<WebhookOptions> = {}): WebhookOptions {
+  return {
+    type: "webhook",
+    name: "ops",
+    url: new Secret(`${sink.url}/hook?a=b`),
+    secrets: [],
+    format: "flatline",
+    template: null,
+    contentType: "application/json",
+    headers: {},
+    ...given,
+  };
+}
+
+async function deliver(given: Partial<WebhookOptions>, atMs = nowMs) {
+  if (firing === undefined) throw new Error("no sample");
+  return createWebhookReceiver(options(given), { dispatcher }).deliver(firing, { signal, nowMs: atMs });
+}
+
+describe("createWebhookReceiver", () => {
+  it("posts the payload with its id, unsigned without a secret", async () => {
+    const outcome = await deliver({ headers: { "X-Team": new Secret("trust"), "Webhook-Id": new Secret("forged") } });
+
+    const [request] = sink.requests;
+    expect(outcome).toEqual({ kind: "accepted", detail: "HTTP 204" });
+    expect(request).toMatchObject({ method: "POST", path: "/hook?a=b" });
+    expect(request?.headers).toMatchObject({
+      "content-type": "application/json",
+      "webhook-id": firing?.id,
+      "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
+      "x-team": "trust",
+    });
+    expect(request?.headers).not.toHaveProperty("webhook-signature");
+    expect(JSON.parse(request?.body ?? "")).toMatchObject({
+      version: "1",
+      id: firing?.id,
+      alerts: [{ slug: "acme", startsAt: "2026-01-15T00:20:00.000Z", endsAt: null, peak: { currentCount: 5119 } }],
+    });
+  });
+
+  it("signs with both secrets while they are rotated", async () => {
+    await deliver({ secrets: [new Secret(plain), new Secret(encoded)] });
+
+    const [request] = sink.requests;
+    const headers = request?.headers as Record<string, string>;
+    const body = request?.body ?? "";
+    const signatures = String(headers["webhook-signature"]).split(" ");
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+    const expected = [Buffer.from(plain), Buffer.alloc(32, 7)].map(
+      (key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`,
+    );
+    expect(signatures).toEqual(expected);
+    expect(new Webhook(encoded).verify(body, headers)).toMatchObject({ version: "1" });
+  });
+
+  it("keeps the id on a retry, with its own timestamp and signature", async () => {
+    await deliver({ secrets: [new Secret(plain)] });
+    await deliver({ secrets: [new Secret(plain)] }, nowMs + 60_000);
+
+    const [first, second] = sink.requests.map(({ headers }) => headers);
+    expect(second?.["webhook-id"]).toBe(first?.["webhook-id"]);
+    expect(second?.["webhook-timestamp"]).not.toBe(first?.["webhook-timestamp"]);
+    expect(second?.["webhook-signature"]).not.toBe(first?.["webhook-signature"]);
+  });
+
+  it("sends Alertmanager's body when asked to", async () => {
+    await deliver({ format: "alertmanager" });
+
+    expect(JSON.parse(sink.requests[0]?.body ?? "")).toMatchObject({
+      version: "4",
+      status: "firing",
+      receiver: "sample",
+    });
+  });
+
+  it("sends what a template makes, signed as it is sent", async () => {
+    await deliver({
+      template: "{{ severity }}: {{ alerts[0].slug }}",
+      contentType: "text/plain",
+      secrets: [new Secret(encoded)],
+    });
+
+    const [request] = sink.requests;
+    expect(request?.body).toBe("fail: acme");
+    expect(request?.headers["content-type"]).toBe("text/plain");
+    expect(() =>
+      new Webhook(encoded).verify("fail: acme", request?.headers as Record<string, string>, { jsonParse: false }),
+    ).not.toThrow();
+  });
+
+  it("rejects at once what a template can't say", async () => {
+    const outcome = await deliver({ template: "{{ alerts[0].nothing }}", contentType: "text/plain" });
+
+    expect(outcome).toMatchObject({ kind: "rejected", error: expect.stringContaining("undefined variable") });
+    expect(sink.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ["a plain secret that is too short", { secrets: [new Secret("short")] }, "at least 16 bytes"],
+    ["an encoded one that is no base64", { secrets: [new Secret("whsec_!!!")] }, "base64 of 24 to 64 bytes"],
+    ["an encoded one that is too short", { secrets: [new Secret("whsec_AAAA")] }, "base64 of 24 to 64 bytes"],
+    ["an address that is no URL", { url: new Secret("example") }, "not an address of http or https"],
+    ["an address of another scheme", { url: new Secret("file:///etc/passwd") }, "not an address of http or https"],
+    ["a template that does not parse", { template: "{% if %}" }, "template: "],
+  ])("refuses %s without showing it", (_what, given, message) => {
+    const create = (): unknown => createWebhookReceiver(options(given), { dispatcher });
+
+    expect(create).toThrow(
+      expect.objectContaining({ code: "invalid_config", message: expect.stringContaining(message) }),
+    );
+    expect(create).not.toThrow(/short|passwd|AAAA/);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+
+import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import { countText, durationText, instantText, percentText, ratioText } from "./numbers.ts";
+import { sampleNotifications } from "./sample-notifications.ts";
+import { cutList, cutText, plainText } from "./text.ts";
+import { latestNotices, messageOf } from "./wording.ts";
+
+const samples = sampleNotifications();
+const spaced = (text: string): string => text.replaceAll("\u00A0", " ");
+
+function sample(kind: string): Notification {
+  const notification = samples[kind];
+  if (notification === undefined) throw new Error(`no sample ${kind}`);
+  return notification;
+}
+function noticeOf(kind: string): AlertNotice {
+  const [notice] = sample(kind).alerts;
+  if (notice === undefined) throw new Error(`no notice in ${kind}`);
+  return notice;
+}
+function sentence(kind: string, given: Partial<AlertNotice> = {}): string {
+  const notification = { ...sample(kind), alerts: [{ ...noticeOf(kind), ...given }] };
+  return spaced(messageOf(notification).sections[0]?.sentence ?? "");
+}
+
+describe("sentences", () => {
+  it("say numbers first, then meaning", () => {
+    expect(sentence("firing")).toBe(
+      "5,119 deaths in 24 h, 11.1 expected: 459 times as many. Failing since 15 Jan 00:20 UTC, for 11 h 40 min.",
+    );
+  });
+
+  it("say that nothing was expected instead of a ratio", () => {
+    const counts = { currentCount: 22, baselineCount: 0, expectedCount: 0, ratio: null };
+
+    expect(sentence("firing", { counts })).toContain("22 deaths in 24 h, none expected.");
+  });
+
+  it("of a resolved spike: back under the threshold, how long, the peak; never that something was mended", () => {
+    const text = sentence("resolved");
+
+    expect(text).toContain(
+      "The rate is back under the threshold after 11 h 40 min. Its peak was fail with 5,119 deaths",
+    );
+    expect(text).not.toMatch(/fixed|mended|repaired|solved|healthy/);
+  });
+
+  it("of an organization that was removed claim nothing about its rate", () => {
+    expect(sentence("removed")).not.toMatch(/under the threshold/);
+  });
+
+  it("of an unknown alert name the reason", () => {
+    expect(sentence("unknown")).toContain("forbidden (the service answered 403");
+  });
+
+  it("mark drills and tests", () => {
+    expect(messageOf(sample("drill")).title).toMatch(/^\[DRILL\]/);
+    expect(sentence("drill")).toContain("This is a drill");
+    expect(messageOf(sample("test")).title).toMatch(/^\[TEST\]/);
+  });
+
+  it("of a fleet suspect the liveness checker", () => {
+    const { title, intro } = messageOf(sample("fleet"));
+
+    expect(title).toContain("12 of 21 organizations spike at once");
+    expect(intro).toContain("Suspect the liveness checker");
+  });
+
+  it("give way to the service's own maps where the counts are unknown", () => {
+    const facts = messageOf(sample("foreign-keys")).sections[0]?.facts;
+
+    expect(facts).toEqual(
+      expect.arrayContaining([
+        { name: "recent", value: "5,119" },
+        { name: "mode", value: "strict" },
+      ]),
+    );
+  });
+});
+
+describe("latestNotices", () => {
+  it("tells of each alert once: where it stands now, the worst first, resolved ones last", () => {
+    const firing = noticeOf("firing");
+    const warning = { ...firing, severity: "warn", previousSeverity: "ok" } as const;
+    const escalated = { ...firing, event: "escalated", previousSeverity: "warn" } as const;
+    const unknown = noticeOf("unknown");
+    const resolved = { ...noticeOf("resolved"), id: "other" };
+
+    const latest = latestNotices([resolved, warning, unknown, escalated]);
+
+    expect(
+      latest.map(({ id, event, severity, previousSeverity }) => ({ id, event, severity, previousSeverity })),
+    ).toEqual([
+      { id: firing.id, event: "firing", severity: "fail", previousSeverity: "ok" },
+      { id: unknown.id, event: "unknown", severity: "unknown", previousSeverity: "ok" },
+      { id: "other", event: "resolved", severity: "fail", previousSeverity: "fail" },
+    ]);
+  });
+});
+
+describe("numbers", () => {
+  it.each([
+    [0, "0"],
+    [0.04, "<0.1"],
+    [11.142, "11.1"],
+    [4, "4"],
+    [99.94, "99.9"],
+    [459.39, "459"],
+    [5119, "5,119"],
+    [1_234_567.8, "1,234,568"],
+    [2e33, "2.0e+33"],
+  ])("%d is %s", (value, text) => {
+    expect(countText(value)).toBe(text);
+  });
+
+  it.each([
+    [0, "0 s"],
+    [40_000, "40 s"],
+    [26 * 60_000 + 5_000, "26 min"],
+    [11 * 3_600_000 + 40 * 60_000, "11 h 40 min"],
+    [37 * 3_600_000, "1 d 13 h"],
+    [48 * 3_600_000 + 60_000, "2 d"],
+  ])("%d ms are %s", (durationMs, text) => {
+    expect(spaced(durationText(durationMs))).toBe(text);
+  });
+
+  it("of ratios and shares", () => {
+    expect([ratioText(3.14), spaced(percentText(0.784)), spaced(percentText(0.001))]).toEqual(["3.1×", "78 %", "<1 %"]);
+  });
+
+  it("of instants have a year when it is not the reader's", () => {
+    const atMs = Date.UTC(2025, 11, 31, 23, 59);
+
+    expect(spaced(instantText(atMs, Date.UTC(2026, 0, 1)))).toBe("31 Dec 2025 23:59 UTC");
+    expect(spaced(instantText(atMs, atMs))).toBe("31 Dec 23:59 UTC");
+  });
+});
+
+describe("texts", () => {
+  it("are cut between characters", () => {
+    expect(cutText("a𝒳𝒳", 5)).toBe("a𝒳𝒳");
+    expect(cutText("a𝒳𝒳𝒳", 5)).toBe("a𝒳…");
+    expect(cutText("abcdef", 4)).toBe("abc…");
+  });
+
+  it("of lists end in what is missing", () => {
+    const budget = { maxItems: 2, maxItemLength: 3, maxLength: 100 };
+
+    expect(cutList(["a", "b"], budget)).toEqual(["a", "b"]);
+    expect(cutList(["abcdef", "b", "c", "d"], budget)).toEqual(["ab…", "b", "+2 more"]);
+    expect(
+      cutList(
+        Array.from({ length: 6000 }, () => "abc"),
+        { ...budget, maxItems: 10, maxLength: 7 },
+      ),
+    ).toEqual(["abc", "abc", "+5,998 more"]);
+  });
+
+  it("of others are one line without controls", () => {
+    expect(plainText(" a\r\n\tb\u202Ec\u0000\uD800 ")).toBe("a b c \uFFFD");
+  });
+});

@@ -1,0 +1,71 @@
+import { createServer, type AddressInfo, type Socket } from "node:net";
+
+/** A mail as an SMTP server got it. */
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Headers and body. */
+  readonly data: string;
+}
+
+/** As much of an SMTP server (RFC 5321) on 127.0.0.1 as a client without TLS needs. */
+export interface SmtpSink {
+  readonly url: string;
+  readonly mails: ReceivedMail[];
+  close(): Promise<void>;
+}
+
+/** `reply` answers the whole mail, e.g. `250 queued`; null: never. */
+export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
+  const mails: ReceivedMail[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.write("220 sink\r\n");
+    let pending = "";
+    let from = "";
+    let to: string[] = [];
+    let isData = false;
+    socket.on("data", (chunk: Buffer) => {
+      pending += chunk.toString();
+      for (;;) {
+        const end = isData ? pending.indexOf("\r\n.\r\n") : pending.indexOf("\r\n");
+        if (end < 0) return;
+        const text = pending.slice(0, end);
+        pending = pending.slice(end + (isData ? 5 : 2));
+        if (isData) {
+          mails.push({ from, to, data: text });
+          isData = false;
+          to = [];
+          if (reply !== null) socket.write(`${reply}\r\n`);
+        } else if (/^MAIL FROM/i.test(text)) {
+          from = /<(.*?)>/.exec(text)?.[1] ?? "";
+          socket.write("250 ok\r\n");
+        } else if (/^RCPT TO/i.test(text)) {
+          to.push(/<(.*?)>/.exec(text)?.[1] ?? "");
+          socket.write("250 ok\r\n");
+        } else if (/^DATA/i.test(text)) {
+          isData = true;
+          socket.write("354 go on\r\n");
+        } else if (/^AUTH/i.test(text)) {
+          socket.write(`535 no entry for ${text.split(" ").at(-1) ?? ""}\r\n`);
+        } else if (/^EHLO/i.test(text)) {
+          socket.write("250-sink\r\n250 AUTH PLAIN\r\n");
+        } else {
+          socket.write(/^QUIT/i.test(text) ? "221 bye\r\n" : "250 ok\r\n");
+        }
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
