@@ -1,0 +1,417 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import type { OutboxReceiver } from "../../src/alerting/attempt.ts";
+import type { Notification } from "../../src/alerting/notification.ts";
+import { createOutbox, type Outbox, type OutboxOptions } from "../../src/alerting/outbox.ts";
+import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
+import { testNotification } from "../../src/alerting/test-notification.ts";
+import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openTemporaryStore } from "../support/temporary-store.ts";
+import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
+
+const startMs = Date.parse("2026-11-02T08:00:00.000Z");
+const accepted: DeliveryOutcome = { kind: "accepted", detail: "HTTP 200" };
+const down: DeliveryOutcome = { kind: "retry", error: "HTTP 503", retryAfterMs: null };
+
+interface Attempt {
+  readonly receiver: string;
+  readonly id: string;
+  readonly atMs: number;
+}
+
+let clock: VirtualClock;
+let store: Store;
+let close: () => Promise<void>;
+let attempts: Attempt[];
+let counted: string[];
+let logged: { readonly level: string; readonly fields: object; readonly message: string }[];
+let outbox: Outbox;
+
+type Answer = (notification: Notification, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
+
+function receiver(
+  name: string,
+  answer: Answer,
+  changes: Partial<OutboxReceiver> & { resendIntervalMs?: number } = {},
+): OutboxReceiver {
+  const { resendIntervalMs, ...settings } = changes;
+  return {
+    receiver: {
+      name,
+      type: "fake",
+      ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
+      deliver: async (notification, { signal }) => {
+        attempts.push({ receiver: name, id: notification.id, atMs: clock.nowMs() - startMs });
+        return answer(notification, signal);
+      },
+    },
+    timeoutMs: 10 * secondMs,
+    maxAgeMs: 24 * hourMs,
+    rateLimit: null,
+    ...settings,
+  };
+}
+
+function open(receivers: readonly OutboxReceiver[], changes: Partial<OutboxOptions> = {}): Outbox {
+  outbox = createOutbox({
+    store: store.outbox,
+    clock,
+    random: () => 1,
+    logger: noteLogger(),
+    metrics: { notificationAttempt: (name, outcome) => counted.push(`${name} ${outcome}`) },
+    owner: "test",
+    receivers,
+    resend: () => Promise.resolve(null),
+    ...changes,
+  });
+  return outbox;
+}
+
+function noteLogger(): Logger {
+  const note =
+    (level: string) =>
+    (fields: object, message: string): void => {
+      logged.push({ level, fields, message });
+    };
+  const logger: Logger = {
+    debug: note("debug"),
+    info: note("info"),
+    warn: note("warn"),
+    error: note("error"),
+    child: () => logger,
+  };
+  return logger;
+}
+
+async function enqueue(id: string, name: string, alertIds: readonly string[] = [`alert-of-${id}`]): Promise<void> {
+  const nowMs = clock.nowMs();
+  const payload = JSON.stringify(testNotification({ id, receiver: name, nowMs, externalUrl: null }));
+  await store.outbox.enqueue({ id, receiver: name, createdAtMs: nowMs, notBeforeMs: nowMs, alertIds, payload });
+}
+
+/** Lets time pass while the outbox delivers by itself. */
+async function runFor(ms: number): Promise<void> {
+  outbox.start();
+  await clock.advance(ms);
+}
+
+beforeEach(async () => {
+  clock = createVirtualClock({ startMs });
+  ({ store, close } = await openTemporaryStore(clock));
+  attempts = [];
+  counted = [];
+  logged = [];
+});
+afterEach(async () => {
+  const stopped = outbox.stop(0);
+  await clock.advance(minuteMs);
+  await stopped;
+  clock.assertIdle();
+  await close();
+});
+
+describe("one delivery", () => {
+  it.each<[string, DeliveryOutcome, string, string | null, string]>([
+    ["accepted: the row goes", accepted, "ops delivered", null, "info"],
+    ["worth another attempt: it stays queued", down, "ops retried", "queued", "warn"],
+    ["rejected: dead-lettered at once", { kind: "rejected", error: "HTTP 400" }, "ops dead_lettered", "dead", "error"],
+  ])("%s", async (_rule, outcome, label, state, level) => {
+    open([receiver("ops", () => outcome)]);
+    await enqueue("n1", "ops");
+
+    const run = await outbox.runOnce();
+
+    expect(run.leased).toBe(1);
+    expect(counted).toEqual([label]);
+    expect((await store.outbox.list()).map((entry) => entry.state)).toEqual(state === null ? [] : [state]);
+    expect(logged).toMatchObject([{ level, fields: { notification: "n1", receiver: "ops", attempts: 1 } }]);
+  });
+
+  it("gives a receiver its own notification, and a signal that aborts at its timeout", async () => {
+    let abortedAtMs: number | null = null;
+    open([
+      receiver("ops", (notification, signal) => {
+        expect(notification).toMatchObject({ id: "n1", receiver: "ops" });
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            abortedAtMs = clock.nowMs() - startMs;
+            resolve(down);
+          });
+        });
+      }),
+    ]);
+    await enqueue("n1", "ops");
+    await runFor(11 * secondMs);
+
+    expect(abortedAtMs).toBe(10 * secondMs);
+  });
+
+  it("is not held up by a receiver that ignores its signal", async () => {
+    open([receiver("ops", () => new Promise(() => undefined))]);
+    await enqueue("n1", "ops");
+    await runFor(11 * secondMs);
+
+    expect(await store.outbox.list()).toMatchObject([{ state: "queued", lastError: "no answer within 10000 ms" }]);
+  });
+
+  it("tells of a receiver that throws no more than the kind of the error: its message may hold an address", async () => {
+    open([
+      receiver("ops", () => {
+        throw new TypeError("https://hooks.example.com/very-secret");
+      }),
+    ]);
+    await enqueue("n1", "ops");
+    await outbox.runOnce();
+
+    expect(await store.outbox.list()).toMatchObject([
+      { state: "queued", lastError: "the receiver failed with TypeError" },
+    ]);
+    expect(JSON.stringify(logged)).not.toContain("very-secret");
+  });
+});
+
+describe("retries", () => {
+  it("back off from 1 s to 5 min, and give up when maxAge has passed, after a last attempt", async () => {
+    open([receiver("ops", () => down, { maxAgeMs: hourMs })]);
+    await enqueue("n1", "ops");
+    await runFor(2 * hourMs);
+
+    const seconds = attempts.map(({ atMs }) => atMs / secondMs);
+    expect(seconds.slice(0, 11)).toEqual([0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811]);
+    expect(seconds.at(-1)).toBe(3_600);
+    expect(counted.at(-1)).toBe("ops dead_lettered");
+    expect(await store.outbox.list()).toMatchObject([{ state: "dead", lastError: "HTTP 503" }]);
+  });
+
+  it("honour Retry-After for the whole receiver", async () => {
+    let isFirst = true;
+    open([
+      receiver("ops", () => {
+        if (!isFirst) return accepted;
+        isFirst = false;
+        return { kind: "retry", error: "HTTP 429", retryAfterMs: 30 * secondMs };
+      }),
+    ]);
+    await enqueue("n1", "ops");
+    await runFor(5 * secondMs);
+    await enqueue("n2", "ops");
+    await clock.advance(minuteMs);
+
+    expect(attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`)).toEqual(["n1 0", "n1 30", "n2 30"]);
+  });
+
+  it("give up at once when the receiver asks for longer than maxAge allows", async () => {
+    open([receiver("ops", () => ({ kind: "retry", error: "HTTP 429", retryAfterMs: 25 * hourMs }))]);
+    await enqueue("n1", "ops");
+    await outbox.runOnce();
+
+    expect(await store.outbox.list()).toMatchObject([{ state: "dead" }]);
+  });
+
+  it("try once what grew older than maxAge while the process was down", async () => {
+    await enqueue("n1", "ops");
+    await clock.advance(48 * hourMs);
+    open([receiver("ops", () => accepted)]);
+    await outbox.runOnce();
+
+    expect(counted).toEqual(["ops delivered"]);
+  });
+
+  it.each([
+    ["retry", () => store.outbox.retry("n1", clock.nowMs()), "ops delivered"],
+    ["discard", () => store.outbox.discard("n1"), null],
+  ])("%s by another process is picked up within 5 s", async (_command, change, label) => {
+    let isDown = true;
+    open([receiver("ops", () => (isDown ? { kind: "rejected", error: "HTTP 400" } : accepted))]);
+    await enqueue("n1", "ops");
+    await runFor(secondMs);
+    isDown = false;
+    counted = [];
+
+    expect(await change()).toBe(true);
+    await clock.advance(5 * secondMs);
+
+    expect(counted).toEqual(label === null ? [] : [label]);
+    expect(await store.outbox.list()).toEqual([]);
+  });
+});
+
+describe("order and isolation", () => {
+  it("keeps the order of one alert's notifications through an outage, while others go on", async () => {
+    let isDown = true;
+    open([receiver("ops", () => (isDown ? down : accepted))]);
+    await enqueue("firing", "ops", ["a"]);
+    await runFor(10 * secondMs);
+    await enqueue("resolved", "ops", ["a"]);
+    await enqueue("other", "ops", ["b"]);
+    await clock.advance(minuteMs);
+    isDown = false;
+    await clock.advance(10 * minuteMs);
+
+    const order = attempts.map(({ id }) => id);
+    expect(order.indexOf("resolved")).toBeGreaterThan(order.lastIndexOf("firing"));
+    expect(order).toContain("other");
+    expect(await store.outbox.list()).toEqual([]);
+  });
+
+  it("one receiver that hangs and one that answers 429 delay the third by nothing", async () => {
+    open([
+      receiver("slow", async (_notification, signal) => {
+        await clock.sleep(10 * secondMs, signal);
+        return down;
+      }),
+      receiver("busy", () => ({ kind: "retry", error: "HTTP 429", retryAfterMs: minuteMs })),
+      receiver("good", () => accepted),
+    ]);
+    for (const index of [1, 2, 3, 4, 5, 6])
+      for (const name of ["slow", "busy", "good"]) await enqueue(`${name}-${index}`, name);
+    await runFor(secondMs);
+
+    expect(counted.filter((one) => one === "good delivered")).toHaveLength(6);
+    expect(attempts.filter(({ receiver }) => receiver === "good").every(({ atMs }) => atMs <= secondMs)).toBe(true);
+  });
+
+  it("has at most four deliveries to one receiver under way", async () => {
+    let underWay = 0;
+    let most = 0;
+    open([
+      receiver("ops", async () => {
+        most = Math.max(most, ++underWay);
+        await clock.sleep(secondMs);
+        underWay--;
+        return accepted;
+      }),
+    ]);
+    for (let index = 0; index < 10; index++) await enqueue(`n${index}`, "ops");
+    await runFor(5 * secondMs);
+
+    expect(most).toBe(4);
+    expect(counted).toHaveLength(10);
+  });
+
+  it("keeps to a receiver's rate limit in any window", async () => {
+    open([receiver("ops", () => accepted, { rateLimit: { count: 2, perMs: secondMs } })]);
+    for (let index = 0; index < 6; index++) await enqueue(`n${index}`, "ops");
+    await runFor(10 * secondMs);
+
+    const times = attempts.map(({ atMs }) => atMs);
+    expect(times).toHaveLength(6);
+    for (const [index, atMs] of times.entries()) {
+      const third = times[index + 2];
+      if (third !== undefined) expect(third - atMs).toBeGreaterThanOrEqual(secondMs);
+    }
+    expect(times.at(-1)).toBeLessThan(4 * secondMs);
+  });
+});
+
+describe("a process that ends", () => {
+  it("delivers again under the same id what it could not acknowledge, once the lease has run out", async () => {
+    open([receiver("ops", () => accepted)], {
+      store: { ...store.outbox, delivered: () => Promise.reject(new Error("killed")) },
+    });
+    await enqueue("n1", "ops");
+    await outbox.runOnce();
+    open([receiver("ops", () => accepted)], { owner: "next" });
+    await runFor(14 * secondMs);
+    expect(attempts).toHaveLength(1);
+    await clock.advance(5 * secondMs);
+
+    expect(attempts.map(({ id }) => id)).toEqual(["n1", "n1"]);
+    expect(await store.outbox.list()).toEqual([]);
+  });
+
+  it("lets deliveries under way end within the drain, and leases nothing more", async () => {
+    open([
+      receiver("ops", async () => {
+        await clock.sleep(3 * secondMs);
+        return accepted;
+      }),
+    ]);
+    await enqueue("n1", "ops");
+    await runFor(secondMs);
+    const stopped = outbox.stop(8 * secondMs);
+    await enqueue("n2", "ops");
+    await clock.advance(8 * secondMs);
+    await stopped;
+
+    expect(counted).toEqual(["ops delivered"]);
+    expect(await store.outbox.list()).toMatchObject([{ id: "n2", state: "queued", attempts: 0 }]);
+  });
+
+  it("aborts what outlasts the drain, counts no outcome, and gives the lease back", async () => {
+    open([
+      receiver("ops", async (_notification, signal) => {
+        await clock.sleep(hourMs, signal);
+        return down;
+      }),
+    ]);
+    await enqueue("n1", "ops");
+    await runFor(secondMs);
+    const stopped = outbox.stop(2 * secondMs);
+    await clock.advance(2 * secondMs);
+    await stopped;
+
+    expect(counted).toEqual([]);
+    expect(await store.outbox.list()).toMatchObject([{ id: "n1", state: "queued" }]);
+  });
+});
+
+describe("receivers after a reload", () => {
+  it("dead-letters what waits for one that is gone, and delivers to one that is new", async () => {
+    open([receiver("old", () => down)]);
+    await enqueue("n1", "old");
+    await outbox.runOnce();
+    await outbox.setReceivers([receiver("new", () => accepted)]);
+    await enqueue("n2", "new");
+    await enqueue("n3", "old");
+    await runFor(secondMs);
+
+    expect((await store.outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual(["n1 dead", "n3 dead"]);
+    expect(counted.at(-1)).toBe("new delivered");
+  });
+});
+
+describe("a receiver that forgets", () => {
+  it("is told again every resendInterval, outside of the queue and never beside a delivery", async () => {
+    const resent = testNotification({ id: "again", receiver: "am", nowMs: startMs, externalUrl: null });
+    let underWay = 0;
+    open(
+      [
+        receiver(
+          "am",
+          async () => {
+            expect(++underWay).toBe(1);
+            await clock.sleep(2 * secondMs);
+            underWay--;
+            return accepted;
+          },
+          { resendIntervalMs: minuteMs },
+        ),
+      ],
+      { resend: () => Promise.resolve(resent) },
+    );
+    await runFor(minuteMs - secondMs);
+    await enqueue("n1", "am");
+    outbox.wake();
+    await clock.advance(3 * minuteMs);
+
+    expect(attempts.map(({ id }) => id)).toEqual(["n1", "again", "again", "again"]);
+    expect(counted).toEqual(["am delivered"]);
+  });
+});
+
+describe("health", () => {
+  it("is stalled when it has not looked at the queue for half a minute", async () => {
+    open([receiver("ops", () => accepted)], {
+      store: { ...store.outbox, nextAttempts: () => new Promise(() => undefined) },
+    });
+    expect(outbox.isStalled()).toBe(false);
+    outbox.start();
+    await clock.advance(31 * secondMs);
+
+    expect(outbox.isStalled()).toBe(true);
+    open([]);
+  });
+});
