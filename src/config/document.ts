@@ -7,6 +7,7 @@ import {
   LineCounter,
   parseDocument,
   Scalar,
+  type Alias,
   type Document,
   type Node,
   type Pair,
@@ -115,7 +116,8 @@ class Reader {
   isReadable = true;
   readonly #source: DocumentSource;
   readonly #lines: LineCounter;
-  #document: Document | null = null;
+  // The library finds an anchor by walking the whole document, each time.
+  readonly #anchors = new Map<string, Node>();
   #aliasedNodes = 0;
   #hasTooManyAliases = false;
   readonly #openAnchors = new Set<Node>();
@@ -145,7 +147,6 @@ class Reader {
     } catch (error) {
       return this.refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
     }
-    this.#document = document;
     this.#reportSyntax(document, text);
     if (!this.isReadable) return { value: undefined, place: nowhere };
     // Nothing but comments: everything is missing.
@@ -181,6 +182,7 @@ class Reader {
       return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
     }
     if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
+    if (!isAliased && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (path.length > maxDepth) {
       this.#report(at, path.slice(0, 1), "is nested too deeply");
     } else if (isMap(node)) {
@@ -193,12 +195,11 @@ class Reader {
     return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
   }
 
-  #convertAlias(node: Node & { source?: string }, path: YamlPath, keyAt: number | null, at: number): Placed {
-    const document = this.#document;
-    const target = document !== null && isAlias(node) ? node.resolve(document) : undefined;
+  #convertAlias(node: Alias, path: YamlPath, keyAt: number | null, at: number): Placed {
+    const target = this.#anchors.get(node.source);
     const nothing = { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
     if (target === undefined || this.#openAnchors.has(target)) {
-      const name = JSON.stringify(`*${node.source ?? ""}`);
+      const name = JSON.stringify(`*${node.source}`);
       this.#report(
         at,
         path,

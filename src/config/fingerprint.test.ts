@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, rm, symlink, unlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { configFingerprint } from "./fingerprint.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-fingerprint-"));
+  await mkdir(join(folder, "conf.d"));
+  await write("flatline.yaml", "source: { type: remote, apiKeyFile: key }\ninclude: conf.d/*.yaml\n");
+  await write("conf.d/a.yaml", "organizations: [{ slug: a, apiKeyFile: a.key }]\n");
+  await write("key", "one");
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text);
+const fingerprint = (): Promise<string> => configFingerprint({ path: "flatline.yaml", cwd: folder, env: {} });
+
+describe("configFingerprint", () => {
+  it.each([
+    ["the file changes", () => write("flatline.yaml", "include: conf.d/*.yaml\n")],
+    ["the file goes", () => unlink(join(folder, "flatline.yaml"))],
+    ["the file is no YAML any more", () => write("flatline.yaml", "{")],
+    ["an included file changes", () => write("conf.d/a.yaml", "organizations: [b]\n")],
+    ["a file to include appears", () => write("conf.d/b.yaml", "")],
+    ["a secret's file changes", () => write("key", "two")],
+    ["an included file's secret appears", () => write("conf.d/a.key", "a")],
+  ])("changes when %s", async (_rule, change) => {
+    const before = await fingerprint();
+
+    await change();
+
+    expect(await fingerprint()).not.toBe(before);
+  });
+
+  it("changes when a symlink points to another content, as Kubernetes mounts do", async () => {
+    await mkdir(join(folder, "v1"));
+    await mkdir(join(folder, "v2"));
+    await write("v1/mounted.yaml", "organizations: [a]\n");
+    await write("v2/mounted.yaml", "organizations: [b]\n");
+    await symlink("v1", join(folder, "data"));
+    const mounted = (): Promise<string> => configFingerprint({ path: "data/mounted.yaml", cwd: folder, env: {} });
+    const before = await mounted();
+
+    await unlink(join(folder, "data"));
+    await symlink("v2", join(folder, "data"));
+
+    expect(await mounted()).not.toBe(before);
+  });
+
+  it("stays when only the time of a file changes, or the same is written again", async () => {
+    const before = await fingerprint();
+
+    await utimes(join(folder, "flatline.yaml"), 1, 1);
+    await write("key", "one");
+
+    expect(await fingerprint()).toBe(before);
+  });
+});
