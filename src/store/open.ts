@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
@@ -9,6 +9,7 @@ import { createMetaStore } from "./meta.ts";
 import { migrate } from "./migrations/migrations.ts";
 import { createNoticeStore } from "./notice-table.ts";
 import { createOutboxStore } from "./outbox-table.ts";
+import { createPlatformStore } from "./platform-table.ts";
 import { createScheduleStore } from "./schedule-table.ts";
 import type { Db, Tables } from "./schema.ts";
 import { createSilenceStore } from "./silence-table.ts";
@@ -23,17 +24,15 @@ export interface OpenStoreOptions {
 }
 
 /**
- * Opens the store, makes it when there is none, and brings it to the current version.
+ * Opens the store, makes it when there is none, and brings it to the current version. Several processes may do so at once.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = resolve(options.path);
-  await prepareFile(path);
+  await prepareFile(options.path, path);
   const db = new Kysely<Tables>({ dialect: createSqliteDialect({ path, clock: options.clock }) });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
-    // Verdicts and findings of customers: nobody else's business.
-    await chmod(path, 0o600).catch(() => undefined);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -41,15 +40,26 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return createStore(db, path);
 }
 
-async function prepareFile(path: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FlatlineError("store_unusable", `the folder of the store ${path} cannot be made: ${reason}`, {
-      cause: error,
-    });
+/** Verdicts, findings and notifications of customers are nobody else's business: what is made here is the owner's alone. */
+async function prepareFile(given: string, path: string): Promise<void> {
+  if (given === "" || given === ":memory:") {
+    throw new FlatlineError("store_unusable", `the store cannot be "${given}": storage.path must name a file`);
   }
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    // Made before SQLite does, which gives its other files the same mode. One that exists is never opened here: closing it
+    // would release the locks that another connection of this process holds on it (fcntl).
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST" && (await isFile(path))) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FlatlineError("store_unusable", `the store ${path} cannot be made: ${reason}`, { cause: error });
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  return status !== null && status.isFile();
 }
 
 function createStore(db: Kysely<Tables>, path: string): Store {
@@ -62,7 +72,11 @@ function createStore(db: Kysely<Tables>, path: string): Store {
       const wal = await stat(`${path}-wal`).catch(() => null);
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
-    close: () => db.destroy(),
+    close: async () => {
+      // In line behind a transaction that is under way: it must end as a whole.
+      await db.connection().execute(async () => undefined);
+      await db.destroy();
+    },
   };
 }
 
@@ -76,5 +90,6 @@ function createParts(db: Db): StoreParts {
     notices: createNoticeStore(db),
     silences: createSilenceStore(db),
     meta: createMetaStore(db),
+    platform: createPlatformStore(db),
   };
 }

@@ -3,6 +3,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import * as events from "./0001-events.ts";
 import * as checks from "./0002-checks.ts";
 import * as notices from "./0003-notices.ts";
+import * as platform from "./0004-platform.ts";
 
 interface Migration {
   readonly name: string;
@@ -14,6 +15,7 @@ const migrations: readonly Migration[] = [
   { name: "events", ...events },
   { name: "checks", ...checks },
   { name: "notices", ...notices },
+  { name: "platform", ...platform },
 ];
 
 /** The schema version that this program writes. */
@@ -21,15 +23,14 @@ export const currentVersion = migrations.length;
 
 /**
  * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
- * that open at once are safe: the second finds the work done. @throws store_newer, store_unusable (not a flatline store)
+ * that open at once are safe: the second finds the work done.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function migrate(db: Kysely<unknown>, path: string): Promise<void> {
   if ((await readVersion(db, path)) === currentVersion) return;
   await db.transaction().execute(async (transaction) => {
     const version = await readVersion(transaction, path);
-    await sql`create table if not exists schema_version (version integer primary key, name text not null)`.execute(
-      transaction,
-    );
+    if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
       await migration.up(transaction);
@@ -40,13 +41,15 @@ export async function migrate(db: Kysely<unknown>, path: string): Promise<void> 
   });
 }
 
+const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
+
+/** The version that the database has; 0 for an empty one. Somebody else's was refused when it was opened. */
 async function readVersion(db: Kysely<unknown>, path: string): Promise<number> {
   const tables = await db.introspection.getTables();
-  if (tables.length === 0) return 0;
-  if (!tables.some(({ name }) => name === "schema_version")) {
-    throw new FlatlineError("store_unusable", `${path} is a database of another program: choose another storage.path`);
-  }
-  const { rows } = await sql<{ version: number }>`select max(version) as version from schema_version`.execute(db);
+  if (!tables.some(({ name }) => name === "schema_version")) return 0;
+  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
+    db,
+  );
   const version = rows[0]?.version ?? 0;
   if (version > currentVersion) {
     throw new FlatlineError(
