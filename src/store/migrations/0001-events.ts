@@ -48,6 +48,7 @@ const statements = [
      import_id INTEGER NOT NULL, rival_id INTEGER NOT NULL, slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL,
      ordinal INTEGER NOT NULL, at_ms INTEGER NOT NULL,
      PRIMARY KEY (import_id, rival_id, slug_id, id_hash, ordinal)) WITHOUT ROWID`,
+  `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)`,
 
   // What was imported before, by SHA-256 of the decompressed content.
   `CREATE TABLE event_files (

@@ -1,0 +1,188 @@
+import type { DatabaseSync } from "node:sqlite";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { EventBlock } from "./event-block.ts";
+import type { CheckedInputs } from "./event-check.ts";
+import { mostInputBytes, readInput, type EventInput } from "./event-input.ts";
+import { inTransaction, type Pace } from "./event-pace.ts";
+import { abandon, beginStaging, publish, removeImport } from "./event-staging.ts";
+import { createTally, directImportId, EventWriter, type NameIds, type WriteTally } from "./event-writer.ts";
+
+export interface StageOptions {
+  readonly db: DatabaseSync;
+  readonly databasePath: string;
+  readonly pace: Pace;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly inputs: readonly EventInput[];
+  readonly checked: CheckedInputs;
+  /** Added to each event's instant. */
+  readonly shiftMs: number;
+  /** Up to so many rows are stored in one transaction at once. */
+  readonly directRows: number;
+  readonly onRows: (rows: number) => void;
+  /** In the transaction that makes the rows count; may refuse by throwing. */
+  readonly onPublish: (importId: number, tally: WriteTally) => void;
+}
+
+/** Stores checked input, all or nothing. */
+export async function stageEvents(options: StageOptions): Promise<WriteTally> {
+  return options.checked.rows <= options.directRows ? await storeAtOnce(options) : await storeStaged(options);
+}
+
+/** Few events: one transaction without anything to clean up after. */
+async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
+  const { db, checked } = options;
+  const block = new EventBlock(checked.rows);
+  block.clear(0);
+  const tally = createTally();
+  const reading = readAgain(options, () => block, tally);
+  while ((await reading.next()).done !== true);
+  inTransaction(db, options.databasePath, () => {
+    const writer = new EventWriter(db);
+    const ids = noIds();
+    const last = db.prepare(
+      `UPDATE event_imports SET next_ordinal = next_ordinal + ? WHERE import_id = ? RETURNING next_ordinal`,
+    );
+    block.firstOrdinal = Number(last.get(block.rows, directImportId)?.["next_ordinal"]) - block.rows;
+    drain(writer.names(checked.names, ids));
+    drain(writer.block(block, directImportId, checked.names, ids, tally));
+    drain(writer.extents(shifted(options), directImportId, ids));
+    options.onPublish(directImportId, tally);
+  });
+  options.onRows(checked.rows);
+  return tally;
+}
+
+async function storeStaged(options: StageOptions): Promise<WriteTally> {
+  const { db, databasePath, pace, checked, clock } = options;
+  const tally = createTally();
+  const staging = beginStaging(db, databasePath, clock.nowMs());
+  try {
+    const writer = new EventWriter(db);
+    const ids = noIds();
+    const assertOurs = (): void => staging.assertOurs();
+    await pace.run(writer.names(checked.names, ids), assertOurs);
+    await writeBlocks(options, writer, ids, staging.importId, tally, assertOurs);
+    await pace.run(writer.extents(shifted(options), staging.importId, ids), assertOurs);
+    await publish(db, pace, staging, {
+      tally,
+      nowMs: () => clock.nowMs(),
+      before: () => options.onPublish(staging.importId, tally),
+    });
+    return tally;
+  } catch (error) {
+    // Removed now where that can be done, else by the next import or the daemon's next start.
+    await removeOwn(options, staging.importId).catch(() => undefined);
+    throw error;
+  } finally {
+    staging.release();
+  }
+}
+
+async function removeOwn({ db, databasePath, pace, signal }: StageOptions, importId: number): Promise<void> {
+  const state = db.prepare(`SELECT state FROM event_imports WHERE import_id = ?`).get(importId)?.["state"];
+  if (state !== "staging") return;
+  abandon(db, databasePath, importId);
+  if (!signal.aborted) await removeImport(db, pace, importId);
+}
+
+/** Reads one block while the one before is written: reading goes on whenever the writer leaves the lock to others. */
+async function writeBlocks(
+  options: StageOptions,
+  writer: EventWriter,
+  ids: NameIds,
+  importId: number,
+  tally: WriteTally,
+  begin: () => void,
+): Promise<void> {
+  const { pace, checked } = options;
+  let filling = new EventBlock(checked.rows);
+  let spare: EventBlock | null = null;
+  let ordinal = 0;
+  let written = 0;
+  filling.clear(ordinal);
+  const reading = readAgain(options, () => filling, tally);
+  const fill = async (): Promise<boolean> => {
+    for (let step = await reading.next(); ; step = await reading.next()) {
+      if (step.done === true) return true;
+      if (filling.isFull) return false;
+    }
+  };
+  let isEnd = await fill();
+  for (;;) {
+    const block = filling;
+    ordinal += block.rows;
+    filling = spare ?? (isEnd ? block : new EventBlock(checked.rows));
+    const work = counted(writer.block(block, importId, checked.names, ids, tally), block.rows, (share) => {
+      options.onRows(Math.round(written + share * block.rows));
+    });
+    if (isEnd) {
+      await pace.run(work, begin);
+      options.onRows(checked.rows);
+      return;
+    }
+    filling.clear(ordinal);
+    const [, nextIsEnd] = await both(pace.run(work, begin), fill());
+    written += block.rows;
+    spare = block;
+    isEnd = nextIsEnd;
+  }
+
+  function* counted(steps: Generator<void>, rows: number, onShare: (share: number) => void): Generator<void> {
+    // Four passes over the rows of a block, 64 to 128 rows a step.
+    const expected = Math.max((rows / 64) * 3.5, 1);
+    let done = 0;
+    for (const _ of steps) {
+      if (++done % 64 === 0) onShare(Math.min(done / expected, 1));
+      yield;
+    }
+  }
+}
+
+/** Both results; when one fails the other is waited for, so that nothing goes on behind the back of the clean-up. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === "rejected") throw a.reason;
+  if (b.status === "rejected") throw b.reason;
+  return [a.value, b.value];
+}
+
+/** Reads the input for the second time into blocks; yields after each chunk. @throws invalid_data when it has changed */
+async function* readAgain(options: StageOptions, block: () => EventBlock, tally: WriteTally): AsyncGenerator<void> {
+  const { checked, shiftMs, signal } = options;
+  for (const [index, input] of options.inputs.entries()) {
+    const changed = (): never => {
+      throw new FlatlineError("invalid_data", `${input.name}: changed while it was imported; nothing was imported`);
+    };
+    const reading = readInput(input, {
+      names: checked.names,
+      maxBytes: mostInputBytes,
+      sink: {
+        row: (row) => {
+          if (!block().add(row, shiftMs)) tally.duplicates++;
+        },
+        problem: changed,
+      },
+    });
+    let step = await reading.next();
+    for (; step.done !== true; step = await reading.next()) {
+      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was imported");
+      yield;
+    }
+    if (step.value.sha256 !== checked.files[index]?.sha256) changed();
+  }
+}
+
+function shifted({ checked, shiftMs }: StageOptions): number[] {
+  return checked.slugFirstAtMs.map((atMs) => atMs + shiftMs);
+}
+
+function noIds(): NameIds {
+  return { slugs: [], assetTypes: [], statuses: [] };
+}
+
+function drain(work: Generator<void>): void {
+  while (work.next().done !== true);
+}

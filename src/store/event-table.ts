@@ -1,0 +1,158 @@
+import { CompiledQuery } from "kysely";
+import { hourMs } from "../base/time.ts";
+import { addEvents } from "./event-adding.ts";
+import { hashId } from "./event-block.ts";
+import { splitInterval, type Span } from "./event-spans.ts";
+import { deadStatusId, unpublishedSql } from "./event-writer.ts";
+import type { AssetTypeCounts, EventStore } from "./events.ts";
+import type { Db } from "./schema.ts";
+
+// Plain SQL, compiled once: a fleet of a thousand organizations asks for its counts every few minutes, and building this
+// query anew costs more than running it.
+
+/** Liveness events over their tables and rollups (CONTRACT 2 and 10). */
+export function createEventStore(db: Db): EventStore {
+  return {
+    counts: async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
+      const current = splitInterval(windowStartMs, endMs);
+      const baseline = splitInterval(baselineStartMs, windowStartMs);
+      const bounds = [current, baseline].flatMap(({ hours, minutes, instants }) =>
+        [hours, ...minutes, ...instants].flatMap(({ from, to }: Span) => [from, to]),
+      );
+      const rows = await read<AssetTypeCounts>(db, countsSql, [slug, ...bounds]);
+      return rows.map(({ assetType, currentCount, baselineCount }) => ({ assetType, currentCount, baselineCount }));
+    },
+    firstEventAtMs: async (slug) => {
+      const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
+      return rows[0]?.at_ms ?? null;
+    },
+    slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
+    isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
+    add: (events) => inTransaction(db, (transaction) => addEvents(transaction, events)),
+    prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
+  };
+}
+
+async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
+  return rows;
+}
+
+async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<Result>): Promise<Result> {
+  return db.isTransaction ? await work(db) : await db.transaction().execute(work);
+}
+
+const isPublished = `import_id NOT IN (${unpublishedSql})`;
+
+/** One part a span: parameters are its bounds. `kind` is the column that it counts towards. */
+function countParts(kind: "current_count" | "baseline_count"): string[] {
+  const part = (table: string, column: string, deaths: string, and = ""): string => `
+    SELECT type_id, ${kind === "current_count" ? `${deaths} AS current_count, 0 AS baseline_count` : `0, ${deaths}`}
+    FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? AND ${isPublished}${and}`;
+  const hours = part("event_hours", "hour", "deaths");
+  const minutes = part("event_minutes", "minute", "deaths");
+  const instants = part("events", "at_ms", "count", ` AND status_id = ${deadStatusId}`);
+  return [hours, minutes, minutes, instants, instants];
+}
+
+const countsSql = `
+  WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
+  SELECT event_asset_types.asset_type AS assetType,
+    -- A sum beyond the integers of JavaScript could not be read at all.
+    min(sum(current_count), ${Number.MAX_SAFE_INTEGER}) AS currentCount,
+    min(sum(baseline_count), ${Number.MAX_SAFE_INTEGER}) AS baselineCount
+  FROM (${[...countParts("current_count"), ...countParts("baseline_count")].join(" UNION ALL ")}) AS counted
+  LEFT JOIN event_asset_types ON event_asset_types.type_id = counted.type_id
+  GROUP BY counted.type_id
+  ORDER BY assetType`;
+
+// The extents say where to begin: before it there may be many rows of an import that is still under way.
+const firstEventSql = `
+  WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
+  SELECT at_ms FROM events
+  WHERE slug_id = (SELECT slug_id FROM asked)
+    AND at_ms >= (SELECT min(first_at_ms) FROM event_extents WHERE slug_id = (SELECT slug_id FROM asked) AND ${isPublished})
+    AND ${isPublished}
+  ORDER BY at_ms LIMIT 1`;
+
+const slugsSql = `
+  SELECT slug FROM event_slugs
+  WHERE EXISTS (SELECT 1 FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
+  ORDER BY slug`;
+
+const anyExtentSql = `SELECT 1 FROM event_extents WHERE ${isPublished} LIMIT 1`;
+
+/**
+ * Deletes whole hours only, those that end at or before `beforeMs`: a rollup then never counts an event that is gone. Rows of
+ * imports under way are left for later.
+ */
+async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
+  const { maxRows } = limits;
+  const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
+  const old = await read<EventKey>(db, oldEventsSql, [endHour * hourMs, maxRows]);
+  for (let start = 0; start < old.length; start += keysAStatement) {
+    const keys = old.slice(start, start + keysAStatement);
+    const events = keys.flatMap(({ slug_id, at_ms, import_id, ordinal }) => [slug_id, at_ms, import_id, ordinal]);
+    await read(db, deleteSql("events", "slug_id, at_ms, import_id, ordinal", keys.length), events);
+    const ids = keys.flatMap(({ slug_id, import_id, ordinal, id }) =>
+      id === null ? [] : [slug_id, hashOf(id), import_id, ordinal],
+    );
+    if (ids.length > 0) {
+      await read(db, deleteSql("event_ids", "slug_id, id_hash, import_id, ordinal", ids.length / 4), ids);
+    }
+  }
+  const minutes = await deleteSpans(db, "event_minutes", "minute", endHour * 60, maxRows);
+  const hours = await deleteSpans(db, "event_hours", "hour", endHour, maxRows);
+  const hasMore = old.length === maxRows || minutes === maxRows || hours === maxRows;
+  if (!hasMore) {
+    await read(db, emptyExtentsSql, [endHour * hourMs]);
+    await read(db, `UPDATE event_extents SET first_at_ms = ? WHERE first_at_ms < ?`, [
+      endHour * hourMs,
+      endHour * hourMs,
+    ]);
+  }
+  return { hasMore };
+}
+
+interface EventKey {
+  readonly slug_id: number;
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+  readonly id: string | null;
+}
+
+// CROSS JOIN: organization by organization, from its oldest event.
+const oldEventsSql = `
+  SELECT events.slug_id, at_ms, import_id, ordinal, id
+  FROM event_slugs CROSS JOIN events ON events.slug_id = event_slugs.slug_id
+  WHERE at_ms < ? AND ${isPublished} LIMIT ?`;
+
+const emptyExtentsSql = `
+  DELETE FROM event_extents
+  WHERE first_at_ms < ? AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_extents.slug_id)`;
+
+const keysAStatement = 200;
+
+function deleteSql(table: string, key: string, rows: number): string {
+  const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ");
+  return `DELETE FROM ${table} WHERE (${key}) IN (VALUES ${values})`;
+}
+
+async function deleteSpans(db: Db, table: string, span: string, end: number, maxRows: number): Promise<number> {
+  const key = `${table}.slug_id, ${span}, type_id, import_id`;
+  const { numAffectedRows } = await db.executeQuery(
+    CompiledQuery.raw(
+      `DELETE FROM ${table} WHERE (slug_id, ${span}, type_id, import_id) IN (
+         SELECT ${key} FROM event_slugs CROSS JOIN ${table} ON ${table}.slug_id = event_slugs.slug_id
+         WHERE ${span} < ? AND ${isPublished} LIMIT ?)`,
+      [end, maxRows],
+    ),
+  );
+  return Number(numAffectedRows ?? 0n);
+}
+
+function hashOf(id: string): number {
+  const bytes = Buffer.from(id);
+  return hashId(bytes, 0, bytes.length);
+}
