@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+
+import { createJsonSchema, renderJsonSchema } from "./json-schema.ts";
+
+const schema = z.fromJSONSchema(createJsonSchema());
+const read = (path: string): unknown => parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+
+describe("the JSON Schema", () => {
+  it.each(["testdata/every-key.yaml", "../../config.example.yaml"])("accepts %s as it is written", (path) => {
+    expect(schema.safeParse(read(path))).toMatchObject({ success: true });
+  });
+
+  it.each([
+    ["an unknown key", { recievers: [] }],
+    ["a number out of bounds", { source: { type: "embedded", concurrency: 0 } }],
+    ["a quoted number", { source: { type: "embedded", concurrency: "16" } }],
+    ["a duration that is none", { alerting: { groupWait: "10 seconds" } }],
+    ["an unknown type of receiver", { receivers: [{ name: "a", type: "carrier-pigeon" }] }],
+    ["an organization without a slug", { organizations: [{ timezone: "UTC" }] }],
+  ])("refuses %s", (_rule, more) => {
+    const config = { source: { type: "embedded" }, organizations: ["acme"], ...more };
+
+    expect(schema.safeParse(config)).toMatchObject({ success: false });
+  });
+
+  it("accepts a reference wherever a form is bound", () => {
+    const config = {
+      source: { baseUrl: "${BASE_URL}", apiKey: "${KEY}", timeout: "${TIMEOUT:-5s}", retries: "${RETRIES}" },
+      organizations: ["acme"],
+      server: { publicRead: "${READ:-true}" },
+      log: { level: "${LEVEL:-info}" },
+    };
+
+    expect(schema.safeParse(config)).toMatchObject({ success: true });
+  });
+
+  it("describes every key", () => {
+    const missing: string[] = [];
+    const look = (node: unknown, path: string): void => {
+      if (typeof node !== "object" || node === null) return;
+      for (const [keyword, child] of Object.entries(node)) {
+        if (keyword === "properties") {
+          for (const [key, property] of Object.entries(child as Record<string, object>)) {
+            if (!("description" in property)) missing.push(`${path}.${key}`);
+          }
+        }
+        look(child, `${path}.${keyword}`);
+      }
+    };
+
+    look(createJsonSchema(), "");
+
+    expect(missing).toEqual([]);
+  });
+
+  it("is the committed one; npm run generate makes it anew", () => {
+    expect(readFileSync(new URL("../../flatline.schema.json", import.meta.url), "utf8")).toBe(renderJsonSchema());
+  });
+});

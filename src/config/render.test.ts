@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+import type { Config } from "./config.ts";
+import { loadConfig } from "./load.ts";
+import { describeConfig, renderConfig } from "./render.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-render-"));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function load(text: string): Promise<Config> {
+  await writeFile(join(folder, "flatline.yaml"), text);
+  return loadConfig({ path: "flatline.yaml", cwd: folder, env: {} });
+}
+
+function loadEveryKey(): Promise<Config> {
+  const cwd = fileURLToPath(new URL("testdata", import.meta.url));
+  const env = {
+    FLATLINE_API_KEY: "hush-key",
+    SLACK_WEBHOOK_URL: "https://slack.example/hush",
+    HOOK_SECRET: "hush-hush-hush-hush",
+    FLATLINE_TOKEN: "hush-token",
+  };
+  return loadConfig({ path: "every-key.yaml", cwd, env });
+}
+
+describe("renderConfig", () => {
+  it("shows the effective configuration, secrets as ***", async () => {
+    const shown = renderConfig(await loadEveryKey());
+
+    await expect(shown).toMatchFileSnapshot("testdata/every-key.shown.txt");
+    expect(shown).not.toContain("hush");
+    expect(shown).not.toContain("file-key");
+  });
+
+  it("is a configuration that means the same, where there are no secrets", async () => {
+    const config = await load(`
+source: { type: embedded, preload: [{ events: "a$$b.csv" }] }
+defaults: { labels: { price: "$$5 and $\${NAME}" }, alert: { for: 90m } }
+organizations:
+  - { slug: "123", schedule: "@hourly", reviewQueue: { enabled: true } }
+  - { slug: "yes", labels: { note: "a: b # c" } }
+alerting: { fleet: false }
+receivers: [{ name: console, type: log, rateLimit: 30/m, match: { slug: "*" } }]
+silences: [{ slug: "1*", schedule: "0 2 * * 6", duration: 2h }]
+`);
+
+    const again = await load(renderConfig(config));
+
+    expect(describeConfig(again)).toEqual(describeConfig(config));
+    expect(again.organizations[0]?.labels).toEqual({ price: "$5 and ${NAME}" });
+  });
+});
+
+describe("describeConfig", () => {
+  it("is what YAML shows, as data", async () => {
+    const config = await loadEveryKey();
+
+    expect(parse(renderConfig(config))).toEqual(describeConfig(config));
+  });
+});
