@@ -17,6 +17,8 @@ export const reportRecordSchema = z.object({
   status: z.enum(["TODO", "IN_PROGRESS", "CLOSED"]),
   source: z.string(),
   title: z.string().nullable(),
+  /** Two letters; null where unknown. What the filter `country` looks at. */
+  country: z.string().nullable(),
   /** `organization` is the slug when the organization reported it itself. */
   reporter: z.object({
     kind: z.enum(["human", "automation"]),
@@ -28,6 +30,7 @@ export const reportRecordSchema = z.object({
     z.object({
       id,
       decision: z.enum(["APPROVE", "REJECT"]).nullable(),
+      reviewStatus: z.enum(["PENDING", "APPROVED", "REJECTED"]),
       decidedBy: z.enum(["human", "automation"]).nullable(),
       needsCustomerReview: z.boolean(),
       asset,

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { NoticeTables } from "./notice-table.ts";
+import type { PlatformTables } from "./platform-tables.ts";
 
 /** An integer primary key that the database numbers. */
 type RowId = ColumnType<number, number | undefined, never>;
@@ -94,7 +95,7 @@ export interface SilenceRow {
 }
 
 /** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
-export interface Tables extends NoticeTables {
+export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
   readonly verdict_series: VerdictSeriesRow;
   readonly verdict_points: VerdictNumbers;

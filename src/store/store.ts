@@ -3,6 +3,7 @@ import type { EventStore } from "./events.ts";
 import type { MetaStore } from "./meta.ts";
 import type { NoticeStore } from "./notices.ts";
 import type { OutboxStore } from "./outbox.ts";
+import type { PlatformStore } from "./platform.ts";
 import type { ScheduleStore } from "./schedule.ts";
 import type { SilenceStore } from "./silences.ts";
 import type { VerdictStore } from "./verdicts.ts";
@@ -17,6 +18,7 @@ export interface StoreParts {
   readonly notices: NoticeStore;
   readonly silences: SilenceStore;
   readonly meta: MetaStore;
+  readonly platform: PlatformStore;
 }
 
 /**

@@ -1,0 +1,25 @@
+/** `staff` keys read; only `customer` keys review (CONTRACT 9, check 4). */
+export const keyRoles = ["customer", "staff"] as const;
+export type KeyRole = (typeof keyRoles)[number];
+
+/** A key of the embedded service as it is shown: never the key itself. */
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly role: KeyRole;
+  /** Slugs. */
+  readonly organizations: readonly string[];
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number | null;
+}
+
+export interface ApiKeyStore {
+  /** Inserts, or when there is a key with this hash gives it name, role and organizations and makes it valid again. */
+  upsert(key: Omit<StoredKey, "revokedAtMs"> & { readonly sha256: string }): Promise<void>;
+  /** The valid key with this SHA-256 (hex); null without one. */
+  bySha256(sha256: string): Promise<StoredKey | null>;
+  /** All, revoked ones too, oldest first. */
+  list(): Promise<readonly StoredKey[]>;
+  /** False when there is no valid key with this id. */
+  revoke(id: string, atMs: number): Promise<boolean>;
+}

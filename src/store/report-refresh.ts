@@ -1,0 +1,81 @@
+import { chunksOf } from "./chunks.ts";
+import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
+import { facetsOf } from "./report-facets.ts";
+import type { Db } from "./schema.ts";
+
+/**
+ * Brings the index entries of these reports up to what is stored of them, and moves those in `movedToMs` to their creation:
+ * that of a stored report changes only here, while it is known where its entries are.
+ */
+export async function refreshFacets(
+  db: Db,
+  reportIds: readonly number[],
+  movedToMs: ReadonlyMap<number, number> = new Map(),
+): Promise<void> {
+  for (const chunk of chunksOf(reportIds)) {
+    const loaded = await loadFaceted(db, chunk);
+    const ids = await internFacets(db, new Set(loaded.flatMap(({ facets }) => facets)));
+    const changes: FacetChange[] = [];
+    for (const { id, organizationId, createdAtMs, facetIds: before, facets } of loaded) {
+      const facetIds = facets.flatMap((name) => ids.get(name) ?? []).toSorted((left, right) => left - right);
+      const movedMs = movedToMs.get(id) ?? createdAtMs;
+      const facetText = JSON.stringify(facetIds);
+      if (movedMs === createdAtMs && facetText === JSON.stringify(before)) continue;
+      changes.push({
+        reportId: id,
+        organizationId,
+        before: { createdAtMs, facetIds: before },
+        after: { createdAtMs: movedMs, facetIds },
+      });
+      await db
+        .updateTable("reports")
+        .set({ facet_ids: facetText, created_at_ms: movedMs })
+        .where("report_id", "=", id)
+        .execute();
+    }
+    await applyFacetChanges(db, changes);
+  }
+}
+
+async function loadFaceted(db: Db, ids: readonly number[]) {
+  const reports = await db
+    .selectFrom("reports")
+    .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
+    .selectAll("reports")
+    .select("organizations.slug")
+    .where("report_id", "in", ids)
+    .execute();
+  const proposals = await db
+    .selectFrom("proposals")
+    .innerJoin("assets", "assets.asset_id", "proposals.asset_id")
+    .select(["report_id", "decision", "decided_by", "queue", "asset_type"])
+    .where("report_id", "in", ids)
+    .execute();
+  const scans = await db
+    .selectFrom("scans")
+    .innerJoin("assets", "assets.asset_id", "scans.asset_id")
+    .select(["report_id", "asset_type"])
+    .where("report_id", "in", ids)
+    .execute();
+  const proposalsOf = Map.groupBy(proposals, (row) => row.report_id);
+  const scansOf = Map.groupBy(scans, (row) => row.report_id);
+  return reports.map((report) => {
+    const ownProposals = proposalsOf.get(report.report_id) ?? [];
+    const facets = facetsOf({
+      status: report.status,
+      source: report.source,
+      country: report.country,
+      reporterKind: report.reporter_kind,
+      isSelfReported: report.reporter_organization === report.slug,
+      proposals: ownProposals.map(({ decision, decided_by, queue }) => ({ decision, decidedBy: decided_by, queue })),
+      assetTypes: [...ownProposals, ...(scansOf.get(report.report_id) ?? [])].map((row) => row.asset_type),
+    });
+    return {
+      id: report.report_id,
+      organizationId: report.organization_id,
+      createdAtMs: report.created_at_ms,
+      facetIds: JSON.parse(report.facet_ids) as number[],
+      facets,
+    };
+  });
+}
