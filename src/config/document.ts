@@ -11,6 +11,7 @@ import {
   type Document,
   type Node,
   type Pair,
+  type YAMLParseError,
   type YAMLMap,
 } from "yaml";
 
@@ -164,7 +165,7 @@ class Reader {
       lastLine = line;
       const isReference = /\$\{/.test(text.split("\n")[line - 1] ?? "") && error.code === "UNEXPECTED_TOKEN";
       const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
-      const message = error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : error.message;
+      const message = syntaxMessage(error);
       this.#report(error.pos[0], [], `${message}${hint}`);
       // The braces are out of balance from here on.
       if (isReference) break;
@@ -268,6 +269,11 @@ class Reader {
   #report(offset: number, path: YamlPath, message: string): void {
     this.problems.push({ file: this.#source.file, ...this.position(offset), path: formatPath(path), message });
   }
+}
+
+function syntaxMessage(error: YAMLParseError): string {
+  if (error.code === "MULTIPLE_DOCS") return "the file must hold one document";
+  return error.message.startsWith("Maximum call stack") ? "is nested too deeply" : error.message;
 }
 
 function isEmptyScalar(node: Node): boolean {

@@ -38,6 +38,13 @@ describe("the JSON Schema", () => {
     expect(schema.safeParse(config)).toMatchObject({ success: true });
   });
 
+  it("offers the built-in values in defaults, not in organizations, where they would override those", () => {
+    const { properties } = createJsonSchema() as { properties: Record<string, object> };
+
+    expect(JSON.stringify(properties["defaults"])).toContain('"default":"UTC"');
+    expect(JSON.stringify(properties["organizations"])).not.toContain('"default"');
+  });
+
   it("describes every key", () => {
     const missing: string[] = [];
     const look = (node: unknown, path: string): void => {

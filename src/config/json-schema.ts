@@ -15,11 +15,14 @@ const referenceName = "reference";
  */
 export function createJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(rootSchema, { io: "input" }) as JsonSchema;
-  const { $schema, ...root } = allowReferences(schema) as JsonSchema;
+  const { $schema, properties, ...root } = allowReferences(schema) as JsonSchema;
+  const sections = properties as Readonly<Record<string, JsonSchema>>;
   return {
     $schema,
     title: "flatline",
     ...root,
+    // What an organization does not say is as in `defaults`: no editor is to offer the built-in value there.
+    properties: { ...sections, organizations: withoutDefaults(sections["organizations"]) },
     $defs: {
       [referenceName]: { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\\}" },
     },
@@ -57,6 +60,13 @@ function allowReferences(node: unknown): unknown {
     }
   }
   return copy;
+}
+
+function withoutDefaults(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutDefaults);
+  if (!isNode(node)) return node;
+  const kept = Object.entries(node).filter(([keyword]) => keyword !== "default");
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutDefaults(value)]));
 }
 
 function isBound(node: JsonSchema): boolean {

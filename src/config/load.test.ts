@@ -346,6 +346,13 @@ describe("files", () => {
     });
   });
 
+  it.each([
+    ["too deeply for the parser", "a: ".padEnd(200_000, "[")],
+    ["too deeply for us", `${embedded}organizations: ${"[".repeat(100)}${"]".repeat(100)}\n`],
+  ])("that are nested %s are refused", async (_rule, text) => {
+    expect((await problemsOf(text)).join("\n")).toContain("is nested too deeply");
+  });
+
   it("that are no UTF-8 are refused", async () => {
     await writeFile(join(folder, "flatline.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
 

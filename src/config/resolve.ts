@@ -1,7 +1,6 @@
 import { dirname, resolve } from "node:path";
 
 import { Secret } from "../base/secret.ts";
-import { secondMs } from "../base/time.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "./config.ts";
 import type { ConfigDocument } from "./document.ts";
 import { parseDuration } from "./durations.ts";
@@ -24,7 +23,7 @@ export interface ResolveInput {
 }
 
 /** Milliseconds of a duration that the schema has accepted. */
-export function durationMs(text: string): number {
+function durationMs(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
@@ -120,7 +119,7 @@ function resolveSilence(silence: SilenceInput): SilenceConfig {
 function resolveHeartbeat(data: RootInput, document: ConfigDocument, secrets: SecretBook): Config["heartbeat"] {
   if (data.heartbeat === undefined) return null;
   const url = secrets.of(document, ["heartbeat"], "url")[0] ?? new Secret("");
-  return { url, intervalMs: Math.max(durationMs(data.heartbeat.interval), secondMs) };
+  return { url, intervalMs: durationMs(data.heartbeat.interval) };
 }
 
 function deepFreeze<Value>(value: Value): Value {
