@@ -30,3 +30,8 @@ export interface CliContext {
 
 /** Adds one command to the program. */
 export type RegisterCommand = (program: Command, context: CliContext) => void;
+
+/** Whether colour may be written there: on a terminal, and not with NO_COLOR (no-color.org). */
+export function hasColour(output: Output, env: CliContext["env"]): boolean {
+  return output.isTerminal && (env["NO_COLOR"] ?? "") === "";
+}

@@ -36,7 +36,9 @@ function createProgram(context: CliContext): Command {
     .exitOverride()
     .addHelpText("after", rootHelp);
   for (const register of commands) register(program, context);
-  applyToAll(program, (command) => command.exitOverride().version(context.version, "-V, --version", "print the version"));
+  applyToAll(program, (command) =>
+    command.exitOverride().version(context.version, "-V, --version", "print the version"),
+  );
   return program;
 }
 

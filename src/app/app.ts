@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+import { createNotifierLoop } from "../alerting/notifier-loop.ts";
+import { createNotifier } from "../alerting/notifier.ts";
+import { createOutbox } from "../alerting/outbox.ts";
+import { createRecorder } from "../alerting/record.ts";
+import { createSilenceBook } from "../alerting/silence-book.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { ReleaseStack } from "../base/lifecycle.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import { createAppMetrics } from "../metrics/app-metrics.ts";
+import { createProber } from "../monitor/probe.ts";
+import { createScheduler } from "../monitor/scheduler.ts";
+import { createWeb, type WebAddress } from "../web/web.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import { openIngest } from "./ingest.ts";
+import { createMaintenance } from "./maintenance.ts";
+import { openParts, type PartsDeps } from "./parts.ts";
+import { createRuntime } from "./runtime.ts";
+import { checkSeriesInput, createWebPorts } from "./web-ports.ts";
+
+export interface AppDeps extends PartsDeps {
+  /** Of Node.js, without a leading v. */
+  readonly nodeVersion: string;
+  readonly logger: Logger;
+  /** Reads the configuration again, for a reload. Rejects with invalid_config. */
+  readonly readConfig: () => Promise<Config>;
+  /** process_* and nodejs_* series too [true]. */
+  readonly withProcessMetrics?: boolean;
+}
+
+/** One daemon. Two of them can live in one process: nothing is shared but the machine. */
+export interface App {
+  /** Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done. */
+  start(): Promise<void>;
+  /** Where it listens; null before start and after stop. */
+  address(): WebAddress | null;
+  /** Reads the configuration again and applies it; a bad one changes nothing and rejects with invalid_config. */
+  reload(): Promise<void>;
+  /** Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. */
+  stop(): Promise<void>;
+}
+
+// Beyond the drain: for open connections and the store's last checkpoint.
+const releaseWithinMs = 2_000;
+
+/** The composition root: wires every room by `config`. Touches neither argv nor signals. */
+export function createApp(config: Config, deps: AppDeps): App {
+  const { clock, logger } = deps;
+  const stack = new ReleaseStack();
+  let running: Running | null = null;
+  let applying: Promise<void> = Promise.resolve();
+
+  async function start(): Promise<void> {
+    try {
+      running = await startApp(config, deps, stack, reload);
+    } catch (error) {
+      await stack.releaseAll(clock, releaseWithinMs);
+      throw error;
+    }
+  }
+
+  /** One at a time, in the order asked for: two at once could leave the older configuration behind. */
+  function reload(): Promise<void> {
+    const next = reloadAfter(applying);
+    applying = next.catch(() => undefined);
+    return next;
+  }
+
+  async function reloadAfter(previous: Promise<void>): Promise<void> {
+    await previous;
+    if (running === null) throw new FlatlineError("unavailable", "flatline is not running");
+    await running.reload();
+  }
+
+  async function stop(): Promise<void> {
+    const stopping = running;
+    running = null;
+    await applying;
+    if (stopping !== null) await stopping.drain();
+    const failed = await stack.releaseAll(clock, releaseWithinMs);
+    for (const { name, error } of failed) logger.warn({ err: error, part: name }, "part was not released");
+    logger.info({}, "flatline stopped");
+  }
+
+  return { start, address: () => running?.address ?? null, reload, stop };
+}
+
+interface Running {
+  readonly address: WebAddress;
+  reload(): Promise<void>;
+  drain(): Promise<void>;
+}
+
+async function startApp(
+  config: Config,
+  deps: AppDeps,
+  stack: ReleaseStack,
+  reload: () => Promise<void>,
+): Promise<Running> {
+  const { clock, logger, random } = deps;
+  const owner = randomUUID();
+  const metrics = createAppMetrics({
+    version: deps.version,
+    nodeVersion: deps.nodeVersion,
+    withProcess: deps.withProcessMetrics ?? true,
+  });
+  const parts = await openParts(config, deps);
+  stack.add("store and connections", () => parts.close());
+  const { store, dispatcher } = parts;
+  const runtime = createRuntime(config, parts, {
+    ...deps,
+    onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
+  });
+  const newId = (): string => randomUUID();
+  const settings = () => runtime.current().settings;
+  let isStopping = false;
+
+  const notifier = createNotifier({ store, clock, logger, newId, settings, onEnqueued: () => outbox.wake() });
+  const outbox = createOutbox({
+    store: store.outbox,
+    clock,
+    random,
+    logger,
+    metrics,
+    owner,
+    receivers: runtime.current().receivers,
+    resend: (receiver) => notifier.resend(receiver),
+  });
+  const notices = createNotifierLoop({ notifier, clock, logger, groupWaitMs: () => settings().groupWaitMs });
+  const recorder = createRecorder({ store, clock, logger, newId, settings, onChange: () => notices.changed(false) });
+  const silences = createSilenceBook({
+    store: store.silences,
+    clock,
+    logger,
+    newId,
+    settings,
+    onChange: () => notices.wake(),
+  });
+  const scheduler = createScheduler({
+    store: store.schedule,
+    clock,
+    owner,
+    targets: runtime.current().targets,
+    concurrency: config.source.concurrency,
+    runTimeoutMs: runtime.current().runTimeoutMs,
+    run: (target, signal) => runtime.run(target, signal),
+    record: (request) => recorder.record(request),
+    onRecorded: (state) => {
+      const input = checkSeriesInput(state, runtime.current());
+      if (input !== null) metrics.checks.set(input);
+    },
+    metrics,
+    logger,
+  });
+  const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
+  if (ingest !== null) stack.add("event ingest", () => ingest.close());
+  const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
+
+  async function showStates(): Promise<void> {
+    const states = await store.schedule.states();
+    metrics.checks.setAll(
+      states.map((state) => checkSeriesInput(state, runtime.current())).filter((input) => input !== null),
+    );
+  }
+
+  async function apply(): Promise<void> {
+    const { targets, receivers, config: applied, runTimeoutMs } = runtime.current();
+    await scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
+    await recorder.endUnconfigured();
+    await outbox.setReceivers(receivers);
+    metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
+    await showStates();
+    notices.wake();
+  }
+
+  async function readAndApply(): Promise<void> {
+    const before = runtime.current();
+    try {
+      const next = await deps.readConfig();
+      runtime.replace(next);
+      await apply();
+      metrics.configReloaded(true, clock.nowMs());
+      logger.info({ organizations: next.organizations.length }, "configuration reloaded");
+    } catch (error) {
+      runtime.restore(before);
+      metrics.configReloaded(false, clock.nowMs());
+      logger.error({ err: error }, "configuration not reloaded, the running one goes on");
+      throw error;
+    }
+  }
+
+  const web = createWeb({
+    version: deps.version,
+    clock,
+    logger,
+    ...createWebPorts({
+      store,
+      runtime,
+      clock,
+      metrics,
+      prober,
+      scheduler,
+      silences,
+      ingest,
+      health: () => [
+        ...(scheduler.isStalled() ? ["the scheduler has stalled"] : []),
+        ...(outbox.isStalled() ? ["the outbox has stalled"] : []),
+        ...(notices.isStalled() ? ["the notifier has stalled"] : []),
+      ],
+      isStopping: () => isStopping,
+      reload,
+    }),
+  });
+  const heartbeat = createHeartbeat({
+    clock,
+    logger,
+    dispatcher,
+    settings: () => runtime.current().config.heartbeat,
+    isAlive: () => !scheduler.isStalled() && !outbox.isStalled() && !notices.isStalled(),
+  });
+  const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
+
+  await scheduler.start();
+  stack.add("scheduler", () => scheduler.stop(0));
+  await recorder.endUnconfigured();
+  metrics.setReceivers(config.receivers.map(({ name }) => name));
+  await showStates();
+  metrics.configReloaded(true, clock.nowMs());
+  outbox.start();
+  notices.start();
+  maintenance.start();
+  stack.add("maintenance", () => maintenance.stop());
+  heartbeat.start();
+  stack.add("heartbeat", () => heartbeat.stop());
+  const { host, port } = listenAddress(config.server.listen);
+  const address = await web.listen(host, port);
+  stack.add("web", () => web.close());
+  logger.info(
+    { url: address.url, organizations: config.organizations.length, source: config.source.type },
+    "flatline started",
+  );
+
+  return {
+    address,
+    reload: readAndApply,
+    drain: async () => {
+      isStopping = true;
+      const drainMs = runtime.current().config.server.drainTimeoutMs;
+      logger.info({ drainMs, running: scheduler.running() }, "flatline stops");
+      await Promise.all([scheduler.stop(drainMs), outbox.stop(drainMs), notices.stop()]);
+    },
+  };
+}
+
+function listenAddress(listen: string): { host: string; port: number } {
+  const colon = listen.lastIndexOf(":");
+  return { host: listen.slice(0, colon), port: Number(listen.slice(colon + 1)) };
+}

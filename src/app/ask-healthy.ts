@@ -1,0 +1,33 @@
+import { createHttpDispatcher, sendRequest } from "../base/http.ts";
+import type { Clock } from "../base/time.ts";
+
+const timeoutMs = 4_000;
+const maxBodyBytes = 64 * 1024;
+
+/** What the daemon that listens at `listen` (host:port) says of its health. Never rejects: no answer is unhealthy. */
+export async function askHealthy(
+  listen: string,
+  { clock }: { readonly clock: Clock },
+): Promise<{ readonly isHealthy: boolean; readonly message: string }> {
+  const url = `http://${reachable(listen)}/-/healthy`;
+  // Never through a proxy: it is this machine.
+  const dispatcher = createHttpDispatcher({ env: {} });
+  try {
+    const request = { method: "GET", url, headers: {}, signal: clock.timeout(timeoutMs), maxBodyBytes };
+    const { status, body } = await sendRequest(dispatcher, request);
+    return { isHealthy: status === 200, message: body.trim() };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { isHealthy: false, message: `no answer from ${url}: ${reason}` };
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** An address that listens everywhere is asked at the loopback one. */
+function reachable(listen: string): string {
+  return listen
+    .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
+    .replace(/^\[::\]:/, "[::1]:")
+    .replace(/^:/, "127.0.0.1:");
+}

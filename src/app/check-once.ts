@@ -1,0 +1,78 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import type { Config } from "../config/config.ts";
+import type { CheckReport } from "../contract/report.ts";
+import { runCheck } from "../monitor/run-check.ts";
+import type { CheckTarget } from "../monitor/target.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import { openParts, type PartsDeps } from "./parts.ts";
+import { createSource, runCheckDeps, runTimeoutMs } from "./source.ts";
+import { checkTargets } from "./targets.ts";
+
+export interface CheckOnceOptions {
+  /** Those to check; none: all that are configured. */
+  readonly slugs: readonly string[];
+  /** Evaluate as of then; local sources only. */
+  readonly atMs: number | null;
+  /** Go before what is configured, for every organization. */
+  readonly thresholds: Partial<SpikeThresholds>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
+ * Nobody is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
+ */
+export async function checkOnce(config: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
+  const targets = chooseTargets(config, options);
+  if (options.atMs !== null && config.source.type === "remote") {
+    throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
+  }
+  const clock = options.atMs === null ? deps.clock : standingClock(deps.clock, options.atMs);
+  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
+  try {
+    const source = createSource(config, { ...deps, ...parts, clock, onRequest: () => undefined });
+    const checkDeps = runCheckDeps(config, source, { ...parts, clock });
+    const timeoutMs = runTimeoutMs(config.source);
+    const reports: CheckReport[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let index = next++; index < targets.length; index = next++) {
+        const target = targets[index];
+        if (target !== undefined)
+          reports[index] = await runCheck(target, checkDeps, clock.timeout(timeoutMs, options.signal));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(config.source.concurrency, targets.length) }, work));
+    return reports;
+  } finally {
+    await parts.close();
+  }
+}
+
+function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[] {
+  const known = new Set(config.organizations.map(({ slug }) => slug));
+  const unknown = options.slugs.filter((slug) => !known.has(slug));
+  if (unknown.length > 0) {
+    const names = unknown.map((slug) => `"${slug}"`).join(", ");
+    throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}`);
+  }
+  const wanted = new Set(options.slugs);
+  return (
+    checkTargets(config)
+      .filter(({ slug }) => wanted.size === 0 || wanted.has(slug))
+      // The review queue is only known as it is now.
+      .filter(({ check }) => options.atMs === null || check === "dead-asset-spike")
+      .map((target) =>
+        target.check === "dead-asset-spike"
+          ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } }
+          : target,
+      )
+  );
+}
+
+/** A clock whose wall time stands still: durations and timers go on. */
+function standingClock(clock: Clock, atMs: number): Clock {
+  return { ...clock, nowMs: () => atMs };
+}

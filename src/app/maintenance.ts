@@ -1,0 +1,74 @@
+import type { Logger } from "../base/logger.ts";
+import { dayMs, minuteMs, type Clock } from "../base/time.ts";
+import type { StorageConfig } from "../config/config.ts";
+import type { Store } from "../store/store.ts";
+
+/** Keeps the store within its retention, in slices that hold its lock for milliseconds. */
+export interface Maintenance {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface MaintenanceOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Asked at each round, so that a reload changes it. */
+  readonly storage: () => StorageConfig;
+}
+
+// Often enough that a round is short, seldom enough to cost nothing.
+const everyMs = 10 * minuteMs;
+// Not at once: the start has better things to do.
+const firstAfterMs = minuteMs;
+// A few milliseconds of work; between two slices everybody else gets the store.
+const rowsPerSlice = 1_000;
+const pauseMs = 20;
+// An ended silence explains a quiet alert of last week.
+const silenceRetentionMs = 30 * dayMs;
+
+/** The housekeeping loop. */
+export function createMaintenance({ store, clock, logger, storage }: MaintenanceOptions): Maintenance {
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+
+  async function inSlices(slice: () => Promise<{ readonly hasMore: boolean }>): Promise<void> {
+    while (!stopping.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, stopping.signal);
+  }
+
+  async function round(): Promise<void> {
+    const { retentionMs, eventRetentionMs } = storage();
+    const nowMs = clock.nowMs();
+    await inSlices(() =>
+      store.transaction(({ verdicts }) => verdicts.compact({ nowMs, retentionMs, maxRows: rowsPerSlice })),
+    );
+    await inSlices(() => store.alerts.pruneHistory({ beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice }));
+    if (eventRetentionMs > 0) {
+      const beforeMs = nowMs - eventRetentionMs;
+      await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));
+    }
+    await store.silences.prune(nowMs - silenceRetentionMs);
+  }
+
+  async function run(): Promise<void> {
+    await clock.sleep(firstAfterMs, stopping.signal);
+    while (!stopping.signal.aborted) {
+      try {
+        await round();
+      } catch (error) {
+        logger.error({ err: error }, "store could not be tidied up, trying again later");
+      }
+      await clock.sleep(everyMs, stopping.signal);
+    }
+  }
+
+  return {
+    start: () => {
+      loop = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Config } from "../config/config.ts";
+import type { OutboxEntry } from "../store/outbox.ts";
+import { openStore } from "../store/open.ts";
+import { storePath, type PartsDeps } from "./parts.ts";
+
+/** What became of one id that a command named. */
+export interface OutboxChange {
+  readonly id: string;
+  /** False: no such entry, or it is being delivered at this moment. */
+  readonly changed: boolean;
+}
+
+/** Everything that waits or was given up, oldest first. Works while the daemon runs. */
+export function listOutbox(config: Config, deps: PartsDeps): Promise<readonly OutboxEntry[]> {
+  return withOutbox(config, deps, (outbox) => outbox.list());
+}
+
+/** Queues these again, due now; the daemon sees it within 5 s (CONTRACT 3). */
+export function retryOutbox(config: Config, deps: PartsDeps, ids: readonly string[]): Promise<OutboxChange[]> {
+  return withOutbox(config, deps, (outbox) => changeEach(ids, (id) => outbox.retry(id, deps.clock.nowMs())));
+}
+
+/** Deletes these for good. */
+export function discardOutbox(config: Config, deps: PartsDeps, ids: readonly string[]): Promise<OutboxChange[]> {
+  return withOutbox(config, deps, (outbox) => changeEach(ids, (id) => outbox.discard(id)));
+}
+
+async function changeEach(ids: readonly string[], change: (id: string) => Promise<boolean>): Promise<OutboxChange[]> {
+  const changes: OutboxChange[] = [];
+  for (const id of ids) changes.push({ id, changed: await change(id) });
+  return changes;
+}
+
+async function withOutbox<Result>(
+  config: Config,
+  deps: PartsDeps,
+  work: (outbox: Awaited<ReturnType<typeof openStore>>["outbox"]) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore({ path: storePath(config, deps.cwd), clock: deps.clock });
+  try {
+    return await work(store.outbox);
+  } finally {
+    await store.close();
+  }
+}

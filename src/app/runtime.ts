@@ -1,0 +1,93 @@
+import type { OutboxReceiver } from "../alerting/attempt.ts";
+import type { AlertingSettings } from "../alerting/settings.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Config, ReceiverConfig } from "../config/config.ts";
+import type { CheckReport } from "../contract/report.ts";
+import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
+import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import { createReceiver } from "../receivers/create-receiver.ts";
+import type { Parts } from "./parts.ts";
+import { createSource, runCheckDeps, runTimeoutMs, type SourceDeps } from "./source.ts";
+import { alertingSettings, checkTargets } from "./targets.ts";
+
+/** Everything that is made from one configuration; a reload replaces it as a whole. */
+export interface Applied {
+  readonly config: Config;
+  readonly targets: readonly CheckTarget[];
+  readonly targetByKey: ReadonlyMap<string, CheckTarget>;
+  readonly settings: AlertingSettings;
+  readonly receivers: readonly OutboxReceiver[];
+  readonly checkDeps: RunCheckDeps;
+  readonly runTimeoutMs: number;
+}
+
+/** The configuration that holds now, wired. */
+export interface Runtime {
+  current(): Applied;
+  /** Takes `config` from now on. @throws FlatlineError when a receiver or the source cannot be made: then nothing changes */
+  replace(config: Config): void;
+  /** Goes back to what held before a replacement that could not be applied. */
+  restore(applied: Applied): void;
+  /** Runs a check by the source that holds now; never rejects. */
+  run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
+}
+
+export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
+  readonly logger: Logger;
+}
+
+/** Wires `config` over the parts that outlive a reload. */
+export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
+  let applied = wire(config, parts, deps);
+  return {
+    current: () => applied,
+    replace: (next) => {
+      applied = wire(withFixedParts(next, applied.config, deps.logger), parts, deps);
+    },
+    restore: (before) => {
+      applied = before;
+    },
+    run: (target, signal) => runCheck(target, applied.checkDeps, signal),
+  };
+}
+
+function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
+  const targets = checkTargets(config);
+  const source = createSource(config, { ...deps, ...parts });
+  return {
+    config,
+    targets,
+    targetByKey: new Map(targets.map((target) => [targetKey(target), target])),
+    settings: alertingSettings(config),
+    receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps.logger)),
+    checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),
+    runTimeoutMs: runTimeoutMs(config.source),
+  };
+}
+
+function outboxReceiver(config: ReceiverConfig, parts: Parts, logger: Logger): OutboxReceiver {
+  const { timeoutMs, maxAgeMs, rateLimit } = config;
+  return {
+    receiver: createReceiver(config, { dispatcher: parts.dispatcher, logger }),
+    timeoutMs,
+    maxAgeMs,
+    rateLimit,
+  };
+}
+
+/** The address and the store are taken at the start: a reload that changes them is applied without them, and says so. */
+function withFixedParts(next: Config, current: Config, logger: Logger): Config {
+  const fixed = [
+    ["server.listen", next.server.listen, current.server.listen],
+    ["storage.path", next.storage.path, current.storage.path],
+    ["source.type", next.source.type, current.source.type],
+  ] as const;
+  const changed = fixed.filter(([, wanted, held]) => wanted !== held).map(([path]) => path);
+  if (changed.length > 0) logger.warn({ changed }, "these need a restart to change");
+  return {
+    ...next,
+    server: { ...next.server, listen: current.server.listen },
+    storage: { ...next.storage, path: current.storage.path },
+    source: next.source.type === current.source.type ? next.source : current.source,
+  };
+}

@@ -1,0 +1,74 @@
+import type { Dispatcher } from "undici";
+import type { Clock } from "../base/time.ts";
+import { createPlatformSource } from "../client/platform-source.ts";
+import type { Config, SourceConfig } from "../config/config.ts";
+import type { PlatformSource } from "../contract/platform-api.ts";
+import type { RunCheckDeps } from "../monitor/run-check.ts";
+import { createLocalPlatformSource } from "../service/local-platform-source.ts";
+import type { Store } from "../store/store.ts";
+
+export interface SourceDeps {
+  /** Of local sources only; null where the source is remote. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly dispatcher: Dispatcher;
+  readonly version: string;
+  readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
+}
+
+/** Who evaluates by this configuration: the platform over the wire, or flatline over its own store. */
+export function createSource(config: Config, deps: SourceDeps): PlatformSource {
+  const { source, organizations } = config;
+  if (source.type === "embedded") {
+    return createLocalPlatformSource({
+      store: deps.store,
+      clock: deps.clock,
+      appUrl: config.appUrl,
+      organizations: organizations.map(({ slug }) => slug),
+    });
+  }
+  const keys = new Map(organizations.map(({ slug, apiKey }) => [slug, apiKey]));
+  return createPlatformSource({
+    baseUrl: source.baseUrl,
+    apiKey: source.apiKey,
+    apiKeyOf: (slug) => keys.get(slug) ?? null,
+    timeoutMs: source.timeoutMs,
+    retries: source.retries,
+    userAgent: `flatline/${deps.version}`,
+    dispatcher: deps.dispatcher,
+    clock: deps.clock,
+    random: deps.random,
+    onRequest: deps.onRequest,
+  });
+}
+
+/** What run-check needs of the configuration and the source. */
+export function runCheckDeps(
+  config: Config,
+  source: PlatformSource,
+  deps: Pick<SourceDeps, "store" | "clock">,
+): RunCheckDeps {
+  const { appUrl } = config;
+  const shared = {
+    source,
+    clock: deps.clock,
+    observedKeys: config.source.observedKeys,
+    appUrl: (slug: string) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
+  };
+  if (config.source.type === "remote") return shared;
+  return { ...shared, firstEventAtMs: (slug) => deps.store.events.firstEventAtMs(slug) };
+}
+
+/**
+ * Bound of one run, all attempts and the waits between them included: attempts may each take the timeout, and a Retry-After
+ * that is longer than the timeout ends the run anyway (CONTRACT 9, the client).
+ */
+export function runTimeoutMs(source: SourceConfig): number {
+  if (source.type === "embedded") return localRunTimeoutMs;
+  return (2 * source.retries + 1) * source.timeoutMs + marginMs;
+}
+
+// A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
+const localRunTimeoutMs = 30_000;
+const marginMs = 5_000;

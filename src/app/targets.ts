@@ -1,0 +1,51 @@
+import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
+import type { Config, OrganizationConfig } from "../config/config.ts";
+import type { CheckName } from "../contract/report.ts";
+import { targetKey, type CheckTarget } from "../monitor/target.ts";
+
+/** What is to be checked by this configuration: one target a (check, slug). */
+export function checkTargets(config: Config): CheckTarget[] {
+  return config.organizations.flatMap((organization) => {
+    const { slug, schedule, thresholds, reviewQueue } = organization;
+    const spike: CheckTarget = { check: "dead-asset-spike", slug, schedule, thresholds };
+    if (!reviewQueue.enabled) return [spike];
+    const { warnAfterMs, failAfterMs } = reviewQueue;
+    const queue: CheckTarget = {
+      check: "review-queue",
+      slug,
+      schedule: reviewQueue.schedule,
+      thresholds: { warnAfterMs, failAfterMs },
+    };
+    return [spike, queue];
+  });
+}
+
+/** The part of the configuration that alerting works by. */
+export function alertingSettings(config: Config): AlertingSettings {
+  const targets = new Map<string, AlertTarget>();
+  for (const organization of config.organizations) {
+    const target = alertTarget(config, organization);
+    targets.set(targetKey({ check: "dead-asset-spike", slug: organization.slug }), target);
+    if (organization.reviewQueue.enabled)
+      targets.set(targetKey({ check: "review-queue", slug: organization.slug }), target);
+  }
+  return {
+    ...config.alerting,
+    receivers: config.receivers,
+    silences: config.silences,
+    targetOf: (check: CheckName, slug: string) => targets.get(targetKey({ check, slug })) ?? null,
+  };
+}
+
+/** Where a reader goes from a notification: the application if its address is known, else flatline's own page. */
+export function organizationUrl(config: Config, slug: string): string | null {
+  const escaped = encodeURIComponent(slug);
+  if (config.appUrl !== null) return config.appUrl.replaceAll("{slug}", escaped);
+  const { externalUrl } = config.alerting;
+  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/o/${escaped}`;
+}
+
+function alertTarget(config: Config, organization: OrganizationConfig): AlertTarget {
+  const { alert, receivers, labels, slug } = organization;
+  return { policy: alert, receivers, labels, url: organizationUrl(config, slug), isDrill: false };
+}

@@ -1,0 +1,146 @@
+import { readAlertingView, type AlertView } from "../alerting/view.ts";
+import type { SilenceBook } from "../alerting/silence-book.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { describeConfig } from "../config/render.ts";
+import type { CheckName } from "../contract/report.ts";
+import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { CheckSeriesInput } from "../metrics/metrics.ts";
+import type { Prober } from "../monitor/probe.ts";
+import { staleAfterMs } from "../monitor/schedule.ts";
+import type { Scheduler } from "../monitor/scheduler.ts";
+import { targetKey } from "../monitor/target.ts";
+import type { CheckState } from "../store/schedule.ts";
+import type { Store } from "../store/store.ts";
+import type { CheckSnapshot, EventsPort } from "../web/ports.ts";
+import type { WebOptions } from "../web/web.ts";
+import type { Applied, Runtime } from "./runtime.ts";
+
+export interface WebPortsOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly metrics: AppMetrics;
+  readonly prober: Prober;
+  readonly scheduler: Scheduler;
+  readonly silences: SilenceBook;
+  /** null while the source is not a local one. */
+  readonly ingest: EventsPort | null;
+  /** What has stalled, in words; empty: all is well. */
+  readonly health: () => readonly string[];
+  readonly isStopping: () => boolean;
+  readonly reload: () => Promise<void>;
+}
+
+type WebPorts = Pick<
+  WebOptions,
+  "access" | "metrics" | "probe" | "health" | "reload" | "checks" | "silences" | "events" | "outbox" | "configuration"
+>;
+
+/** The rooms as the HTTP server sees them. */
+export function createWebPorts(options: WebPortsOptions): WebPorts {
+  const { store, runtime, clock, metrics, prober, scheduler, silences } = options;
+  const current = (): Applied => runtime.current();
+
+  async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
+    const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+    return Map.groupBy(alerts, ({ alert }) => targetKey(alert));
+  }
+
+  function snapshot(state: CheckState, alerts: readonly AlertView[]): CheckSnapshot {
+    return {
+      state,
+      alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
+      staleAfterMs: staleAfter(state, current()),
+    };
+  }
+
+  return {
+    access: () => current().config.server,
+    metrics: {
+      render: async (format) => {
+        const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+        return metrics.render(format, {
+          alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
+          outbox: await store.outbox.totals(),
+          receivers: current().config.receivers.map(({ name }) => name),
+          storeBytes: await store.bytes(),
+          nowMs: clock.nowMs(),
+        });
+      },
+    },
+    probe: {
+      probe: async (check, slug, timeoutMs) => {
+        const target = current().targetByKey.get(targetKey({ check, slug }));
+        return target === undefined ? null : prober.probe(target, timeoutMs);
+      },
+    },
+    health: {
+      isHealthy: () => {
+        const reasons = options.health();
+        return { ok: reasons.length === 0, reasons };
+      },
+      isReady: () =>
+        options.isStopping() ? { ok: false, reasons: ["flatline is stopping"] } : { ok: true, reasons: [] },
+    },
+    reload: { reload: options.reload },
+    checks: {
+      list: async () => {
+        const alerts = await alertsByCheck();
+        const states = await store.schedule.states();
+        return states.map((state) => snapshot(state, alerts.get(targetKey(state)) ?? []));
+      },
+      get: async (check, slug) => {
+        const state = await store.schedule.state(check, slug);
+        if (state === null) return null;
+        return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
+      },
+      runNow: (check: CheckName, slug: string) =>
+        scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs)),
+    },
+    silences: {
+      list: () => store.silences.endingAfter(clock.nowMs()),
+      create: (silence) => silences.add(silence),
+      expire: (id) => silences.expire(id),
+    },
+    events: () => options.ingest,
+    outbox: {
+      list: () => store.outbox.list(),
+      receivers: async () => {
+        const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
+        return current().config.receivers.map(({ name, type, minSeverity, sendResolved }) => ({
+          name,
+          type,
+          minSeverity,
+          sendResolved,
+          pending: totals.get(name)?.pending ?? 0,
+          deadLetters: totals.get(name)?.deadLetters ?? 0,
+        }));
+      },
+    },
+    configuration: { show: () => describeConfig(current().config) },
+  };
+}
+
+/** What the metrics show of a stored state; null when it is not configured (a reload is removing it just now). */
+export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeriesInput | null {
+  if (!applied.targetByKey.has(targetKey(state))) return null;
+  const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
+  return {
+    check,
+    slug,
+    lastReport,
+    lastRunAtMs,
+    lastSuccessAtMs,
+    nextDueAtMs,
+    staleAfterMs: staleAfter(state, applied),
+  };
+}
+
+// A run that waits for its place, beyond the run itself.
+const runNowMarginMs = 10 * secondMs;
+
+function staleAfter(state: CheckState, applied: Applied): number {
+  const target = applied.targetByKey.get(targetKey(state));
+  if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
+  return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);
+}

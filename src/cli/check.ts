@@ -1,0 +1,106 @@
+import type { Command } from "commander";
+import { checkOnce } from "../app/check-once.ts";
+import { FlatlineError } from "../base/errors.ts";
+import type { SpikeRequest } from "../contract/platform-api.ts";
+import type { CheckReport } from "../contract/report.ts";
+import { worstSeverity, type Severity } from "../contract/severity.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+import { parseInstant, parseNumber } from "./values.ts";
+
+type SpikeThresholds = Omit<SpikeRequest, "slug">;
+
+interface CheckFlags extends Partial<SpikeThresholds> {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly at?: number;
+}
+
+/** Exit codes of `check`: the worst of all decides (CONTRACT 3). */
+const exitCodes: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, fail: 2, unknown: 3 };
+
+/** `flatline check [SLUG…]` */
+export const registerCheck: RegisterCommand = (program: Command, context: CliContext): void => {
+  program
+    .command("check")
+    .description("evaluate once and print the verdicts; nobody is notified")
+    .argument("[slug...]", "organizations to check [all]")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print an array of {slug, check, severity, result, error}")
+    .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
+    .option("--window-hours <n>", "override the threshold", parseNumber("int"))
+    .option("--baseline-days <n>", "override the threshold", parseNumber("int"))
+    .option("--warn-multiplier <x>", "override the threshold", parseNumber("positive"))
+    .option("--fail-multiplier <x>", "override the threshold", parseNumber("positive"))
+    .option("--min-spike-count <n>", "override the threshold", parseNumber("int"))
+    .addHelpText("after", help)
+    .action(async (slugs: string[], flags: CheckFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const reports = await checkOnce(config, context, {
+        slugs,
+        atMs: flags.at ?? null,
+        thresholds: overrides(flags),
+        signal: context.signal,
+      });
+      if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
+      context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, context));
+      context.setExitCode(exitCodes[worstSeverity(reports.map(({ severity }) => severity))]);
+    });
+};
+
+const help = `
+Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok).
+
+Examples:
+  flatline check                                   every organization
+  flatline check acme --json | jq '.[].severity'   one, as JSON
+  flatline check acme --at 2026-01-15T12:00:00Z    as of then, over the stored events
+  flatline check --fail-multiplier 6               what if
+`;
+
+function overrides(flags: CheckFlags): Partial<SpikeThresholds> {
+  const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
+  return Object.fromEntries(
+    Object.entries({ windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+}
+
+function renderJson(reports: readonly CheckReport[]): string {
+  const rows = reports.map((report) => ({
+    slug: report.slug,
+    check: report.check,
+    severity: report.severity,
+    result: report.kind === "result" ? report.result : null,
+    error: report.kind === "error" ? report.error : null,
+  }));
+  return `${JSON.stringify(rows, null, 2)}\n`;
+}
+
+function renderReports(reports: readonly CheckReport[], context: CliContext): string {
+  const checks = new Set(reports.map(({ check }) => check));
+  const rows = reports.map((report) => [
+    report.severity,
+    report.slug,
+    ...(checks.size > 1 ? [report.check] : []),
+    ...figures(report),
+  ]);
+  const head = ["SEVERITY", "ORGANIZATION", ...(checks.size > 1 ? ["CHECK"] : []), "COUNT", "EXPECTED", "RATIO", ""];
+  return renderTable(head, rows, { right: ["COUNT", "EXPECTED", "RATIO"], context });
+}
+
+function figures(report: CheckReport): string[] {
+  if (report.kind === "error") return ["–", "–", "–", `${report.error.reason}: ${report.error.message}`];
+  const { currentCount, expectedCount, ratio } = report.counts;
+  const [first] = report.result.findings;
+  const number = (value: number | null, digits: number): string =>
+    value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: digits });
+  return [
+    number(currentCount, 0),
+    number(expectedCount, 1),
+    ratio === null ? "–" : `${number(ratio, 1)}×`,
+    first?.message ?? "",
+  ];
+}

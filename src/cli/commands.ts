@@ -1,0 +1,18 @@
+import { nextRuns } from "../app/next-runs.ts";
+import { registerCheck } from "./check.ts";
+import { configCommand } from "./config.ts";
+import type { RegisterCommand } from "./context.ts";
+import { registerHealthcheck } from "./healthcheck.ts";
+import { registerNotify } from "./notify.ts";
+import { registerOutbox } from "./outbox.ts";
+import { registerRun } from "./run.ts";
+
+/** Every command, in the order of `--help`. */
+export const commands: readonly RegisterCommand[] = [
+  registerRun,
+  registerCheck,
+  configCommand({ nextRuns }),
+  registerNotify,
+  registerOutbox,
+  registerHealthcheck,
+];

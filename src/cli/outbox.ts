@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import { discardOutbox, listOutbox, retryOutbox, type OutboxChange } from "../app/outbox-admin.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface OutboxFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** `flatline outbox list|retry|discard`; all work while the daemon runs. */
+export const registerOutbox: RegisterCommand = (program: Command, context: CliContext): void => {
+  const outbox = program.command("outbox").description("notifications that wait for their receiver, or were given up");
+  addList(outbox, context);
+  addChange(outbox, context, {
+    name: "retry",
+    description: "queue these again, due now; the running daemon delivers them within 5 s",
+    done: "queued again",
+    change: retryOutbox,
+  });
+  addChange(outbox, context, {
+    name: "discard",
+    description: "delete these for good",
+    done: "discarded",
+    change: discardOutbox,
+  });
+};
+
+function addList(outbox: Command, context: CliContext): void {
+  outbox
+    .command("list")
+    .description("list what is queued or dead-lettered, oldest first")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print an array of {id, receiver, state, attempts, createdAt, nextAttemptAt, lastError, alerts}")
+    .addHelpText("after", "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n")
+    .action(async (flags: OutboxFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const entries = (await listOutbox(config, context)).map((entry) => ({
+        id: entry.id,
+        receiver: entry.receiver,
+        state: entry.state,
+        attempts: entry.attempts,
+        createdAt: new Date(entry.createdAtMs).toISOString(),
+        nextAttemptAt: entry.state === "dead" ? null : new Date(entry.nextAttemptAtMs).toISOString(),
+        lastError: entry.lastError,
+        alerts: entry.alertIds,
+      }));
+      if (flags.json === true) {
+        context.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+        return;
+      }
+      if (entries.length === 0) {
+        context.stdout.write("the outbox is empty\n");
+        return;
+      }
+      const rows = entries.map((entry) => [
+        entry.id,
+        entry.receiver,
+        entry.state,
+        String(entry.attempts),
+        entry.nextAttemptAt ?? "–",
+        entry.lastError ?? "",
+      ]);
+      const head = ["ID", "RECEIVER", "STATE", "ATTEMPTS", "NEXT ATTEMPT", "LAST ERROR"];
+      context.stdout.write(renderTable(head, rows, { right: ["ATTEMPTS"], context }));
+    });
+}
+
+interface ChangeCommand {
+  readonly name: "retry" | "discard";
+  readonly description: string;
+  readonly done: string;
+  readonly change: typeof retryOutbox;
+}
+
+function addChange(outbox: Command, context: CliContext, { name, description, done, change }: ChangeCommand): void {
+  outbox
+    .command(name)
+    .description(description)
+    .argument("<id...>", "ids that `outbox list` shows")
+    .option("-c, --config <file>", "configuration file")
+    .addHelpText("after", `\nExample:\n  flatline outbox ${name} 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n`)
+    .action(async (ids: string[], flags: OutboxFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const changes = await change(config, context, ids);
+      for (const { id, changed } of changes) {
+        if (changed) context.stdout.write(`${id}: ${done}\n`);
+        else context.stderr.write(`${id}: not there, or being delivered at this moment\n`);
+      }
+      context.setExitCode(changes.every((one: OutboxChange) => one.changed) ? 0 : 1);
+    });
+}

@@ -1,0 +1,78 @@
+import type { Command } from "commander";
+import { createApp } from "../app/app.ts";
+import { createLogger, type Logger } from "../base/logger.ts";
+import { secondMs } from "../base/time.ts";
+import { configFingerprint } from "../config/fingerprint.ts";
+import { findConfigPath, loadConfig, type LoadOptions } from "../config/load.ts";
+import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+
+// Soon enough for a person who waits for it, seldom enough to cost nothing.
+const watchEveryMs = 2 * secondMs;
+
+/** `flatline run` */
+export const registerRun: RegisterCommand = (program: Command, context: CliContext): void => {
+  program
+    .command("run")
+    .description("run the daemon")
+    .option("-c, --config <file>", "configuration file")
+    .option("--watch", "reload when the content of the configuration changes")
+    .addHelpText("after", help)
+    .action(async (flags: { readonly config?: string; readonly watch?: boolean }) => {
+      await run(flags, context);
+    });
+};
+
+const help = `
+SIGHUP and POST /-/reload read the configuration again. SIGTERM and SIGINT stop gracefully within
+server.drainTimeout; a second one stops at once.
+
+Examples:
+  flatline run -c flatline.yaml
+  flatline run --watch
+`;
+
+async function run(flags: { readonly config?: string; readonly watch?: boolean }, context: CliContext): Promise<void> {
+  const { env, cwd } = context;
+  const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
+  const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
+  const config = await loadConfig(load);
+  const logger = createLogger({
+    ...config.log,
+    write: (line) => context.stderr.write(line),
+    colour: hasColour(context.stderr, env),
+  });
+  const app = createApp(config, { ...context, logger, readConfig: () => loadConfig(load) });
+  await app.start();
+  // What a reload could not apply is in the log and in the metrics.
+  const reload = (): void => void app.reload().catch(() => undefined);
+  context.onHangup(reload);
+  if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
+  await aborted(context.signal);
+  await app.stop();
+  context.setExitCode(0);
+}
+
+async function watch(
+  load: LoadOptions,
+  initial: string,
+  reload: () => void,
+  { clock, signal }: CliContext,
+  logger: Logger,
+): Promise<void> {
+  let known = initial;
+  while (!signal.aborted) {
+    await clock.sleep(watchEveryMs, signal);
+    const found = await configFingerprint(load);
+    if (found === known) continue;
+    known = found;
+    logger.info({}, "content of the configuration changed");
+    reload();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
+}

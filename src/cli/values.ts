@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from "commander";
+
+/** A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds. */
+export function parseInstant(text: string): number {
+  if (/^-?\d{1,16}$/.test(text)) return Number(text);
+  const isComplete = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text);
+  const atMs = isComplete ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) {
+    throw new InvalidArgumentError("Expected a time like 2026-01-15T12:00:00Z, or milliseconds since the epoch.");
+  }
+  return atMs;
+}
+
+/** A parser of a number: `int` is a safe integer of at least 1, `positive` any finite number above 0. */
+export function parseNumber(kind: "int" | "positive"): (text: string) => number {
+  return (text) => {
+    const value = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    if (kind === "int" && !(Number.isSafeInteger(value) && value >= 1)) {
+      throw new InvalidArgumentError("Expected a whole number of at least 1.");
+    }
+    if (kind === "positive" && !(Number.isFinite(value) && value > 0)) {
+      throw new InvalidArgumentError("Expected a number above 0.");
+    }
+    return value;
+  };
+}
