@@ -229,6 +229,7 @@ export class CsvParser implements RowParser {
     const starts = this.#starts;
     const ends = this.#ends;
     row.bytes = bytes;
+    row.isAscii = !this.#hasHighBytes;
 
     row.atMs = instantOf(bytes, starts[columns.at] ?? 0, ends[columns.at] ?? 0);
     if (Number.isNaN(row.atMs)) {

@@ -20,7 +20,7 @@ export interface PaceOptions {
  */
 const gapMs = 26;
 // The log is copied back by us, outside of the lock, before a commit of the daemon would have to do it.
-const checkpointAtBytes = 4 * 1_024 ** 2;
+const checkpointAtBytes = 16 * 1_024 ** 2;
 const shortestSliceMs = 5;
 
 /** Does long write work in short transactions, with time for other writers in between. */

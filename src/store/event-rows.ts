@@ -14,6 +14,8 @@ export interface EventRow {
   status: number;
   count: number;
   bytes: Buffer;
+  /** Known to be ASCII, which is read faster. */
+  isAscii: boolean;
   assetStart: number;
   assetEnd: number;
   idStart: number;
@@ -47,6 +49,7 @@ export function createEventRow(): EventRow {
     status: deadStatusIndex,
     count: 1,
     bytes: Buffer.alloc(0),
+    isAscii: false,
     assetStart: 0,
     assetEnd: 0,
     idStart: 0,

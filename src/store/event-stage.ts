@@ -39,6 +39,7 @@ async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
   const tally = createTally();
   const reading = readAgain(options, () => block, tally);
   while ((await reading.next()).done !== true);
+  block.sort();
   inTransaction(db, options.databasePath, () => {
     const writer = new EventWriter(db);
     const ids = noIds();
@@ -105,10 +106,10 @@ async function writeBlocks(
   filling.clear(ordinal);
   const reading = readAgain(options, () => filling, tally);
   const fill = async (): Promise<boolean> => {
-    for (let step = await reading.next(); ; step = await reading.next()) {
-      if (step.done === true) return true;
-      if (filling.isFull) return false;
-    }
+    let step = await reading.next();
+    while (step.done !== true && !filling.isFull) step = await reading.next();
+    filling.sort();
+    return step.done === true;
   };
   let isEnd = await fill();
   for (;;) {

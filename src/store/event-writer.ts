@@ -256,31 +256,40 @@ export class EventWriter {
     importId: number,
     ids: NameIds,
   ): Generator<void> {
-    const deaths = new Map<number, number>();
+    const { slug: slugs, status, isDropped, at, assetType, count } = block;
+    // Types of the span at hand with their deaths: nearly always a handful, for which a Map is slower than looking.
+    const types: number[] = [];
+    const deaths: number[] = [];
     let slug = -1;
     let span = -1;
-    let steps = 0;
     const write = (): void => {
-      for (const [type, count] of deaths) {
+      for (const [index, type] of types.entries()) {
         table.put(ids.slugs[slug] ?? 0);
         table.put(span);
         table.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
         table.put(importId);
-        table.put(count);
+        table.put(deaths[index] ?? 0);
       }
-      deaths.clear();
+      types.length = 0;
+      deaths.length = 0;
     };
-    for (const row of order) {
-      if (++steps % rowsAStep === 0) yield;
-      if (block.status[row] !== deadStatusIndex || block.isDropped[row] === 1) continue;
-      const rowSpan = Math.floor((block.at[row] ?? 0) / spanMs);
-      if (block.slug[row] !== slug || rowSpan !== span) {
+    for (let index = 0; index < order.length; index++) {
+      if (index % (2 * rowsAStep) === 0) yield;
+      const row = order[index] ?? 0;
+      if (status[row] !== deadStatusIndex || isDropped[row] === 1) continue;
+      const rowSpan = Math.floor((at[row] ?? 0) / spanMs);
+      if (slugs[row] !== slug || rowSpan !== span) {
         write();
-        slug = block.slug[row] ?? 0;
+        slug = slugs[row] ?? 0;
         span = rowSpan;
       }
-      const type = block.assetType[row] ?? -1;
-      deaths.set(type, (deaths.get(type) ?? 0) + (block.count[row] ?? 1));
+      const type = assetType[row] ?? -1;
+      let place = types.indexOf(type);
+      if (place < 0) {
+        place = types.push(type) - 1;
+        deaths.push(0);
+      }
+      deaths[place] = (deaths[place] ?? 0) + (count[row] ?? 1);
     }
     write();
     table.flush();
