@@ -1,7 +1,6 @@
 /** A point in time, or why the text is none. */
 export type InstantReading =
-  | { readonly kind: "instant"; readonly atMs: number }
-  | { readonly kind: "problem"; readonly problem: string };
+  { readonly kind: "instant"; readonly atMs: number } | { readonly kind: "problem"; readonly problem: string };
 
 /** 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 writes with four digits of year. */
 export const latestInstantMs = 253_402_300_799_999;
@@ -21,9 +20,11 @@ export function readInstant(text: string): InstantReading {
   if (offset === undefined) return problem(`${quote(text)} has no offset; add Z if it is UTC`);
   const dayMs = dayStartMs(Number(year), Number(month), Number(day));
   if (Number.isNaN(dayMs)) return problem(`${quote(text)} is not a real date`);
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return problem(`${quote(text)} is not a real time`);
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59)
+    return problem(`${quote(text)} is not a real time`);
   const shiftMinutes = Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0);
-  if (Number(offsetHours ?? 0) > 23 || Number(offsetMinutes ?? 0) > 59) return problem(`${quote(text)} has no real offset`);
+  if (Number(offsetHours ?? 0) > 23 || Number(offsetMinutes ?? 0) > 59)
+    return problem(`${quote(text)} has no real offset`);
   const minutes = Number(hour) * 60 + Number(minute) - (sign === "-" ? -shiftMinutes : shiftMinutes);
   const ms = Number((fraction ?? "").slice(0, 3).padEnd(3, "0"));
   return inRange(dayMs + minutes * 60_000 + Number(second ?? 0) * 1_000 + ms, text);

@@ -56,14 +56,14 @@ export async function checkInputs(
 
   for (const input of inputs) {
     const problem = (line: number, reason: string): void => {
-      if (issues.length < mostIssues) issues.push(`${input.name}:${line}: ${reason}`);
+      if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
       else if (issues.length === mostIssues) issues.push("and maybe more");
     };
     const before = rowsWithoutId;
     const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
     let step = await reading.next();
     for (; step.done !== true && issues.length <= mostIssues; step = await reading.next()) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was imported");
+      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
       onRows(rows);
     }
     if (step.done !== true) {
@@ -74,13 +74,12 @@ export async function checkInputs(
     files.push({ name: input.name, sha256: step.value.sha256, rowsWithoutId: rowsWithoutId - before });
   }
   if (issues.length > 0) {
-    const count =
-      issues.length > mostIssues
-        ? `more than ${mostIssues} bad lines`
-        : issues.length === 1
-          ? "a bad line"
-          : `${issues.length} bad lines`;
-    throw new FlatlineError("invalid_data", `${count}, nothing was imported`, { issues });
+    const count = issues.length > mostIssues ? `more than ${mostIssues}` : String(issues.length);
+    throw new FlatlineError(
+      "invalid_data",
+      `nothing was stored: ${count} bad ${issues.length === 1 ? "line" : "lines"}`,
+      { issues },
+    );
   }
   return { names, files, rows, firstAtMs, lastAtMs, slugFirstAtMs };
 }

@@ -40,8 +40,8 @@ export interface ImportOutcome {
   /** Of the events received, after the move; null without any. */
   readonly firstAtMs: number | null;
   readonly lastAtMs: number | null;
-  /** In order of their names. */
-  readonly slugs: readonly string[];
+  /** How many organizations the events are of. */
+  readonly slugs: number;
 }
 
 // A quarter of what is allowed (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
@@ -96,9 +96,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       duplicates: tally.duplicates,
       firstAtMs: checked.rows === 0 ? null : checked.firstAtMs + shiftMs,
       lastAtMs: checked.rows === 0 ? null : checked.lastAtMs + shiftMs,
-      slugs: checked.names.slugs.names
-        .filter((_, index) => (checked.slugFirstAtMs[index] ?? Infinity) !== Infinity)
-        .sort(),
+      slugs: checked.slugFirstAtMs.filter((atMs) => atMs !== Infinity).length,
     };
   } finally {
     db.close();

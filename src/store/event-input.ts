@@ -16,6 +16,8 @@ export type EventFile = string | { readonly name: string; readonly stream: NodeJ
 export interface EventInput {
   /** For messages. */
   readonly name: string;
+  /** How a message names a line of it; lines count from 1, of a JSON array they are its elements. */
+  locate(line: number): string;
   /** Whether a JSON array will do; a file has to be CSV or NDJSON, which need no memory. */
   readonly allowsArray: boolean;
   open(): Readable;
@@ -30,11 +32,13 @@ const chunkBytes = 128 * 1_024;
 
 /** Bytes of a request that are in memory. */
 export function inputOfBody(body: Buffer): EventInput {
+  const isArray = firstCharacter(withoutByteOrderMark(body)) === 0x5b;
   const chunks = function* (): Generator<Buffer> {
     for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
   };
   return {
     name: "body",
+    locate: (line) => `${isArray ? "event" : "line"} ${line}`,
     allowsArray: true,
     open: () => Readable.from(chunks(), { objectMode: false }),
     close: () => Promise.resolve(),
@@ -71,6 +75,7 @@ function inputOfHandle(name: string, handle: FileHandle): EventInput {
   };
   return {
     name,
+    locate: (line) => `${name}:${line}`,
     allowsArray: false,
     open: () => Readable.from(chunks(), { objectMode: false, highWaterMark: chunkBytes }),
     close: () => handle.close(),
@@ -179,8 +184,7 @@ async function* decompressed(input: EventInput): AsyncGenerator<Buffer> {
 }
 
 function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOptions): RowParser | null {
-  const text = withoutByteOrderMark(head);
-  const first = text.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
+  const first = firstCharacter(withoutByteOrderMark(head));
   if (first === undefined) return null;
   if (first === 0x7b) return new NdjsonParser(names, sink);
   if (first === 0x5b && input.allowsArray) return new ArrayCollector();
@@ -209,6 +213,11 @@ class ArrayCollector implements RowParser {
   body(): Buffer {
     return Buffer.concat(this.#chunks);
   }
+}
+
+/** The first byte that is not blank; undefined when all are. */
+function firstCharacter(bytes: Buffer): number | undefined {
+  return bytes.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
 }
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {

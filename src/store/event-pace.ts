@@ -39,7 +39,7 @@ export class Pace {
   async run(work: Iterator<void>, begin: () => void = () => undefined): Promise<void> {
     const { db, databasePath, clock, signal, holdMs } = this.#options;
     for (;;) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was imported");
+      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
       const budgetMs = Math.max(holdMs - this.#lastCommitMs, shortestSliceMs);
       let workedAtMs = 0;
       const isDone = inTransaction(db, databasePath, () => {

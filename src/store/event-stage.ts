@@ -169,7 +169,7 @@ async function* readAgain(options: StageOptions, block: () => EventBlock, tally:
     });
     let step = await reading.next();
     for (; step.done !== true; step = await reading.next()) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was imported");
+      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
       yield;
     }
     if (step.value.sha256 !== checked.files[index]?.sha256) changed();
