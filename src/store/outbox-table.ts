@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { inTransaction } from "./in-transaction.ts";
 import type { OutboxEntry, OutboxStore } from "./outbox.ts";
 import type { Db } from "./schema.ts";
 
@@ -12,7 +13,7 @@ export function createOutboxStore(db: Db): OutboxStore {
   ): Promise<boolean> {
     const { numUpdatedRows } = await db
       .updateTable("outbox")
-      .set({ ...change, lease_owner: null, lease_until_ms: 0 })
+      .set({ ...change, ...noLease })
       .where("id", "=", id)
       .where("state", "=", "leased")
       .where("lease_owner", "=", owner)
@@ -21,47 +22,38 @@ export function createOutboxStore(db: Db): OutboxStore {
   }
 
   async function withAlerts(rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
-    if (rows.length === 0) return [];
-    const alerts = await db
-      .selectFrom("outbox_alerts")
-      .selectAll()
-      .where(
-        "seq",
-        "in",
-        rows.map(({ seq }) => seq),
-      )
-      .orderBy("alert_id")
-      .execute();
-    const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
-    return rows.map((row) =>
-      outboxEntry(
-        row,
-        (bySeq.get(row.seq) ?? []).map(({ alert_id }) => alert_id),
-      ),
-    );
+    const entries: OutboxEntry[] = [];
+    for (let start = 0; start < rows.length; start += rowsPerStatement) {
+      const slice = rows.slice(start, start + rowsPerStatement);
+      const seqs = slice.map(({ seq }) => seq);
+      const alerts = await db
+        .selectFrom("outbox_alerts")
+        .selectAll()
+        .where("seq", "in", seqs)
+        .orderBy("alert_id")
+        .execute();
+      const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
+      for (const row of slice) entries.push(outboxEntry(row, bySeq.get(row.seq) ?? []));
+    }
+    return entries;
   }
 
   return {
-    enqueue: async ({ id, receiver, createdAtMs, notBeforeMs, alertIds, payload }) => {
-      const { seq } = await db
-        .insertInto("outbox")
-        .values({
-          id,
-          receiver,
-          state: "queued",
-          created_at_ms: createdAtMs,
-          next_attempt_at_ms: notBeforeMs,
-          payload,
-        })
-        .returning("seq")
-        .executeTakeFirstOrThrow();
-      const unique = [...new Set(alertIds)];
-      // One statement a slice: an engine bounds the number of its parameters.
-      for (let start = 0; start < unique.length; start += rowsPerStatement) {
-        const values = unique.slice(start, start + rowsPerStatement).map((alert_id) => ({ alert_id, seq }));
-        await db.insertInto("outbox_alerts").values(values).execute();
-      }
-    },
+    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, alertIds, payload }) =>
+      inTransaction(db, async (db) => {
+        const times = { created_at_ms: createdAtMs, next_attempt_at_ms: notBeforeMs };
+        const { seq } = await db
+          .insertInto("outbox")
+          .values({ id, receiver, state: "queued", ...times, payload })
+          .returning("seq")
+          .executeTakeFirstOrThrow();
+        const unique = [...new Set(alertIds)];
+        // Some statements: an engine bounds the number of parameters of one.
+        for (let start = 0; start < unique.length; start += rowsPerStatement) {
+          const values = unique.slice(start, start + rowsPerStatement).map((alert_id) => ({ alert_id, seq }));
+          await db.insertInto("outbox_alerts").values(values).execute();
+        }
+      }),
     claim: async ({ receiver, nowMs, owner, leaseUntilMs, limit }) => {
       // A lease that ran out is as good as queued.
       const rows = await db
@@ -92,7 +84,7 @@ export function createOutboxStore(db: Db): OutboxStore {
     deadLetterUnknownReceivers: async (receivers, reason) => {
       const waiting = db
         .updateTable("outbox")
-        .set({ state: "dead", last_error: reason, lease_owner: null, lease_until_ms: 0 })
+        .set({ state: "dead", last_error: reason, ...noLease })
         .where("state", "<>", "dead");
       const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
       const { numUpdatedRows } = await gone.executeTakeFirst();
@@ -101,21 +93,15 @@ export function createOutboxStore(db: Db): OutboxStore {
     releaseLeases: async (owner) => {
       await db
         .updateTable("outbox")
-        .set({ state: "queued", lease_owner: null, lease_until_ms: 0 })
+        .set({ state: "queued", ...noLease })
         .where("state", "=", "leased")
         .where("lease_owner", "=", owner)
         .execute();
     },
     nextAttempts: async () => {
-      const rows = await db
-        .selectFrom("outbox")
-        .select([
-          "receiver",
-          sql<number>`min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end)`.as("at_ms"),
-        ])
-        .where("state", "<>", "dead")
-        .groupBy("receiver")
-        .execute();
+      const { rows } = await sql<{ receiver: string; at_ms: number }>`
+        select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms
+        from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
       return new Map(rows.map((row) => [row.receiver, row.at_ms]));
     },
     list: async () => withAlerts(await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
@@ -141,23 +127,23 @@ export function createOutboxStore(db: Db): OutboxStore {
     retry: async (id, nowMs) => {
       const { numUpdatedRows } = await db
         .updateTable("outbox")
-        .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs })
+        // created_at_ms too: maxAge begins anew, or the next failure would be the last.
+        .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
         .where("id", "=", id)
-        .where("state", "<>", "leased")
+        .where((where) => where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", nowMs)]))
         .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      if (numUpdatedRows > 0n) return true;
+      const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
+      return underWay !== undefined;
     },
     discard: async (id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom("outbox")
-        .where("id", "=", id)
-        .where("state", "<>", "leased")
-        .executeTakeFirst();
+      const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
       return numDeletedRows > 0n;
     },
   };
 }
 
+const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 
 const entryColumns = [
@@ -184,7 +170,14 @@ interface OutboxEntryRow {
   readonly payload: string;
 }
 
-/** Rows of the receiver that may go now: due, and with no alert of which an older row of the same receiver still waits. */
+// No older row of the same receiver that shares an alert still waits; dead ones hold nobody up.
+const isFirstOfItsAlerts = sql<boolean>`not exists (
+  select 1 from outbox_alerts as mine
+  join outbox_alerts as theirs on theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
+  join outbox as older on older.seq = theirs.seq
+  where mine.seq = candidate.seq and older.receiver = candidate.receiver and older.state <> 'dead')`;
+
+/** Rows of the receiver that may go now, oldest first. A lease that ran out is as good as queued. */
 function claimable(db: Db, receiver: string, nowMs: number, limit: number) {
   return db
     .selectFrom("outbox as candidate")
@@ -196,26 +189,12 @@ function claimable(db: Db, receiver: string, nowMs: number, limit: number) {
         where.and([where("candidate.state", "=", "leased"), where("candidate.lease_until_ms", "<=", nowMs)]),
       ]),
     )
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom("outbox_alerts as mine")
-            .innerJoin("outbox_alerts as theirs", "theirs.alert_id", "mine.alert_id")
-            .innerJoin("outbox as older", "older.seq", "theirs.seq")
-            .select("older.seq")
-            .whereRef("mine.seq", "=", "candidate.seq")
-            .whereRef("older.seq", "<", "candidate.seq")
-            .where("older.receiver", "=", receiver)
-            .where("older.state", "<>", "dead"),
-        ),
-      ),
-    )
+    .where(isFirstOfItsAlerts)
     .orderBy("candidate.seq")
     .limit(limit);
 }
 
-function outboxEntry(row: OutboxEntryRow, alertIds: readonly string[]): OutboxEntry {
+function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
   return {
     id: row.id,
     receiver: row.receiver,
@@ -224,7 +203,7 @@ function outboxEntry(row: OutboxEntryRow, alertIds: readonly string[]): OutboxEn
     createdAtMs: row.created_at_ms,
     nextAttemptAtMs: row.next_attempt_at_ms,
     lastError: row.last_error,
-    alertIds,
+    alertIds: alerts.map(({ alert_id }) => alert_id),
     payload: row.payload,
   };
 }

@@ -24,12 +24,25 @@ export interface OutboxTotals {
 }
 
 export interface OutboxStore {
-  enqueue(entry: { id: string; receiver: string; createdAtMs: number; notBeforeMs: number; alertIds: readonly string[]; payload: string }): Promise<void>;
+  enqueue(entry: {
+    id: string;
+    receiver: string;
+    createdAtMs: number;
+    notBeforeMs: number;
+    alertIds: readonly string[];
+    payload: string;
+  }): Promise<void>;
   /**
    * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with an alert of which an older entry
    * of the same receiver is still queued or leased.
    */
-  claim(claim: { receiver: string; nowMs: number; owner: string; leaseUntilMs: number; limit: number }): Promise<readonly OutboxEntry[]>;
+  claim(claim: {
+    receiver: string;
+    nowMs: number;
+    owner: string;
+    leaseUntilMs: number;
+    limit: number;
+  }): Promise<readonly OutboxEntry[]>;
   /** Accepted: the row goes. False when the lease was lost. */
   delivered(id: string, owner: string): Promise<boolean>;
   retryLater(id: string, owner: string, retry: { nextAttemptAtMs: number; lastError: string }): Promise<boolean>;
@@ -37,11 +50,12 @@ export interface OutboxStore {
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
   releaseLeases(owner: string): Promise<void>;
-  /** Earliest time at which something can be claimed, per receiver; receivers with nothing are absent. */
+  /** Earliest time at which something can be claimed, when nothing else happens, per receiver; receivers with nothing are absent. */
   nextAttempts(): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
-  /** Queued or dead → queued and due now, attempts from 0. False: no such entry. */
+  /** Queued or dead → queued and due now, attempts and maxAge from 0; one under way is left alone. False: no such entry. */
   retry(id: string, nowMs: number): Promise<boolean>;
+  /** Deletes it; one under way may still arrive. False: no such entry. */
   discard(id: string): Promise<boolean>;
 }

@@ -1,55 +1,46 @@
 import { sql } from "kysely";
-import { checkNames, type CheckName } from "../contract/report.ts";
-import { severities, type Severity } from "../contract/severity.ts";
+import type { CheckName } from "../contract/report.ts";
 import { readReport, writeReport } from "./check-reports.ts";
+import { inTransaction } from "./in-transaction.ts";
 import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "./schedule.ts";
 import type { Db } from "./schema.ts";
 
 /** The schedule over the table `checks`. */
 export function createScheduleStore(db: Db): ScheduleStore {
-  /** One transaction, the surrounding one if there is one: a commit waits for the disk, thousands of rows must not. */
-  function atOnce<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
-    return db.isTransaction ? work(db) : db.transaction().execute(work);
-  }
-
   async function sync(
     db: Db,
     wanted: readonly ScheduleEntry[],
   ): Promise<{ removed: { check: CheckName; slug: string }[] }> {
     const stored = new Map((await entries(db)).map((entry) => [keyOf(entry), entry]));
+    const changed: ScheduleEntry[] = [];
     for (const entry of wanted) {
       const known = stored.get(keyOf(entry));
       stored.delete(keyOf(entry));
-      if (known === undefined) await insert(db, entry);
-      else if (known.scheduleKey !== entry.scheduleKey || known.nextDueAtMs > entry.nextDueAtMs) await rekey(db, entry);
+      if (known?.scheduleKey !== entry.scheduleKey || known.nextDueAtMs > entry.nextDueAtMs) changed.push(entry);
+    }
+    // Many rows a statement: the builder takes longer than the database, and ten thousand organizations are one reload.
+    for (let start = 0; start < changed.length; start += rowsPerStatement) {
+      const values = changed.slice(start, start + rowsPerStatement).map((entry) => ({
+        check_name: entry.check,
+        slug: entry.slug,
+        schedule_key: entry.scheduleKey,
+        next_due_at_ms: entry.nextDueAtMs,
+      }));
+      await db
+        .insertInto("checks")
+        .values(values)
+        .onConflict((conflict) =>
+          conflict.columns(["check_name", "slug"]).doUpdateSet((row) => ({
+            schedule_key: row.ref("excluded.schedule_key"),
+            next_due_at_ms: row.ref("excluded.next_due_at_ms"),
+          })),
+        )
+        .execute();
     }
     const removed = [...stored.values()].map(({ check, slug }) => ({ check, slug }));
     for (const { check, slug } of removed)
       await db.deleteFrom("checks").where("check_name", "=", check).where("slug", "=", slug).execute();
     return { removed };
-  }
-
-  async function insert(db: Db, entry: ScheduleEntry): Promise<void> {
-    await db
-      .insertInto("checks")
-      .values({
-        check_name: entry.check,
-        slug: entry.slug,
-        schedule_key: entry.scheduleKey,
-        next_due_at_ms: entry.nextDueAtMs,
-      })
-      // Another process may have started with the same configuration a moment ago.
-      .onConflict((conflict) => conflict.columns(["check_name", "slug"]).doNothing())
-      .execute();
-  }
-
-  async function rekey(db: Db, entry: ScheduleEntry): Promise<void> {
-    await db
-      .updateTable("checks")
-      .set({ schedule_key: entry.scheduleKey, next_due_at_ms: entry.nextDueAtMs })
-      .where("check_name", "=", entry.check)
-      .where("slug", "=", entry.slug)
-      .execute();
   }
 
   async function entries(db: Db): Promise<ScheduleEntry[]> {
@@ -58,7 +49,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
       .select(["check_name", "slug", "schedule_key", "next_due_at_ms"])
       .execute();
     return rows.map((row) => ({
-      check: checkOf(row.check_name),
+      check: row.check_name,
       slug: row.slug,
       scheduleKey: row.schedule_key,
       nextDueAtMs: row.next_due_at_ms,
@@ -66,7 +57,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
   }
 
   return {
-    sync: (wanted) => atOnce((db) => sync(db, wanted)),
+    sync: (wanted) => inTransaction(db, (db) => sync(db, wanted)),
     entries: () => entries(db),
     claimDue: async ({ nowMs, owner, leaseUntilMs, limit }) => {
       const due = db
@@ -96,7 +87,7 @@ export function createScheduleStore(db: Db): ScheduleStore {
       return row === undefined ? null : claimedRun(row);
     },
     renewLeases: ({ runs, owner, leaseUntilMs }) =>
-      atOnce(async (db) => {
+      inTransaction(db, async (db) => {
         for (const { check, slug, fence } of runs)
           await db
             .updateTable("checks")
@@ -125,27 +116,24 @@ export function createScheduleStore(db: Db): ScheduleStore {
       return times.length === 0 ? null : Math.min(...times);
     },
     complete: async ({ run, owner, report, nextDueAtMs }) => {
-      const text = writeReport(report);
       const { severity, finishedAtMs } = report;
-      const result = report.kind === "result" ? { last_success_at_ms: finishedAtMs, last_result_report: text } : {};
-      const { numUpdatedRows } = await db
-        .updateTable("checks")
-        .set({
-          next_due_at_ms: nextDueAtMs,
-          lease_owner: null,
-          lease_until_ms: 0,
-          last_run_at_ms: finishedAtMs,
-          severity,
-          severity_since_ms: sql<number>`case when severity = ${severity} then severity_since_ms else ${finishedAtMs} end`,
-          last_report: text,
-          ...result,
-        })
-        .where("check_name", "=", run.check)
-        .where("slug", "=", run.slug)
-        .where("lease_owner", "=", owner)
-        .where("fence", "=", run.fence)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      const isResult = report.kind === "result" ? 1 : 0;
+      // last_result_report is only kept apart while the last report is an error. The right sides see the row as it was.
+      const { numAffectedRows } = await sql`
+        update checks set next_due_at_ms = ${nextDueAtMs}, lease_owner = null, lease_until_ms = 0,
+          last_run_at_ms = ${finishedAtMs},
+          last_success_at_ms = case when ${isResult} = 1 then ${finishedAtMs} else last_success_at_ms end,
+          severity = ${severity},
+          severity_since_ms = case when severity = ${severity} then severity_since_ms else ${finishedAtMs} end,
+          last_result_report = case
+            when ${isResult} = 1 then null
+            when severity <> 'unknown' then last_report
+            else last_result_report end,
+          last_report = ${writeReport(report)}
+        where check_name = ${run.check} and slug = ${run.slug} and lease_owner = ${owner} and fence = ${run.fence}`.execute(
+        db,
+      );
+      return numAffectedRows === 1n;
     },
     releaseLeases: async (owner) => {
       await db
@@ -161,6 +149,8 @@ export function createScheduleStore(db: Db): ScheduleStore {
     states: async () => (await selectStates(db).execute()).map(checkState),
   };
 }
+
+const rowsPerStatement = 500;
 
 function selectStates(db: Db) {
   return db
@@ -183,34 +173,24 @@ type StateRow = Awaited<ReturnType<ReturnType<typeof selectStates>["execute"]>>[
 
 function checkState(row: StateRow): CheckState {
   const lastReport = readReport(row.last_report);
-  const isSame = row.last_report === row.last_result_report;
   return {
-    check: checkOf(row.check_name),
+    check: row.check_name,
     slug: row.slug,
     nextDueAtMs: row.next_due_at_ms,
     isRunning: row.lease_owner !== null,
     lastRunAtMs: row.last_run_at_ms,
     lastSuccessAtMs: row.last_success_at_ms,
-    severity: severityOf(row.severity),
+    severity: row.severity,
     severitySinceMs: row.severity_since_ms,
     lastReport,
-    lastResultReport: isSame ? lastReport : readReport(row.last_result_report),
+    lastResultReport: lastReport?.kind === "result" ? lastReport : readReport(row.last_result_report),
   };
 }
 
-function claimedRun(row: { check_name: string; slug: string; next_due_at_ms: number; fence: number }): ClaimedRun {
-  return { check: checkOf(row.check_name), slug: row.slug, dueAtMs: row.next_due_at_ms, fence: row.fence };
+function claimedRun(row: { check_name: CheckName; slug: string; next_due_at_ms: number; fence: number }): ClaimedRun {
+  return { check: row.check_name, slug: row.slug, dueAtMs: row.next_due_at_ms, fence: row.fence };
 }
 
 function keyOf(entry: { readonly check: CheckName; readonly slug: string }): string {
   return `${entry.check} ${entry.slug}`;
-}
-
-/** Only the program writes the column; a name of a newer one is refused before (store_newer). */
-function checkOf(name: string): CheckName {
-  return checkNames.find((check) => check === name) ?? "dead-asset-spike";
-}
-
-function severityOf(name: string | null): Severity | null {
-  return severities.find((severity) => severity === name) ?? null;
 }

@@ -1,13 +1,16 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
+import type { CheckName } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
 import type { NoticeTables } from "./notice-table.ts";
 import type { PlatformTables } from "./platform-tables.ts";
+import type { VerdictNumbers } from "./verdict-rows.ts";
 
 /** An integer primary key that the database numbers. */
 type RowId = ColumnType<number, number | undefined, never>;
 
 export interface CheckRow {
   readonly check_id: RowId;
-  readonly check_name: string;
+  readonly check_name: CheckName;
   readonly slug: string;
   readonly schedule_key: string;
   readonly next_due_at_ms: number;
@@ -16,9 +19,10 @@ export interface CheckRow {
   readonly lease_until_ms: Generated<number>;
   readonly last_run_at_ms: number | null;
   readonly last_success_at_ms: number | null;
-  readonly severity: string | null;
+  readonly severity: Severity | null;
   readonly severity_since_ms: number | null;
   readonly last_report: string | null;
+  /** Of the last run with a result, while last_report is an error. */
   readonly last_result_report: string | null;
 }
 
@@ -32,16 +36,20 @@ export interface VerdictSeriesRow {
   readonly last_digest: string | null;
 }
 
-interface VerdictNumbers {
+export interface VerdictPointRow extends VerdictNumbers {
+  readonly series_id: number;
+  readonly at_ms: number;
+}
+
+export interface VerdictReportRow {
   readonly series_id: number;
   readonly at_ms: number;
   readonly severity: number;
-  readonly current_count: number | null;
-  readonly baseline_count: number | null;
-  readonly expected_count: number | null;
+  /** See packReport (check-reports.ts). */
+  readonly report: Uint8Array;
 }
 
-export interface VerdictHourRow extends VerdictNumbers {
+export interface VerdictHourRow extends VerdictPointRow {
   readonly hour: number;
   readonly min_current_count: number | null;
   readonly max_current_count: number | null;
@@ -98,9 +106,9 @@ export interface SilenceRow {
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
   readonly verdict_series: VerdictSeriesRow;
-  readonly verdict_points: VerdictNumbers;
+  readonly verdict_points: VerdictPointRow;
   readonly verdict_hours: VerdictHourRow;
-  readonly verdict_reports: { readonly series_id: number; readonly at_ms: number; readonly report: string };
+  readonly verdict_reports: VerdictReportRow;
   readonly alerts: AlertRow;
   readonly alert_history: AlertHistoryRow;
   readonly outbox: OutboxRow;

@@ -4,6 +4,7 @@ import type { Severity } from "../contract/severity.ts";
 /** One point of a (check, slug)'s history; min and max differ from last only where hours were folded (after 7 days). */
 export interface VerdictPoint {
   readonly atMs: number;
+  /** Of a folded hour the worst. */
   readonly severity: Severity;
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
@@ -14,14 +15,20 @@ export interface VerdictPoint {
 
 export interface VerdictStore {
   /**
-   * Appends a run to the history: numbers only when severity, thresholds and findings are as at the run before, the whole
-   * report at a change and once a day (issue: at most 64 bytes on average).
+   * Appends a run to the history: numbers only when severity, thresholds and findings (their kinds and refs) are as at the
+   * last whole report, which is kept at a change and once a day; for findings alone at most once an hour.
    */
   append(report: CheckReport): Promise<void>;
   /** Points of (from, to], oldest first. */
   points(query: { check: CheckName; slug: string; fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
-  /** The full reports kept in (from, to], oldest first. */
-  reports(query: { check: CheckName; slug: string; fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
+  /** The whole reports kept in (from, to], the last `limit` of them, oldest first; very long ones are cut. */
+  reports(query: {
+    check: CheckName;
+    slug: string;
+    fromMs: number;
+    toMs: number;
+    limit: number;
+  }): Promise<readonly CheckReport[]>;
   /** Folds what is older than 7 days into hours and deletes what is past `retentionMs`, in slices; answers whether more is left. */
   compact(limits: { nowMs: number; retentionMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

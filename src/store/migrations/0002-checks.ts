@@ -27,9 +27,9 @@ const statements = [
      series_id INTEGER NOT NULL, hour INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL,
      current_count REAL, baseline_count REAL, expected_count REAL, min_current_count REAL, max_current_count REAL,
      PRIMARY KEY (series_id, hour)) WITHOUT ROWID`,
-  // Whole reports: at each change and once a day.
+  // Whole reports, deflated: at each change and once a day.
   `CREATE TABLE verdict_reports (
-     series_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, report TEXT NOT NULL,
+     series_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, report BLOB NOT NULL,
      PRIMARY KEY (series_id, at_ms)) WITHOUT ROWID`,
 
   `CREATE TABLE alerts (
