@@ -43,12 +43,17 @@ export function planFleet(input: FleetGroupInput): FleetNews {
   };
 }
 
-function planEnd({ nowMs, items }: FleetGroupInput, endsAtMs: number): ReceiverNews {
+function planEnd({ nowMs, state, items }: FleetGroupInput, endsAtMs: number): ReceiverNews {
   if (endsAtMs > nowMs) return { items: [], nextAtMs: endsAtMs };
   const ended: DueItem[] = [];
   for (const { alert, open } of items) {
     if (open.kind !== "due" || open.isNew) continue;
-    ended.push({ alert, notices: open.notices.slice(-1), told: open.told, isNew: false });
+    const known = alert.told.get(state.receiver)?.severity;
+    // What was not told before the end is left out, and with it the severity that only it knew of.
+    const notices = open.notices
+      .slice(-1)
+      .map((notice) => ({ ...notice, previousSeverity: known ?? notice.previousSeverity }));
+    ended.push({ alert, notices, told: open.told, isNew: false });
   }
   return { items: ended, nextAtMs: null };
 }

@@ -41,6 +41,7 @@ export interface WorldOptions {
   readonly targets?: Readonly<Record<string, Partial<Omit<AlertTarget, "policy">>>>;
   readonly settings?: Partial<Omit<AlertingSettings, "receivers" | "targetOf">>;
   readonly random?: () => number;
+  readonly maxAgeMs?: number;
 }
 
 /** Where a crash can be made to happen. */
@@ -162,7 +163,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           },
         },
         timeoutMs: 10_000,
-        maxAgeMs: 24 * 3_600_000,
+        maxAgeMs: options.maxAgeMs ?? 24 * 3_600_000,
         rateLimit: null,
       };
     });
@@ -259,8 +260,10 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     const untilMs = clock.nowMs() + ms;
     for (;;) {
       const nextAtMs = await settleNow();
+      const nowMs = clock.nowMs();
+      // What is overdue waits behind an older one of its alert, which a later look finds gone.
       const attempts = [...(await store.outbox.nextAttempts()).values()].map((atMs) =>
-        Math.max(atMs, clock.nowMs() + 1_000),
+        atMs > nowMs ? atMs : nowMs + 30_000,
       );
       const nextMs = Math.min(
         untilMs,
