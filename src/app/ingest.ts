@@ -1,13 +1,32 @@
+import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
-import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { createEventIngest } from "../store/event-ingest.ts";
 import type { EventsPort } from "../web/ports.ts";
-import type { PartsDeps } from "./parts.ts";
+import { storePath, type PartsDeps } from "./parts.ts";
 
-/** Takes posted events; null until the store can. */
+export interface Ingest extends EventsPort {
+  close(): Promise<void>;
+}
+
+/** Takes posted events, in a worker thread; at its start it removes what a broken import left in the store. */
 export function openIngest(
-  _config: Config,
-  _deps: PartsDeps,
-  _metrics: AppMetrics,
-): (EventsPort & { close(): Promise<void> }) | null {
-  return null;
+  config: Config,
+  deps: PartsDeps & { readonly logger: Logger },
+  metrics: Pick<Metrics, "eventsIngested">,
+): Ingest {
+  const ingest = createEventIngest({
+    databasePath: storePath(config, deps.cwd),
+    clock: deps.clock,
+    onError: (error) => deps.logger.error({ err: error }, "event ingest failed"),
+  });
+  return {
+    // The format shows in the body itself.
+    ingest: async (body, { idempotencyKey, signal }) => {
+      const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, { idempotencyKey, signal });
+      for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
+      return { received, stored, duplicates };
+    },
+    close: () => ingest.close(),
+  };
 }
