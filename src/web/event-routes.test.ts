@@ -49,6 +49,7 @@ describe("POST /api/v1/events", () => {
     { name: "one object", type: "application/json", text: line, format: "ndjson" },
     { name: "an array that is called lines", type: "application/x-ndjson", text: "[]", format: "json-array" },
     { name: "plain text", type: "text/plain", text: line, format: "ndjson" },
+    { name: "what curl says of any data", type: "application/x-www-form-urlencoded", text: line, format: "ndjson" },
     { name: "nothing", type: "application/x-ndjson", text: "", format: "ndjson" },
     { name: "white space", type: "application/x-ndjson", text: " \n", format: "ndjson" },
   ])("takes $name as $format", async ({ type, text, format }) => {
@@ -99,7 +100,7 @@ describe("POST /api/v1/events", () => {
   });
 
   it.each([
-    { name: "a form", headers: { "content-type": "application/x-www-form-urlencoded" } },
+    { name: "a form with files", headers: { "content-type": "multipart/form-data; boundary=x" } },
     { name: "CSV", headers: { "content-type": "text/csv" } },
     { name: "a compressed body", headers: { "content-encoding": "gzip" } },
   ])("refuses $name", async ({ headers }) => {

@@ -19,6 +19,8 @@ const mediaTypes: ReadonlySet<string> = new Set([
   "application/json",
   "application/octet-stream",
   "text/plain",
+  // What curl says of any --data that nobody named a type for.
+  "application/x-www-form-urlencoded",
 ]);
 
 /** `POST /api/v1/events` (CONTRACT 8); `events` is null while the source is not a local one. */
