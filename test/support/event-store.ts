@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createSystemClock } from "../../src/base/time.ts";
+import { importEvents, type ImportOptions, type ImportOutcome } from "../../src/store/event-import.ts";
+import type { EventFile } from "../../src/store/event-input.ts";
+import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../src/store/events.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** A folder of its own with an open store in it, for tests of events. */
+export interface EventWorld {
+  readonly folder: string;
+  readonly databasePath: string;
+  readonly store: Store;
+  /** Writes a file into the folder and answers its path. */
+  write(name: string, content: string | Uint8Array): Promise<string>;
+  import(files: readonly EventFile[], options?: Partial<ImportOptions>): Promise<ImportOutcome>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function createEventWorld(): Promise<EventWorld> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-events-"));
+  const databasePath = join(folder, "flatline.db");
+  const clock = createSystemClock();
+  const store = await openStore({ path: databasePath, clock });
+  return {
+    folder,
+    databasePath,
+    store,
+    write: async (name, content) => {
+      await writeFile(join(folder, name), content);
+      return join(folder, name);
+    },
+    import: (files, options = {}) =>
+      importEvents({
+        databasePath,
+        files,
+        rebaseToMs: null,
+        again: false,
+        signal: new AbortController().signal,
+        clock,
+        ...options,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A death without anything optional. */
+export function death(atMs: number, slug: string, more: Partial<LivenessEvent> = {}): LivenessEvent {
+  return { atMs, slug, assetType: null, asset: null, status: "DETECTED_AS_DEAD", id: null, count: 1, ...more };
+}
+
+export function toCsv(events: readonly LivenessEvent[]): string {
+  const cell = (value: string | number | null): string => {
+    const text = value === null ? "" : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const rows = events.map(({ atMs, slug, assetType, asset, status, id, count }) =>
+    [atMs, slug, assetType, asset, status, id, count].map(cell).join(","),
+  );
+  return ["at,slug,assetType,asset,status,id,count", ...rows, ""].join("\n");
+}
+
+export function toNdjson(events: readonly LivenessEvent[]): string {
+  return events
+    .map(({ atMs, ...rest }) => {
+      const present = Object.entries(rest).filter(([, value]) => value !== null);
+      return `${JSON.stringify({ at: new Date(atMs).toISOString(), ...Object.fromEntries(present) })}\n`;
+    })
+    .join("");
+}
+
+/** What the store has to count, one event after the other; the first one with an id is the one that counts. */
+export function countOneByOne(events: readonly LivenessEvent[], query: CountQuery): AssetTypeCounts[] {
+  const seen = new Set<string>();
+  const counts = new Map<string | null, { currentCount: number; baselineCount: number }>();
+  for (const { slug, id, status, atMs, assetType, count } of events) {
+    const key = JSON.stringify([slug, id]);
+    if (id !== null && seen.has(key)) continue;
+    seen.add(key);
+    if (slug !== query.slug || status !== "DETECTED_AS_DEAD") continue;
+    const isCurrent = atMs > query.windowStartMs && atMs <= query.endMs;
+    const isBaseline = atMs > query.baselineStartMs && atMs <= query.windowStartMs;
+    if (!isCurrent && !isBaseline) continue;
+    const known = counts.get(assetType) ?? { currentCount: 0, baselineCount: 0 };
+    known[isCurrent ? "currentCount" : "baselineCount"] += count;
+    counts.set(assetType, known);
+  }
+  return sortCounts([...counts].map(([assetType, count]) => ({ assetType, ...count })));
+}
+
+export function sortCounts(counts: readonly AssetTypeCounts[]): AssetTypeCounts[] {
+  return counts.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
+}
