@@ -1,52 +1,58 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { openTemporaryStore } from "../../test/support/temporary-store.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { healthcheckResultSchema } from "../contract/healthcheck.ts";
-import { countEvents, defaultThresholds, type CountedEvent } from "../spike/spike.ts";
-import { baselineCoverage, createLocalPlatformApi, type SpikeEvaluator } from "./local-platform-api.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import { defaultThresholds } from "../spike/spike.ts";
+import type { LivenessEvent } from "../store/events.ts";
+import type { Store } from "../store/store.ts";
+import { createLocalPlatformApi } from "./local-platform-api.ts";
+import { createLocalPlatformSource } from "./local-platform-source.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 0, 15, 12);
+const clock = createVirtualClock({ startMs: nowMs });
 
-/** Counts from raw events, by the reference that the rollups are tested against. */
-function eventsDouble(bySlug: Record<string, readonly CountedEvent[]>) {
-  return {
-    events: {
-      counts: async ({
-        slug,
-        ...window
-      }: {
-        slug: string;
-        baselineStartMs: number;
-        windowStartMs: number;
-        endMs: number;
-      }) => countEvents(bySlug[slug] ?? [], window).assetTypes,
-      firstEventAtMs: async (slug: string) => bySlug[slug]?.[0]?.atMs ?? null,
-    },
-  };
-}
+let opened: Awaited<ReturnType<typeof openTemporaryStore>>;
+let store: Store;
 
-const store = eventsDouble({
-  acme: [
-    { atMs: nowMs - 90 * hourMs, count: 60, assetType: "URL" },
-    { atMs: nowMs - 80 * hourMs, count: 10 },
-    { atMs: nowMs - 1 * hourMs, count: 90, assetType: "URL" },
-    { atMs: nowMs, count: 10, assetType: "DOMAIN" },
-    { atMs: nowMs + 1, count: 1000, assetType: "DOMAIN" },
-  ],
+beforeAll(async () => {
+  opened = await openTemporaryStore(clock);
+  store = opened.store;
+  const died = (agoMs: number, count: number, assetType: string | null): LivenessEvent => ({
+    atMs: nowMs - agoMs,
+    slug: "acme",
+    assetType,
+    asset: null,
+    status: "DETECTED_AS_DEAD",
+    id: null,
+    count,
+  });
+  await store.events.add([
+    died(90 * hourMs, 60, "URL"),
+    died(80 * hourMs, 10, null),
+    died(hourMs, 90, "URL"),
+    died(0, 10, "DOMAIN"),
+    died(-1, 1_000, "DOMAIN"),
+  ]);
 });
 
-function createApi(organizations = ["acme", "quiet"]): SpikeEvaluator {
+afterAll(() => opened.close());
+
+function createApi(organizations: readonly string[]): PlatformApi {
   return createLocalPlatformApi({
     store,
-    clock: { nowMs: () => nowMs },
+    clock,
     appUrl: "https://app.example.com/o/{slug}",
-    organizations,
+    identity: { role: "staff", organizations, keyId: "key_1" },
+    isConfigured: (slug) => slug === "quiet",
   });
 }
 
-describe("createLocalPlatformApi", () => {
+describe("the healthcheck over the store", () => {
   it("evaluates what is stored up to now, with the types that carry the excess", async () => {
-    const result = await createApi().deadAssetSpike({ slug: "acme", ...defaultThresholds });
+    const result = await createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds });
 
     expect(healthcheckResultSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({
@@ -58,20 +64,27 @@ describe("createLocalPlatformApi", () => {
     expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
   });
 
-  it("is ok about an organization without events", async () => {
-    const result = await createApi().deadAssetSpike({ slug: "quiet", ...defaultThresholds });
+  it("is ok about a configured organization of which nothing is stored", async () => {
+    const result = await createApi(["quiet"]).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
 
     expect(result).toMatchObject({ severity: "ok", observed: { currentCount: 0, ratio: null } });
   });
 
-  it("refuses a slug out of reach", async () => {
-    const asked = createApi(["quiet"]).deadAssetSpike({ slug: "acme", ...defaultThresholds });
+  it.each([
+    { rule: "a slug out of the key's reach", slug: "acme", organizations: ["quiet"] },
+    { rule: "a slug of the key that exists nowhere", slug: "ghost", organizations: ["ghost"] },
+    { rule: "any slug for a key of none", slug: "acme", organizations: [] },
+  ])("refuses $rule with the same words", async ({ slug, organizations }) => {
+    const asked = createApi(organizations).deadAssetSpike({ slug, ...defaultThresholds });
 
-    await expect(asked).rejects.toMatchObject({ code: "api_forbidden" });
+    await expect(asked).rejects.toMatchObject({
+      code: "api_forbidden",
+      message: "this key has no access to that organization",
+    });
   });
 
   it("refuses thresholds that mean nothing", async () => {
-    const asked = createApi().deadAssetSpike({ slug: "acme", ...defaultThresholds, windowHours: 0 });
+    const asked = createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds, windowHours: 0 });
 
     await expect(asked).rejects.toMatchObject({
       code: "api_bad_request",
@@ -82,23 +95,30 @@ describe("createLocalPlatformApi", () => {
   it.each([
     ["a deadline", new DOMException("late", "TimeoutError"), "api_timeout"],
     ["its caller", new Error("stop"), "api_network"],
-  ])("ends early at %s", async (_who, reason, code) => {
+  ])("ends early at %s, in every operation", async (_who, reason, code) => {
     const signal = AbortSignal.abort(reason);
+    const api = createApi(["acme"]);
 
-    const asked = createApi().deadAssetSpike({ slug: "acme", ...defaultThresholds }, { signal });
+    const asked = [
+      api.deadAssetSpike({ slug: "acme", ...defaultThresholds }, { signal }),
+      api.listReports({}, { signal }),
+      api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }, { signal }),
+    ];
 
-    await expect(asked).rejects.toMatchObject({ code });
+    for (const operation of asked) await expect(operation).rejects.toMatchObject({ code });
   });
 });
 
-describe("baselineCoverage", () => {
-  it("is the share of the baseline after the first event", async () => {
-    const coverage = await baselineCoverage(store, "acme", defaultThresholds, nowMs);
+describe("createLocalPlatformSource", () => {
+  it("speaks for each organization as its own customer key", async () => {
+    const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: ["acme", "quiet"] });
+    const api = source.forOrganization("quiet");
 
-    expect(coverage).toBeCloseTo((90 - 24) / (7 * 24), 12);
-  });
-
-  it("is 0 without events", async () => {
-    expect(await baselineCoverage(store, "quiet", defaultThresholds, nowMs)).toBe(0);
+    expect(await api.listReports({})).toEqual({ reports: [] });
+    expect(await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds })).toMatchObject({ severity: "ok" });
+    await expect(api.listReports({ slug: "acme" })).rejects.toMatchObject({ code: "api_unauthorized" });
+    await expect(
+      api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }),
+    ).rejects.toMatchObject({ code: "api_not_found" });
   });
 });

@@ -1,58 +1,55 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
-import { evaluateSpike, spikeWindow, SpikeInputError, windowCoverage, type SpikeThresholds } from "../spike/spike.ts";
-import type { EventStore } from "../store/events.ts";
-
-/** The part of the port that evaluates: what a scheduled spike check needs. */
-export type SpikeEvaluator = Pick<PlatformApi, "deadAssetSpike">;
+import { evaluateSpike, spikeWindow, SpikeInputError } from "../spike/spike.ts";
+import type { Store } from "../store/store.ts";
+import type { KeyIdentity } from "./key-identity.ts";
+import { createLocalListing } from "./local-listing.ts";
+import { reviewLocally } from "./local-review.ts";
+import { reaches } from "./organization-access.ts";
 
 export interface LocalPlatformApiOptions {
-  readonly store: { readonly events: Pick<EventStore, "counts"> };
-  /** Its now is the end of the window: a fixed one evaluates the past (`check --at`). */
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly store: Store;
+  /** Its now is the end of the healthcheck's window: a fixed one evaluates the past (`check --at`). */
+  readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  /** Whom the caller may ask about; any other slug is refused, whether it exists or not. */
-  readonly organizations: readonly string[];
+  /** As whom. */
+  readonly identity: KeyIdentity;
+  /** Whether the configuration names it: such an organization exists before anything of it is stored. */
+  readonly isConfigured: (slug: string) => boolean;
 }
 
 /**
- * API v2's healthcheck over the stored liveness events, as the holder of one key would get it. Rejects with `api_forbidden`
- * for a slug out of reach, `api_bad_request` for thresholds that no evaluation is defined for, and with the store's codes.
+ * API v2 over the store and the pure evaluation, as the holder of one key gets it (CONTRACT 9). Rejects with the `api_*` code of
+ * the first check that fails, in the contract's order, and with the store's codes.
  */
-export function createLocalPlatformApi(options: LocalPlatformApiOptions): SpikeEvaluator {
-  const reachable = new Set(options.organizations);
+export function createLocalPlatformApi(options: LocalPlatformApiOptions): PlatformApi {
+  const list = createLocalListing(options);
   return {
     deadAssetSpike: async (request, callOptions) => {
-      const { slug } = request;
-      if (!reachable.has(slug)) {
+      if (!(await reaches(request.slug, options)))
         throw new FlatlineError("api_forbidden", "this key has no access to that organization");
-      }
       stopIfAborted(callOptions);
       return evaluateStored(request, options, callOptions);
     },
+    listReports: async (query, callOptions) => {
+      stopIfAborted(callOptions);
+      return list(query, () => stopIfAborted(callOptions));
+    },
+    reviewProposal: async (request, callOptions) => {
+      // Not later: what is written can't be stopped any more.
+      stopIfAborted(callOptions);
+      return reviewLocally(request, options);
+    },
   };
-}
-
-/**
- * Share (0–1) of the baseline that lies after the organization's first stored event (CONTRACT 7, minBaselineCoverage); 0
- * without any event. Rejects with the store's codes.
- */
-export async function baselineCoverage(
-  store: { readonly events: Pick<EventStore, "firstEventAtMs"> },
-  slug: string,
-  thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
-  nowMs: number,
-): Promise<number> {
-  return windowCoverage(spikeWindow(nowMs, thresholds), await store.events.firstEventAtMs(slug));
 }
 
 async function evaluateStored(
   request: SpikeRequest,
   { store, clock, appUrl }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
-): ReturnType<SpikeEvaluator["deadAssetSpike"]> {
+): ReturnType<PlatformApi["deadAssetSpike"]> {
   const { slug, ...thresholds } = request;
   const nowMs = clock.nowMs();
   try {
@@ -76,6 +73,6 @@ function stopIfAborted(callOptions: CallOptions | undefined): void {
   if (signal === undefined || !signal.aborted) return;
   const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   throw isTimeout
-    ? new FlatlineError("api_timeout", "the evaluation did not end in time", { cause: signal.reason })
-    : new FlatlineError("api_network", "the evaluation was stopped by its caller", { cause: signal.reason });
+    ? new FlatlineError("api_timeout", "the operation did not end in time", { cause: signal.reason })
+    : new FlatlineError("api_network", "the operation was stopped by its caller", { cause: signal.reason });
 }

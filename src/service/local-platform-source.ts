@@ -1,12 +1,11 @@
 import type { Clock } from "../base/time.ts";
-import { FlatlineError } from "../base/errors.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
   readonly store: Store;
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
   /** The configured ones: they exist even before the first event or report of theirs is stored. */
@@ -15,11 +14,22 @@ export interface LocalPlatformSourceOptions {
 
 /** API v2 in process, for the daemon and the commands: for each slug as a customer's key of that organization. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
+  const { store, clock, appUrl } = options;
+  const configured = new Set(options.organizations);
+  const apis = new Map<string, PlatformApi>();
   return {
-    forOrganization: (slug): PlatformApi => ({
-      ...createLocalPlatformApi({ ...options, organizations: options.organizations.filter((known) => known === slug) }),
-      listReports: () => Promise.reject(new FlatlineError("api_not_found", "no report is stored")),
-      reviewProposal: () => Promise.reject(new FlatlineError("api_not_found", "no proposal is stored")),
-    }),
+    forOrganization: (slug) => {
+      const known = apis.get(slug);
+      if (known !== undefined) return known;
+      const api = createLocalPlatformApi({
+        store,
+        clock,
+        appUrl,
+        identity: { role: "customer", organizations: [slug], keyId: null },
+        isConfigured: (name) => configured.has(name),
+      });
+      apis.set(slug, api);
+      return api;
+    },
   };
 }

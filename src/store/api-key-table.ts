@@ -20,7 +20,7 @@ export function createApiKeyStore(db: Db): ApiKeyStore {
         .where("key_sha256", "=", sha256)
         .where("revoked_at_ms", "is", null)
         .executeTakeFirst();
-      return row === undefined ? null : storedKey(row);
+      return row === undefined ? null : { ...storedKey(row), sha256: row.key_sha256 };
     },
     list: async () => {
       const rows = await db.selectFrom("api_keys").selectAll().orderBy("created_at_ms").orderBy("key_id").execute();

@@ -17,7 +17,7 @@ export interface ApiKeyStore {
   /** Inserts, or when there is a key with this hash gives it name, role and organizations and makes it valid again. */
   upsert(key: Omit<StoredKey, "revokedAtMs"> & { readonly sha256: string }): Promise<void>;
   /** The valid key with this SHA-256 (hex); null without one. */
-  bySha256(sha256: string): Promise<StoredKey | null>;
+  bySha256(sha256: string): Promise<(StoredKey & { readonly sha256: string }) | null>;
   /** All, revoked ones too, oldest first. */
   list(): Promise<readonly StoredKey[]>;
   /** False when there is no valid key with this id. */

@@ -1,0 +1,43 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { KeyRole, StoredKey } from "../store/api-keys.ts";
+import type { Store } from "../store/store.ts";
+import type { KeyIdentity } from "./key-identity.ts";
+
+// 256 bits: not guessable, so that a plain hash is enough to keep of it.
+const keyBytes = 32;
+
+/** What is kept of a key: its SHA-256, hex. */
+export function hashKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
+
+/** The public name of a key, made of its hash: it tells nothing of the key, and the same key always has the same. */
+export function keyIdOf(sha256: string): string {
+  return `key_${createHash("sha256").update(`key id ${sha256}`).digest("hex").slice(0, 16)}`;
+}
+
+/** Makes a key; what is answered is the only time that the key itself is seen (CONTRACT 3, keys create). */
+export async function createApiKey(
+  store: Pick<Store, "platform">,
+  wanted: {
+    readonly name: string;
+    readonly role: KeyRole;
+    readonly organizations: readonly string[];
+    readonly nowMs: number;
+  },
+): Promise<{ readonly key: string; readonly stored: StoredKey }> {
+  const { nowMs, ...said } = wanted;
+  const key = `fl_${randomBytes(keyBytes).toString("base64url")}`;
+  const sha256 = hashKey(key);
+  const stored = { ...said, id: keyIdOf(sha256), createdAtMs: nowMs };
+  await store.platform.keys.upsert({ ...stored, sha256 });
+  return { key, stored: { ...stored, revokedAtMs: null } };
+}
+
+/** Whose key was presented; null for one that is unknown or revoked. Compares hashes, in time that tells nothing of them. */
+export async function findKey(store: Pick<Store, "platform">, presented: string): Promise<KeyIdentity | null> {
+  const sha256 = hashKey(presented);
+  const found = await store.platform.keys.bySha256(sha256);
+  if (found === null || !timingSafeEqual(Buffer.from(found.sha256), Buffer.from(sha256))) return null;
+  return { role: found.role, organizations: found.organizations, keyId: found.id };
+}

@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac } from "node:crypto";
+import { FlatlineError } from "../base/errors.ts";
+import type { ReportsQuery } from "../contract/reports.ts";
+import type { ReportPosition } from "../store/platform-reports.ts";
+
+const nonceBytes = 12;
+const tagBytes = 16;
+const bindingBytes = 16;
+const plainBytes = bindingBytes + 16;
+const cursorBytes = nonceBytes + plainBytes + tagBytes;
+
+/** A place in a listing, and the listing that it is a place in. */
+export interface OpenedCursor {
+  readonly position: ReportPosition;
+  /** @throws api_bad_request unless organization and filters are those of the page that the cursor came with */
+  requireListing(slug: string, query: ReportsQuery): void;
+}
+
+/** Makes and reads the opaque cursors of the listing (CONTRACT 9): encrypted and authenticated with the store's secret. */
+export interface CursorCodec {
+  seal(slug: string, query: ReportsQuery, position: ReportPosition): string;
+  /** @throws api_bad_request for anything that `seal` did not make, down to a single character */
+  open(cursor: string): OpenedCursor;
+}
+
+/** A codec for `secret` (32 bytes): the same cursors before and after a restart. */
+export function createCursorCodec(secret: Uint8Array): CursorCodec {
+  const encryptionKey = createHmac("sha256", secret).update("cursor encryption").digest();
+  const nonceKey = createHmac("sha256", secret).update("cursor nonce").digest();
+  return {
+    seal: (slug, query, position) => {
+      const plain = Buffer.alloc(plainBytes);
+      bindingOf(slug, query).copy(plain);
+      plain.writeBigInt64BE(BigInt(position.createdAtMs), bindingBytes);
+      plain.writeBigInt64BE(BigInt(position.id), bindingBytes + 8);
+      // A nonce made of the content, as in SIV (RFC 5297): it repeats only where the whole cursor does.
+      const nonce = createHmac("sha256", nonceKey).update(plain).digest().subarray(0, nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", encryptionKey, nonce);
+      const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+      return sealed.toString("base64url");
+    },
+    open: (cursor) => {
+      const plain = decrypt(cursor, encryptionKey);
+      const createdAtMs = Number(plain.readBigInt64BE(bindingBytes));
+      const id = Number(plain.readBigInt64BE(bindingBytes + 8));
+      return {
+        position: { createdAtMs, id },
+        requireListing: (slug, query) => {
+          if (!bindingOf(slug, query).equals(plain.subarray(0, bindingBytes)))
+            throw refused("cursor: belongs to a listing of another organization or with other filters");
+        },
+      };
+    },
+  };
+}
+
+function decrypt(cursor: string, key: Buffer): Buffer {
+  const bytes = Buffer.from(cursor, "base64url");
+  // Node reads base64 leniently: only the one text that these bytes are written as is the cursor.
+  if (bytes.length !== cursorBytes || bytes.toString("base64url") !== cursor) throw altered();
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes));
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  const plain = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+  try {
+    return Buffer.concat([plain, decipher.final()]);
+  } catch (error) {
+    throw altered(error);
+  }
+}
+
+/** What a cursor is good for: the organization and the filters, neither the page's size nor the key. A false flag is none. */
+function bindingOf(slug: string, query: ReportsQuery): Buffer {
+  const { cursor: _cursor, limit: _limit, slug: _slug, ...filters } = query;
+  const asked = Object.entries(filters)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify([slug, asked]))
+    .digest()
+    .subarray(0, bindingBytes);
+}
+
+function altered(cause?: unknown): FlatlineError {
+  return refused("cursor: not one that this service gave, or altered; begin again without it", cause);
+}
+
+function refused(issue: string, cause?: unknown): FlatlineError {
+  return new FlatlineError("api_bad_request", issue, { issues: [issue], ...(cause === undefined ? {} : { cause }) });
+}

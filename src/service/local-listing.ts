@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { defaultPageSize, parseReportsQuery, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
+import type { MetaStore } from "../store/meta.ts";
+import type { ReportPosition } from "../store/platform-reports.ts";
+import { facetNames } from "../store/report-facets.ts";
+import type { StoreParts } from "../store/store.ts";
+import { createCursorCodec, type CursorCodec } from "./cursor.ts";
+import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";
+
+export interface LocalListingOptions extends OrganizationAccessOptions {
+  readonly store: Pick<StoreParts, "events" | "platform" | "meta">;
+  readonly clock: Pick<Clock, "nowMs" | "sleep">;
+}
+
+// Some 5 ms: what a listing with several filters holds the event loop for at a time.
+const stepsAtOnce = 2_000;
+const secretName = "cursor_secret";
+const secretBytes = 32;
+
+/** The listing operation over the store, page by page (CONTRACT 9). Rejects with `api_*` codes. */
+export function createLocalListing(
+  options: LocalListingOptions,
+): (query: ReportsQuery, stopIfAborted: () => void) => Promise<ReportsPage> {
+  const { store, clock } = options;
+  let codec: Promise<CursorCodec> | null = null;
+
+  return async (given, stopIfAborted) => {
+    const query = validate(given);
+    codec ??= loadCodec(store.meta);
+    const cursors = await codec.catch((error: unknown) => {
+      codec = null;
+      throw error;
+    });
+    const cursor = query.cursor === undefined ? null : cursors.open(query.cursor);
+    const slug = await resolveOrganization(query.slug, "api_unauthorized", options);
+    cursor?.requireListing(slug, query);
+
+    const limit = query.limit ?? defaultPageSize;
+    const organizationId = await store.platform.organizations.idOf(slug);
+    if (organizationId === null) return { reports: [] };
+    // One more than shown tells whether there is a next page.
+    const positions: ReportPosition[] = [];
+    let after = cursor?.position ?? null;
+    do {
+      const walked = await store.platform.reports.walk({
+        organizationId,
+        facets: wantedFacets(query),
+        fromMs: query.startDate === undefined ? null : Date.parse(query.startDate),
+        toMs: query.endDate === undefined ? null : Date.parse(query.endDate),
+        after,
+        limit: limit + 1 - positions.length,
+        mostSteps: stepsAtOnce,
+      });
+      positions.push(...walked.positions);
+      after = walked.resumeAfter;
+      if (after !== null) await clock.sleep(0);
+      stopIfAborted();
+    } while (after !== null);
+    const shown = positions.slice(0, limit);
+    const reports = await store.platform.reports.records(
+      shown.map(({ id }) => id),
+      clock.nowMs(),
+    );
+    const last = shown.at(-1);
+    if (last === undefined || positions.length <= limit) return { reports };
+    return { reports, cursor: cursors.seal(slug, query, last) };
+  };
+}
+
+/** A caller in process is held to what the URL could say. */
+function validate(given: ReportsQuery): ReportsQuery {
+  const raw = Object.entries(given).flatMap(([name, value]: [string, string | number | boolean | undefined]) =>
+    value === undefined ? [] : [[name, String(value)] as const],
+  );
+  const parsed = parseReportsQuery(Object.fromEntries(raw));
+  if (parsed.kind === "query") return parsed.query;
+  throw new FlatlineError("api_bad_request", `the query is not valid: ${parsed.issues.join("; ")}`, {
+    issues: parsed.issues,
+  });
+}
+
+function wantedFacets(query: ReportsQuery): string[] {
+  const wanted = new Set<string>();
+  if (query.needsCustomerReview === true) wanted.add(facetNames.queued);
+  if (query.onlyRejected === true) wanted.add(facetNames.decision("REJECT"));
+  if (query.status !== undefined) wanted.add(facetNames.status(query.status));
+  if (query.decision !== undefined) wanted.add(facetNames.decision(query.decision));
+  if (query.assetType !== undefined) wanted.add(facetNames.assetType(query.assetType));
+  if (query.source !== undefined) wanted.add(facetNames.source(query.source));
+  if (query.reportedBy !== undefined) wanted.add(facetNames.reportedBy(query.reportedBy));
+  if (query.reviewedBy !== undefined) wanted.add(facetNames.reviewedBy(query.reviewedBy));
+  if (query.country !== undefined) wanted.add(facetNames.country(query.country));
+  return [...wanted];
+}
+
+async function loadCodec(meta: MetaStore): Promise<CursorCodec> {
+  const stored =
+    (await meta.get(secretName)) ?? (await meta.getOrSet(secretName, randomBytes(secretBytes).toString("base64url")));
+  return createCursorCodec(Buffer.from(stored, "base64url"));
+}

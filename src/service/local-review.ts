@@ -1,0 +1,134 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { parseReviewRequest, type ReviewOutcome, type ReviewRequest } from "../contract/review.ts";
+import type { Asset } from "../store/assets.ts";
+import type { ProposalContext } from "../store/platform-reports.ts";
+import type { ReviewOrigin } from "../store/reviews.ts";
+import type { Store, StoreParts } from "../store/store.ts";
+import { parentDomains, ruledHost } from "./legitimate-host.ts";
+import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";
+import { judgeReview, reviewBudget, type ReviewFacts } from "./review-rules.ts";
+
+export interface LocalReviewOptions extends OrganizationAccessOptions {
+  readonly store: Store;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+/**
+ * The review operation over the store: facts, verdict and what follows are one write transaction, so that of twenty at once
+ * on one proposal one is accepted, and the budget is exact (CONTRACT 9). Rejects with `api_*` codes.
+ */
+export async function reviewLocally(given: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
+  const { proposalId, ...body } = given;
+  const parsed = parseReviewRequest(String(proposalId), body);
+  if (parsed.kind === "issues")
+    throw new FlatlineError("api_bad_request", `the review is not valid: ${parsed.issues.join("; ")}`, {
+      issues: parsed.issues,
+    });
+  const { request } = parsed;
+  const slug = await resolveOrganization(request.slug, "api_forbidden", options);
+  const outcome = await options.store.transaction(async (parts) => {
+    // Read under the lock: the order of the reviews is that of their times.
+    const nowMs = options.clock.nowMs();
+    const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
+    const verdict = judgeReview(request, facts);
+    if (verdict.kind === "refused") return verdict;
+    if (subject === null) throw new FlatlineError("internal", "a review without a proposal was accepted");
+    return recordReview(parts, { request, ...subject, origin: "api", keyId: options.identity.keyId, nowMs });
+  });
+  if (!("kind" in outcome)) return outcome;
+  const { code, message, retryAfterMs } = outcome;
+  throw new FlatlineError(code, message, {
+    ...(code === "api_bad_request" ? { issues: [message] } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+interface ReviewSubject {
+  readonly proposal: ProposalContext;
+  readonly asset: Asset;
+}
+
+async function gatherFacts(
+  request: ReviewRequest,
+  slug: string,
+  nowMs: number,
+  { identity }: LocalReviewOptions,
+  { platform }: StoreParts,
+): Promise<{ readonly facts: ReviewFacts; readonly subject: ReviewSubject | null }> {
+  const organizationId = await platform.organizations.idOf(slug);
+  const found = await platform.reports.proposal(request.proposalId);
+  const proposal = found !== null && found.organizationId === organizationId ? found : null;
+  const asset = proposal === null ? null : await platform.assets.byId(proposal.assetId);
+  if (organizationId === null || proposal === null || asset === null) {
+    const nothing = { proposal: null, isKnownBrand: false, legitimacyRule: null, apiReviewsAtMs: [] };
+    return { facts: { nowMs, role: identity.role, ...nothing }, subject: null };
+  }
+  const host = ruledHost(asset);
+  const { reviews, windowMs } = reviewBudget;
+  const facts: ReviewFacts = {
+    nowMs,
+    role: identity.role,
+    proposal: { ...proposal, asset },
+    isKnownBrand:
+      request.brandId !== undefined && (await platform.organizations.hasBrand(organizationId, request.brandId)),
+    legitimacyRule: host === null ? null : await platform.legitimacy.ruleFor(host, parentDomains(host)),
+    apiReviewsAtMs: await platform.reviews.apiReviewsAfter(organizationId, nowMs - windowMs, reviews),
+  };
+  return { facts, subject: { proposal, asset } };
+}
+
+/**
+ * Stores a review that may be made and what follows from it, in the surrounding transaction: the proposal is decided, resolved
+ * and out of the queue, an approved asset is blocked for every organization, a watchlisted one keeps its status.
+ */
+export async function recordReview(
+  { platform }: Pick<StoreParts, "platform">,
+  review: ReviewSubject & {
+    readonly request: Omit<ReviewRequest, "proposalId" | "slug" | "assetId">;
+    readonly origin: ReviewOrigin;
+    readonly keyId: string | null;
+    readonly nowMs: number;
+  },
+): Promise<ReviewOutcome> {
+  const { request, proposal, asset, origin, keyId, nowMs } = review;
+  const isApproved = request.decision === "APPROVE";
+  const watchlisted = request.decision === "WATCHLIST";
+  const stored = {
+    decision: isApproved ? ("APPROVE" as const) : ("REJECT" as const),
+    label: isApproved ? (request.label ?? "") : "",
+    brandId: isApproved ? (request.brandId ?? null) : null,
+    comment: commentOf(request),
+  };
+  const { id: proposalId, organizationId } = proposal;
+  const id = await platform.reviews.add({
+    ...stored,
+    proposalId,
+    organizationId,
+    origin,
+    keyId,
+    isWatchlisted: watchlisted,
+    createdAtMs: nowMs,
+  });
+  const decided = { decision: stored.decision, decidedBy: "human", queue: "answered", isResolved: true } as const;
+  await platform.reports.updateProposal(proposalId, decided, nowMs);
+  if (isApproved) await platform.assets.block(asset.id);
+  if (watchlisted) await platform.assets.watchlist(asset.id);
+  const status = isApproved ? "BLOCKED" : asset.status;
+  return {
+    proposal: {
+      id: proposalId,
+      reviewStatus: isApproved ? "APPROVED" : "REJECTED",
+      asset: { id: asset.id, type: asset.type, content: asset.content, status },
+    },
+    review: { id, ...stored, createdAt: new Date(nowMs).toISOString() },
+    watchlisted,
+  };
+}
+
+/** Reason and note in one text, as the API tells them back. */
+function commentOf(request: Pick<ReviewRequest, "decision" | "rejectReason" | "watchlistReason" | "note">): string {
+  const reasons = { APPROVE: undefined, REJECT: request.rejectReason, WATCHLIST: request.watchlistReason };
+  const note = request.note?.trim() ?? "";
+  return [reasons[request.decision] ?? "", note].filter((part) => part !== "").join(": ");
+}

@@ -1,0 +1,117 @@
+import type { ErrorCode } from "../base/errors.ts";
+import { dayMs } from "../base/time.ts";
+import { isRecheckable } from "../contract/asset-types.ts";
+import type { ReviewRequest } from "../contract/review.ts";
+import type { KeyRole } from "../store/api-keys.ts";
+import type { Asset } from "../store/assets.ts";
+import type { QueueState } from "../store/platform-reports.ts";
+
+/** Reviews by API that an organization has in any 24 hours, over all its keys (CONTRACT 9, check 13). */
+export const reviewBudget = { reviews: 10, windowMs: dayMs } as const;
+
+/** The rules that need facts, in their order; the first that fails answers (CONTRACT 9, checks 4 to 13). */
+export const reviewRules = [
+  "customer-key",
+  "proposal-exists",
+  "not-self-reported",
+  "open",
+  "in-queue",
+  "asset-confirmed",
+  "brand-exists",
+  "recheckable",
+  "not-legitimate",
+  "within-budget",
+] as const;
+export type ReviewRule = (typeof reviewRules)[number];
+
+/** Everything that the decision over a review depends on, besides the request. */
+export interface ReviewFacts {
+  readonly nowMs: number;
+  readonly role: KeyRole;
+  /** null: there is none with this id in the organization. */
+  readonly proposal: {
+    readonly isSelfReported: boolean;
+    readonly isResolved: boolean;
+    readonly queue: QueueState;
+    readonly asset: Pick<Asset, "id" | "type" | "status">;
+  } | null;
+  /** Whether the request's `brandId` is a brand of the organization; not looked at without one. */
+  readonly isKnownBrand: boolean;
+  /** Name of the enabled legitimacy rule that the asset falls under. */
+  readonly legitimacyRule: string | null;
+  /** The organization's reviews by API in the last 24 hours, newest first; the first ten are enough. */
+  readonly apiReviewsAtMs: readonly number[];
+}
+
+export type ReviewVerdict =
+  | { readonly kind: "accepted" }
+  | {
+      readonly kind: "refused";
+      readonly rule: ReviewRule;
+      readonly code: Extract<ErrorCode, `api_${string}`>;
+      readonly message: string;
+      /** Until the budget has room again. */
+      readonly retryAfterMs?: number;
+    };
+
+/** Whether a well-formed review within the key's reach may be made: the first rule in the contract's order that fails. */
+export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewVerdict {
+  const { proposal, nowMs } = facts;
+  if (facts.role !== "customer")
+    return refuse("customer-key", "api_forbidden", "only a customer's key may review; this one is a staff key");
+  if (proposal === null)
+    return refuse(
+      "proposal-exists",
+      "api_not_found",
+      `the organization has no proposal ${request.proposalId}; the listing shows those that it has`,
+    );
+  if (proposal.isSelfReported)
+    return refuse(
+      "not-self-reported",
+      "api_forbidden",
+      "the organization submitted this report itself: its proposals are not the organization's to review",
+    );
+  if (proposal.isResolved)
+    return refuse("open", "api_conflict", "the proposal is already resolved; a review can't be changed or repeated");
+  if (proposal.queue !== "queued") return refuse("in-queue", "api_forbidden", notInQueue[proposal.queue]);
+  if (proposal.asset.id !== request.assetId)
+    return refuse(
+      "asset-confirmed",
+      "api_conflict",
+      `the proposal is not about asset ${request.assetId}; read it again and decide about the asset that it shows`,
+    );
+  if (request.decision === "APPROVE" && request.brandId !== undefined && !facts.isKnownBrand)
+    return refuse("brand-exists", "api_bad_request", `brandId: the organization has no brand ${request.brandId}`);
+  if (request.decision === "WATCHLIST" && !isRecheckable(proposal.asset.type))
+    return refuse(
+      "recheckable",
+      "api_bad_request",
+      `decision: an asset of type ${proposal.asset.type} can't be checked again, so it can't be watchlisted; APPROVE or REJECT it`,
+    );
+  const legitimacy = request.decision === "APPROVE" ? whyLegitimate(proposal.asset, facts.legitimacyRule) : null;
+  if (legitimacy !== null) return refuse("not-legitimate", "api_forbidden", legitimacy);
+  const oldestAtMs = facts.apiReviewsAtMs[reviewBudget.reviews - 1];
+  if (oldestAtMs !== undefined) {
+    const message = `the organization has made ${reviewBudget.reviews} reviews by API in the last 24 hours; more may be made in the application`;
+    const retryAfterMs = Math.max(1, oldestAtMs + reviewBudget.windowMs - nowMs);
+    return { ...refuse("within-budget", "api_rate_limited", message), retryAfterMs };
+  }
+  return { kind: "accepted" };
+}
+
+const notInQueue = {
+  none: "the proposal is not in the customer review queue: it was never escalated to the organization",
+  answered: "the proposal is not in the customer review queue any more: the organization has answered it",
+} as const satisfies Record<Exclude<QueueState, "queued">, string>;
+
+function whyLegitimate(asset: Pick<Asset, "status">, rule: string | null): string | null {
+  if (rule !== null)
+    return `the asset is legitimate by the rule "${rule}": it can't be approved for blocking; REJECT the proposal`;
+  if (asset.status === "ALLOWED")
+    return "the asset is on the allowlist: it can't be approved for blocking; REJECT the proposal";
+  return null;
+}
+
+function refuse<Code extends Extract<ErrorCode, `api_${string}`>>(rule: ReviewRule, code: Code, message: string) {
+  return { kind: "refused", rule, code, message } as const;
+}

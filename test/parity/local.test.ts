@@ -1,0 +1,21 @@
+import { openTemporaryStore } from "../support/temporary-store.ts";
+import { createVirtualClock } from "../support/virtual-clock.ts";
+import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
+import { describePlatformApi, parityNowMs, seedParity } from "./platform-api.ts";
+
+describePlatformApi("local", async () => {
+  const clock = createVirtualClock({ startMs: parityNowMs });
+  const { store, close } = await openTemporaryStore(clock);
+  await seedParity(store);
+  return {
+    as: ({ key, role, organizations }) =>
+      createLocalPlatformApi({
+        store,
+        clock,
+        appUrl: null,
+        identity: { role, organizations, keyId: key },
+        isConfigured: () => false,
+      }),
+    close,
+  };
+});
