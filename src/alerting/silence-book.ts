@@ -26,6 +26,8 @@ export interface SilenceView {
   readonly state: "pending" | "active" | "expired";
   readonly rule: SilenceRule;
   readonly createdBy: string | null;
+  /** null: of the configuration. */
+  readonly createdAtMs: number | null;
   /** When its state changes next; null: never again. */
   readonly nextChangeAtMs: number | null;
 }
@@ -116,6 +118,7 @@ function viewOf(rule: SilenceRule, stored: StoredSilence | null, nowMs: number):
     state: windowAt(rule, nowMs) === null ? waiting : "active",
     rule,
     createdBy: stored?.createdBy ?? null,
+    createdAtMs: stored?.createdAtMs ?? null,
     nextChangeAtMs: nextMs,
   };
 }

@@ -210,6 +210,7 @@ async function startApp(
       ],
       isStopping: () => isStopping,
       reload,
+      onAcknowledged: () => notices.wake(),
     }),
   });
   const heartbeat = createHeartbeat({

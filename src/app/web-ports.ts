@@ -1,6 +1,8 @@
-import { readAlertingView, type AlertView } from "../alerting/view.ts";
+import { acknowledgeAlert } from "../alerting/acknowledge.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
+import { readAlertingView, type AlertView } from "../alerting/view.ts";
 import { secondMs, type Clock } from "../base/time.ts";
+import { formatDuration } from "../config/durations.ts";
 import { describeConfig } from "../config/render.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
@@ -11,7 +13,7 @@ import type { Scheduler } from "../monitor/scheduler.ts";
 import { targetKey } from "../monitor/target.ts";
 import type { CheckState } from "../store/schedule.ts";
 import type { Store } from "../store/store.ts";
-import type { CheckSnapshot, EventsPort } from "../web/ports.ts";
+import type { AlertSnapshot, CheckSnapshot, EventsPort } from "../web/ports.ts";
 import type { WebOptions } from "../web/web.ts";
 import type { Applied, Runtime } from "./runtime.ts";
 
@@ -29,11 +31,23 @@ export interface WebPortsOptions {
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
   readonly reload: () => Promise<void>;
+  /** Told after an alert was acknowledged. */
+  readonly onAcknowledged: () => void;
 }
 
 type WebPorts = Pick<
   WebOptions,
-  "access" | "metrics" | "probe" | "health" | "reload" | "checks" | "silences" | "events" | "outbox" | "configuration"
+  | "access"
+  | "metrics"
+  | "probe"
+  | "health"
+  | "reload"
+  | "checks"
+  | "alerts"
+  | "silences"
+  | "events"
+  | "outbox"
+  | "configuration"
 >;
 
 /** The rooms as the HTTP server sees them. */
@@ -97,8 +111,30 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       runNow: (check: CheckName, slug: string) =>
         scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs)),
     },
+    alerts: {
+      list: async () => {
+        const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
+        return { alerts: alerts.map(alertSnapshot), fleet };
+      },
+      acknowledge: async (alertId, by, comment) => {
+        const acknowledged = await acknowledgeAlert(store, { alertId, by, comment, nowMs: clock.nowMs() });
+        options.onAcknowledged();
+        const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+        const view = alerts.find(({ alert }) => alert.id === alertId);
+        // It may have ended since.
+        return alertSnapshot(view ?? { alert: acknowledged, isSilenced: false, target: null });
+      },
+    },
     silences: {
-      list: () => store.silences.endingAfter(clock.nowMs()),
+      list: async () =>
+        (await silences.list()).map(({ rule, ...silence }) => ({
+          ...silence,
+          slug: rule.slug ?? null,
+          check: rule.check ?? null,
+          labels: rule.labels ?? {},
+          span: rule.kind === "fixed" ? rule : { ...rule, duration: formatDuration(rule.durationMs) },
+          comment: rule.comment,
+        })),
       create: (silence) => silences.add(silence),
       expire: (id) => silences.expire(id),
     },
@@ -119,6 +155,10 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     configuration: { show: () => describeConfig(current().config) },
   };
+}
+
+function alertSnapshot({ alert, isSilenced, target }: AlertView): AlertSnapshot {
+  return { state: alert, silenced: isSilenced, labels: target?.labels ?? {}, url: target?.url ?? null };
 }
 
 /** What the metrics show of a stored state; null when it is not configured (a reload is removing it just now). */

@@ -3,6 +3,7 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertState } from "../store/alerts.ts";
 import type { IngestOutcome } from "../store/events.ts";
+import type { FleetState } from "../store/notices.ts";
 import type { OutboxEntry } from "../store/outbox.ts";
 import type { CheckState } from "../store/schedule.ts";
 import type { StoredSilence } from "../store/silences.ts";
@@ -53,6 +54,28 @@ export interface CheckSnapshot {
   readonly staleAfterMs: number;
 }
 
+/** A live alert with what the configuration that holds now says of its organization. */
+export interface AlertSnapshot {
+  readonly state: AlertState;
+  readonly silenced: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Where a reader goes from here; null when there is nowhere. */
+  readonly url: string | null;
+}
+
+/** Everything that lives, and the fleet verdict while it lasts. */
+export interface AlertsSnapshot {
+  readonly alerts: readonly AlertSnapshot[];
+  readonly fleet: FleetState | null;
+}
+
+export interface AlertsPort {
+  /** Firing before pending, then the oldest first. */
+  list(): Promise<AlertsSnapshot>;
+  /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
+  acknowledge(id: string, by: string | null, comment: string | null): Promise<AlertSnapshot>;
+}
+
 export interface ChecksPort {
   list(): Promise<readonly CheckSnapshot[]>;
   get(check: CheckName, slug: string): Promise<CheckSnapshot | null>;
@@ -62,9 +85,30 @@ export interface ChecksPort {
 
 export type NewSilence = Omit<StoredSilence, "id" | "createdAtMs">;
 
+/** A silence of either origin. */
+export interface ListedSilence {
+  /** null: of the configuration, which is where it can be changed. */
+  readonly id: string | null;
+  readonly origin: "configuration" | "runtime";
+  readonly state: "pending" | "active" | "expired";
+  /** Exact or with `*`; null matches all. */
+  readonly slug: string | null;
+  readonly check: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly span:
+    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
+    /** `duration` as the configuration writes it. */
+    | { readonly kind: "recurring"; readonly schedule: string; readonly duration: string; readonly timezone: string };
+  readonly comment: string;
+  readonly createdBy: string | null;
+  readonly createdAtMs: number | null;
+  /** When its state changes next; null: never again. */
+  readonly nextChangeAtMs: number | null;
+}
+
 export interface SilencesPort {
-  /** Those that have not ended. */
-  list(): Promise<readonly StoredSilence[]>;
+  /** Those of the configuration, then those made at run time that have not ended. */
+  list(): Promise<readonly ListedSilence[]>;
   create(silence: NewSilence): Promise<StoredSilence>;
   /** Ends it now. False: no such silence, or it has ended. */
   expire(id: string): Promise<boolean>;

@@ -35,14 +35,18 @@ describe("silences", () => {
 
     const silence = {
       id: "s1",
+      origin: "runtime",
+      state: "active",
       slug: "acme",
       check: null,
+      labels: {},
       startsAt: "2026-01-01T00:00:00.000Z",
       endsAt: "2026-01-02T00:00:00.000Z",
       comment: "migration",
       createdBy: null,
       createdAt: "2026-01-01T00:00:00.000Z",
       isActive: true,
+      nextChangeAt: "2026-01-02T00:00:00.000Z",
     };
     expect([made.status, await made.json()]).toEqual([201, silence]);
     expect(await listed.json()).toEqual([silence]);
@@ -61,8 +65,57 @@ describe("silences", () => {
       createdBy: "Kim",
     });
 
-    expect(await made.json()).toMatchObject({ check: "review-*", createdBy: "Kim", isActive: false });
+    expect(await made.json()).toMatchObject({
+      check: "review-*",
+      createdBy: "Kim",
+      isActive: false,
+      state: "pending",
+      nextChangeAt: "2026-01-01T06:00:00.000Z",
+    });
     expect(world.silences).toMatchObject([{ slug: "a*", startsAtMs: Date.parse("2026-01-01T06:00:00Z") }]);
+  });
+
+  it("of the configuration are listed with their schedule, and cannot be ended here", async () => {
+    const { url, world } = await start();
+    const window = {
+      id: null,
+      origin: "configuration",
+      state: "pending",
+      slug: "acme",
+      check: null,
+      labels: {},
+      comment: "backup",
+      createdBy: null,
+      createdAtMs: null,
+      nextChangeAtMs: Date.parse("2026-01-03T02:00:00Z"),
+    } as const;
+    world.windows = [
+      { ...window, span: { kind: "recurring", schedule: "0 2 * * 6", duration: "2h", timezone: "UTC" } },
+      { ...window, state: "expired", span: { kind: "fixed", startsAtMs: 0, endsAtMs: 1 }, nextChangeAtMs: null },
+    ];
+    await post(url, good);
+
+    const listed = await fetch(`${url}/api/v1/silences`, { headers: bearer });
+    const ended = await fetch(`${url}/api/v1/silences/null`, { method: "DELETE", headers: bearer });
+
+    expect(await listed.json()).toMatchObject([
+      {
+        id: null,
+        origin: "configuration",
+        state: "pending",
+        startsAt: null,
+        endsAt: null,
+        schedule: "0 2 * * 6",
+        duration: "2h",
+        timezone: "UTC",
+        createdAt: null,
+        isActive: false,
+        nextChangeAt: "2026-01-03T02:00:00.000Z",
+      },
+      { id: null, state: "expired", startsAt: "1970-01-01T00:00:00.000Z", nextChangeAt: null },
+      { id: "s1", origin: "runtime", state: "active" },
+    ]);
+    expect(ended.status).toBe(404);
   });
 
   it.each([

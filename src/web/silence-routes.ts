@@ -6,7 +6,7 @@ import type { Clock } from "../base/time.ts";
 import { issueMessages } from "../contract/issues.ts";
 import type { StoredSilence } from "../store/silences.ts";
 import { findCheck, iso } from "./check-view.ts";
-import type { AccessSettings, NewSilence, SilencesPort } from "./ports.ts";
+import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "./ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
@@ -44,17 +44,14 @@ export function addSilenceRoutes(
   addResource(scope, "/api/v1/silences", settings, {
     GET: {
       access: "read",
-      handle: async () => {
-        const nowMs = clock.nowMs();
-        return (await silences.list()).map((silence) => viewSilence(silence, nowMs));
-      },
+      handle: async () => (await silences.list()).map(viewSilence),
     },
     POST: {
       access: "write",
       handle: async (request, reply) => {
         const nowMs = clock.nowMs();
         const created = await silences.create(readSilence(request.body, nowMs));
-        return reply.code(201).send(viewSilence(created, nowMs));
+        return reply.code(201).send(viewSilence(listed(created, nowMs)));
       },
     },
   });
@@ -90,17 +87,38 @@ function readSilence(body: unknown, nowMs: number): NewSilence {
   return { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment, createdBy };
 }
 
-function viewSilence(silence: StoredSilence, nowMs: number): object {
-  const { id, slug, check, startsAtMs, endsAtMs, comment, createdBy, createdAtMs } = silence;
+/** A silence that was stored just now, as the list shows it. */
+function listed(silence: StoredSilence, nowMs: number): ListedSilence {
+  const { startsAtMs, endsAtMs, ...rest } = silence;
+  const isPending = nowMs < startsAtMs;
+  return {
+    ...rest,
+    origin: "runtime",
+    state: isPending ? "pending" : "active",
+    labels: {},
+    span: { kind: "fixed", startsAtMs, endsAtMs },
+    nextChangeAtMs: isPending ? startsAtMs : endsAtMs,
+  };
+}
+
+/** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
+function viewSilence(silence: ListedSilence): object {
+  const { id, origin, state, slug, check, labels, span, comment, createdBy, createdAtMs, nextChangeAtMs } = silence;
+  const isFixed = span.kind === "fixed";
   return {
     id,
+    origin,
+    state,
     slug,
     check,
-    startsAt: iso(startsAtMs),
-    endsAt: iso(endsAtMs),
+    labels,
+    startsAt: isFixed ? iso(span.startsAtMs) : null,
+    endsAt: isFixed ? iso(span.endsAtMs) : null,
+    ...(isFixed ? {} : { schedule: span.schedule, duration: span.duration, timezone: span.timezone }),
     comment,
     createdBy,
     createdAt: iso(createdAtMs),
-    isActive: startsAtMs <= nowMs && nowMs < endsAtMs,
+    isActive: state === "active",
+    nextChangeAt: iso(nextChangeAtMs),
   };
 }

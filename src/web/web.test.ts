@@ -41,6 +41,7 @@ const publicReads = [
   "GET /probe?slug=acme",
   "GET /api/v1/checks",
   "GET /api/v1/checks/dead-asset-spike/acme",
+  "GET /api/v1/alerts",
   "GET /",
 ];
 const openReads = ["GET /-/healthy", "GET /-/ready"];
@@ -48,6 +49,7 @@ const protectedReads = ["GET /api/v1/silences", "GET /api/v1/outbox", "GET /api/
 const writes = [
   "POST /-/reload",
   "POST /api/v1/checks/dead-asset-spike/acme/run",
+  "POST /api/v1/alerts/a1/ack",
   "POST /api/v1/silences",
   "DELETE /api/v1/silences/s1",
   "POST /api/v1/events",

@@ -6,6 +6,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { isAuthorized, refuse } from "./access.ts";
+import { addAlertRoutes } from "./alert-routes.ts";
 import { addCheckRoutes } from "./check-routes.ts";
 import { viewCheck } from "./check-view.ts";
 import { addEventRoutes } from "./event-routes.ts";
@@ -15,6 +16,7 @@ import { addOperatorRoutes } from "./operator-routes.ts";
 import { overviewPolicy, renderOverview } from "./overview-page.ts";
 import type {
   AccessSettings,
+  AlertsPort,
   ChecksPort,
   ConfigurationPort,
   EventsPort,
@@ -41,6 +43,7 @@ export interface WebOptions {
   readonly health: HealthPort;
   readonly reload: ReloadPort;
   readonly checks: ChecksPort;
+  readonly alerts: AlertsPort;
   readonly silences: SilencesPort;
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
@@ -119,11 +122,24 @@ export function createWeb(options: WebOptions): Web {
   };
 }
 
+/** A path that cannot be decoded is nobody's: taken literally, so that it meets the same authentication and the same 404. */
+function decodableUrl(url: string): string {
+  const query = url.indexOf("?");
+  const path = query === -1 ? url : url.slice(0, query);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll("%", "%25") + url.slice(path.length);
+  }
+}
+
 function createServer(options: WebOptions): FastifyInstance {
   const { access, logger, plugins = [], timeouts = defaultWebTimeouts } = options;
   const server: FastifyInstance = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
+    rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     routerOptions: { maxParamLength },
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
@@ -148,6 +164,7 @@ function createServer(options: WebOptions): FastifyInstance {
   void server.register(async (scope) => addMetricsRoutes(scope, access, options));
   void server.register(async (scope) => addHealthRoutes(scope, access, options));
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
+  void server.register(async (scope) => addAlertRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));

@@ -8,7 +8,14 @@ import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { OutboxEntry } from "../../src/store/outbox.ts";
 import type { StoredSilence } from "../../src/store/silences.ts";
-import type { AccessSettings, CheckSnapshot, EventsFormat, EventsPort } from "../../src/web/ports.ts";
+import type {
+  AccessSettings,
+  AlertsSnapshot,
+  CheckSnapshot,
+  EventsFormat,
+  EventsPort,
+  ListedSilence,
+} from "../../src/web/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 
@@ -24,6 +31,10 @@ export interface WebWorld {
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   run: (check: string, slug: string) => Promise<CheckReport>;
+  live: AlertsSnapshot;
+  acknowledged: { id: string; by: string | null; comment: string | null }[];
+  /** Of the configuration. */
+  windows: ListedSilence[];
   silences: StoredSilence[];
   healthReasons: string[];
   readyReasons: string[];
@@ -76,6 +87,9 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
       throw new FlatlineError("not_found", "no such check of such an organization");
     },
+    live: { alerts: [], fleet: null },
+    acknowledged: [],
+    windows: [],
     silences: [],
     healthReasons: [],
     readyReasons: [],
@@ -119,8 +133,19 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
       runNow: (check, slug) => world.run(check, slug),
     },
+    alerts: {
+      list: async () => world.live,
+      acknowledge: async (id, by, comment) => {
+        const alert = world.live.alerts.find(({ state }) => state.id === id);
+        if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
+        if (alert.state.state === "pending") throw new FlatlineError("conflict", "the alert is pending");
+        world.acknowledged.push({ id, by, comment });
+        const acknowledgement = { atMs: harnessNowMs, by, comment, severity: alert.state.severity };
+        return { ...alert, state: { ...alert.state, acknowledgement } };
+      },
+    },
     silences: {
-      list: async () => world.silences,
+      list: async () => [...world.windows, ...world.silences.map(listedSilence)],
       create: async (silence) => {
         const stored = { ...silence, id: `s${world.silences.length + 1}`, createdAtMs: harnessNowMs };
         world.silences.push(stored);
@@ -143,6 +168,18 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
   });
   const { url, port } = await web.listen("127.0.0.1", listenPort);
   return { url, port, world, close: (graceMs) => web.close(graceMs) };
+}
+
+function listedSilence({ startsAtMs, endsAtMs, ...silence }: StoredSilence): ListedSilence {
+  const isPending = harnessNowMs < startsAtMs;
+  return {
+    ...silence,
+    origin: "runtime",
+    state: isPending ? "pending" : "active",
+    labels: {},
+    span: { kind: "fixed", startsAtMs, endsAtMs },
+    nextChangeAtMs: isPending ? startsAtMs : endsAtMs,
+  };
 }
 
 /** Sends bytes as they are and answers everything that comes back until the far side closes. */

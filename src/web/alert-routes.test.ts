@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
+import type { AlertSnapshot } from "./ports.ts";
+
+let web: RunningWeb;
+
+beforeEach(async () => {
+  web = await startWeb();
+  web.world.live = { alerts: [firing, pending], fleet: null };
+});
+afterEach(() => web.close(0));
+
+const firing: AlertSnapshot = {
+  state: {
+    id: "a1",
+    check: "dead-asset-spike",
+    slug: "acme",
+    kind: "verdict",
+    state: "firing",
+    severity: "fail",
+    startsAtMs: harnessNowMs - 600_000,
+    firingAtMs: harnessNowMs - 300_000,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: 42, atMs: harnessNowMs },
+    acknowledgement: null,
+    reason: "for_elapsed",
+  },
+  silenced: true,
+  labels: { team: "trust" },
+  url: "https://app.example.com/o/acme",
+};
+const pending: AlertSnapshot = {
+  state: {
+    ...firing.state,
+    id: "a2",
+    check: "review-queue",
+    state: "pending",
+    severity: "warn",
+    firingAtMs: null,
+    reason: "for_running",
+  },
+  silenced: false,
+  labels: {},
+  url: null,
+};
+const shown = {
+  id: "a1",
+  check: "dead-asset-spike",
+  slug: "acme",
+  kind: "verdict",
+  state: "firing",
+  severity: "fail",
+  startsAt: "2025-12-31T23:50:00.000Z",
+  firingAt: "2025-12-31T23:55:00.000Z",
+  silenced: true,
+  acknowledged: false,
+  peak: { severity: "fail", currentCount: 42, at: "2026-01-01T00:00:00.000Z" },
+  reason: "for_elapsed",
+  labels: { team: "trust" },
+  url: "https://app.example.com/o/acme",
+};
+
+async function list(headers: Record<string, string> = {}): Promise<unknown> {
+  const answer = await fetch(`${web.url}/api/v1/alerts`, { headers });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+function acknowledge(id: string, body?: string, headers: Record<string, string> = {}): Promise<Response> {
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  return fetch(`${web.url}/api/v1/alerts/${id}/ack`, {
+    method: "POST",
+    headers: { ...bearer, ...json, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+describe("GET /api/v1/alerts", () => {
+  it("shows what lives, to anybody", async () => {
+    expect(await list()).toEqual({
+      alerts: [
+        shown,
+        expect.objectContaining({ id: "a2", check: "review-queue", state: "pending", firingAt: null, url: null }),
+      ],
+      fleet: null,
+    });
+  });
+
+  it("shows the fleet verdict as totals", async () => {
+    web.world.live = {
+      alerts: [firing, { ...firing, state: { ...firing.state, id: "a3", kind: "unknown" } }, pending],
+      fleet: {
+        id: "f1",
+        check: "dead-asset-spike",
+        startsAtMs: harnessNowMs,
+        endsAtMs: null,
+        peakSpiking: 4,
+        organizations: 5,
+      },
+    };
+
+    expect(await list()).toMatchObject({
+      fleet: {
+        id: "f1",
+        check: "dead-asset-spike",
+        startsAt: "2026-01-01T00:00:00.000Z",
+        spiking: 1,
+        peakSpiking: 4,
+        organizations: 5,
+      },
+    });
+  });
+
+  it("says who acknowledged to the operator only", async () => {
+    const acknowledgement = { atMs: harnessNowMs, by: "kim", comment: "on it", severity: "fail" } as const;
+    web.world.live = { alerts: [{ ...firing, state: { ...firing.state, acknowledgement } }], fleet: null };
+
+    expect(await list()).toEqual({ alerts: [{ ...shown, acknowledged: true }], fleet: null });
+    expect(await list(bearer)).toMatchObject({
+      alerts: [{ acknowledgement: { at: "2026-01-01T00:00:00.000Z", by: "kim", comment: "on it", severity: "fail" } }],
+    });
+  });
+});
+
+describe("POST /api/v1/alerts/{id}/ack", () => {
+  it.each<[string, string | undefined, { by: string | null; comment: string | null }]>([
+    ["who and why", '{"by":"kim","comment":"on it"}', { by: "kim", comment: "on it" }],
+    ["neither", "{}", { by: null, comment: null }],
+    ["no body", undefined, { by: null, comment: null }],
+    ["blanks, which are nothing", '{"by":" ","comment":""}', { by: null, comment: null }],
+  ])("takes %s, and answers the alert", async (_name, body, expected) => {
+    const answer = await acknowledge("a1", body);
+
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { id: "a1", acknowledged: true, acknowledgement: expected },
+    ]);
+    expect(web.world.acknowledged).toEqual([{ id: "a1", ...expected }]);
+  });
+
+  it.each<[string, string, string | undefined, Record<string, string>, number, string]>([
+    ["an id that no live alert has", "a9", "{}", {}, 404, "NOT_FOUND"],
+    ["one that does not fire yet", "a2", "{}", {}, 409, "CONFLICT"],
+    ["an unknown key", "a1", '{"comments":"x"}', {}, 400, "BAD_REQUEST"],
+    ["another type", "a1", '{"by":7}', {}, 400, "BAD_REQUEST"],
+    ["a list", "a1", "[]", {}, 400, "BAD_REQUEST"],
+    ["a name that is none", "a1", JSON.stringify({ by: "x".repeat(201) }), {}, 400, "BAD_REQUEST"],
+    ["malformed JSON", "a1", "{", {}, 400, "BAD_REQUEST"],
+    ["no JSON", "a1", "{}", { "content-type": "text/plain" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
+    ["a wrong token", "a1", "{}", { authorization: "Bearer wrong" }, 401, "UNAUTHORIZED"],
+  ])("refuses %s", async (_name, id, body, headers, status, code) => {
+    const answer = await acknowledge(id, body, headers);
+
+    expect([answer.status, await answer.json()]).toMatchObject([status, { code, message: expect.any(String) }]);
+    expect(web.world.acknowledged).toEqual([]);
+  });
+});
