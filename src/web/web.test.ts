@@ -165,7 +165,7 @@ describe("every answer", () => {
     ["GET /api/v2/anything", 404, "NOT_FOUND"],
     ["GET /api/v1/checks/nope/acme", 404, "NOT_FOUND"],
     ["GET /api/v1/checks/dead-asset-spike/nope", 404, "NOT_FOUND"],
-    ["GET /%zz", 400, "BAD_REQUEST"],
+    ["GET /%zz", 404, "NOT_FOUND"],
     ["PUT /metrics", 405, "METHOD_NOT_ALLOWED"],
   ])("%s is %i %s, as JSON", async (route, status, code) => {
     const web = await start();

@@ -77,8 +77,8 @@ export const defaultWebTimeouts: WebTimeouts = {
 
 // CONTRACT 8; events have a limit of their own.
 const maxBodyBytes = 1_024 * 1_024;
-// Slugs are not ours to choose; a path of more characters than this is nobody's.
-const maxParamLength = 1_024;
+// Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
+const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
 
 /** Where it listens. */
