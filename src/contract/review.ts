@@ -43,7 +43,10 @@ export interface ReviewRequest {
 }
 
 const id = z.int().gt(0);
-const note = z.string().refine((text) => Array.from(text).length <= longestNote, `at most ${longestNote} characters`);
+const note = z
+  .string()
+  .refine((text) => Array.from(text).length <= longestNote, `at most ${longestNote} characters`)
+  .meta({ maxLength: longestNote });
 const common = { assetId: id, slug: z.string().min(1).exactOptional(), note: note.exactOptional() };
 
 const anyDecision = z.object({ ...common, decision: z.enum(reviewDecisions) });
@@ -58,7 +61,9 @@ const reject = z.object({ ...common, decision: z.literal("REJECT"), rejectReason
 const watchlist = z.object({ ...common, decision: z.literal("WATCHLIST"), watchlistReason: z.enum(watchlistReasons) });
 const watchlistOther = watchlist.extend({
   watchlistReason: z.literal("OTHER"),
-  note: note.refine((text) => text.trim() !== "", "must not be blank when watchlistReason is OTHER"),
+  note: note
+    .refine((text) => text.trim() !== "", "must not be blank when watchlistReason is OTHER")
+    .meta({ maxLength: longestNote, pattern: "\\S" }),
 });
 
 /** The body in each of its forms, for the API's description: which fields a decision needs. Unknown keys are ignored. */

@@ -1,0 +1,23 @@
+import { z } from "zod";
+
+import { reportRecordSchema } from "./report-record.ts";
+
+const { id, asset } = reportRecordSchema.shape.proposals.element.shape;
+
+/** What flatline's own service answers to a review, every field always present (CONTRACT 9). */
+export const reviewRecordSchema = z.object({
+  proposal: z.object({ id, reviewStatus: z.enum(["APPROVED", "REJECTED"]), asset }),
+  review: z.object({
+    id: z.int(),
+    /** WATCHLIST is stored as REJECT. */
+    decision: z.enum(["APPROVE", "REJECT"]),
+    /** "" without one. */
+    label: z.string(),
+    brandId: z.int().nullable(),
+    /** Composed of the reason and the note. */
+    comment: z.string(),
+    createdAt: z.string(),
+  }),
+  watchlisted: z.boolean(),
+});
+export type ReviewRecord = z.infer<typeof reviewRecordSchema>;

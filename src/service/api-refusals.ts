@@ -1,0 +1,71 @@
+import type { FastifyError, FastifyReply } from "fastify";
+
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import { secondMs } from "../base/time.ts";
+import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../contract/error-body.ts";
+
+/** A refusal of API v2: its status, and what its body and Retry-After say. */
+export interface ApiRefusal {
+  readonly status: number;
+  readonly code: ApiErrorCode;
+  readonly message: string;
+  readonly issues?: readonly string[];
+  readonly retryAfterMs?: number;
+}
+
+/** The refusal for a status that API v2 names. */
+export function apiRefusal(code: ApiErrorCode, message: string, issues: readonly string[] = []): ApiRefusal {
+  return { status: apiErrorStatuses[code], code, message, issues };
+}
+
+/** The 400 with one issue per problem. */
+export function badRequest(issues: readonly string[]): ApiRefusal {
+  return apiRefusal("BAD_REQUEST", issues[0] ?? "the request is malformed", issues);
+}
+
+/**
+ * The refusal for what an operation or Fastify threw. Only what is meant for callers is passed on: of all else they learn
+ * that it was not their fault.
+ */
+export function refusalOf(error: unknown): ApiRefusal {
+  if (error instanceof FlatlineError) return refusalOfOurs(error);
+  const { statusCode } = error as Partial<FastifyError>;
+  if (statusCode === 413) {
+    return { status: 413, code: "BAD_REQUEST", message: "the body is too large" };
+  }
+  const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
+  return isRefusal ? { ...apiRefusal("BAD_REQUEST", "the request is malformed"), status: statusCode } : internal;
+}
+
+const internal: ApiRefusal = apiRefusal("INTERNAL_SERVER_ERROR", "internal error");
+
+/** What a rejected operation means to its caller; every other code is of the inside. */
+const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
+  api_bad_request: "BAD_REQUEST",
+  api_unauthorized: "UNAUTHORIZED",
+  api_forbidden: "FORBIDDEN",
+  api_not_found: "NOT_FOUND",
+  api_conflict: "CONFLICT",
+  api_rate_limited: "TOO_MANY_REQUESTS",
+};
+
+function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): ApiRefusal {
+  // Another process writes; nothing of this request was kept.
+  if (code === "store_busy")
+    return { status: 503, code: "INTERNAL_SERVER_ERROR", message: "busy, try again", retryAfterMs: secondMs };
+  const apiCode = apiCodes[code];
+  if (apiCode === undefined) return internal;
+  return { ...apiRefusal(apiCode, message, issues), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** Answers with a refusal. */
+export function sendRefusal(reply: FastifyReply, refusal: ApiRefusal): FastifyReply {
+  const { status, code, message, issues = [], retryAfterMs } = refusal;
+  if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.max(1, Math.ceil(retryAfterMs / secondMs))));
+  const body: ErrorBody = {
+    message,
+    code,
+    ...(issues.length === 0 ? {} : { issues: issues.map((issue) => ({ message: issue })) }),
+  };
+  return reply.code(status).type("application/json; charset=utf-8").send(body);
+}

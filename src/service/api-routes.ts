@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { spikeRequestSchema } from "../contract/healthcheck.ts";
+import { issueMessages } from "../contract/issues.ts";
+import { operations, type Operation } from "../contract/operations.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import { parseReportsQuery } from "../contract/reports.ts";
+import { parseReviewRequest } from "../contract/review.ts";
+import { apiKeyOf } from "./api-key-header.ts";
+import { apiRefusal, badRequest, refusalOf, sendRefusal } from "./api-refusals.ts";
+import type { KeyIdentity } from "./key-identity.ts";
+import { openApiDocument } from "./openapi.ts";
+
+export interface ApiV2Options {
+  /** Whose key this is, asked at each request; null when there is none, or it was revoked. */
+  readonly authenticate: (apiKey: string) => Promise<KeyIdentity | null>;
+  /** API v2 as the holder of the key. */
+  readonly apiFor: (identity: KeyIdentity) => PlatformApi;
+  /** Told of every request that is about to be answered; `operation` is `other` for what is none. */
+  readonly onRequest: (operation: string, code: string) => void;
+  readonly clock: Pick<Clock, "timeout">;
+  readonly logger: Logger;
+  /** Of flatline, for the API's description. */
+  readonly version: string;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Name of the operation of API v2 that the route serves. */
+    readonly operation?: string;
+  }
+}
+
+// Beyond the slowest page of a large store by far; a caller that waits longer has given up.
+const readTimeoutMs = 30 * secondMs;
+const descriptionPath = "/openapi.json";
+
+/**
+ * API v2 over any PlatformApi, to be registered under `/api/v2` (CONTRACT 9): the key is looked at before anything else, for
+ * unknown paths too, and every refusal has the API's error body.
+ */
+export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
+  const { authenticate, apiFor, onRequest, clock, logger, version } = options;
+  const identities = new WeakMap<FastifyRequest, KeyIdentity>();
+
+  function apiOf(request: FastifyRequest): PlatformApi {
+    const identity = identities.get(request);
+    if (identity === undefined) throw new FlatlineError("internal", "an operation was reached without a key");
+    return apiFor(identity);
+  }
+
+  return async (scope) => {
+    scope.addHook("onRequest", async (request, reply) => {
+      const apiKey = apiKeyOf(request.raw.rawHeaders);
+      const identity = apiKey === null ? null : await authenticate(apiKey);
+      if (identity !== null) return void identities.set(request, identity);
+      return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is needed"));
+    });
+    scope.addHook("onSend", async (request, reply) => {
+      onRequest(request.routeOptions.config.operation ?? "other", String(reply.statusCode));
+    });
+    scope.setErrorHandler((error, request, reply) => {
+      // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
+      reply.removeHeader("connection");
+      const refusal = refusalOf(error);
+      if (refusal.status === 500)
+        logger.error({ err: error, operation: request.routeOptions.config.operation }, "a request to the API failed");
+      return sendRefusal(reply, refusal);
+    });
+    scope.setNotFoundHandler((request, reply) => {
+      const path = request.url.split("?", 1)[0] ?? "";
+      const allowed = methodsOf(path.slice(scope.prefix.length));
+      if (allowed.length === 0) return sendRefusal(reply, apiRefusal("NOT_FOUND", "no such operation"));
+      reply.header("allow", allowed.join(", "));
+      return sendRefusal(reply, apiRefusal("NOT_FOUND", `only ${allowed.join(", ")} here`));
+    });
+    takeAnyBody(scope);
+
+    addOperation(scope, operations.deadAssetSpike, async (request, reply) => {
+      const body = readJson(request.body);
+      const parsed = spikeRequestSchema.safeParse(body.json);
+      if (!parsed.success) return sendRefusal(reply, badRequest(bodyIssues(body, issueMessages(parsed.error))));
+      return apiOf(request).deadAssetSpike(parsed.data, { signal: clock.timeout(readTimeoutMs) });
+    });
+    addOperation(scope, operations.listReports, async (request, reply) => {
+      const parsed = parseReportsQuery(request.query);
+      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(parsed.issues));
+      return apiOf(request).listReports(parsed.query, { signal: clock.timeout(readTimeoutMs) });
+    });
+    addOperation(scope, operations.reviewProposal, async (request, reply) => {
+      const { proposalId } = request.params as { readonly proposalId: string };
+      const body = readJson(request.body);
+      const parsed = parseReviewRequest(proposalId, body.json);
+      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(bodyIssues(body, parsed.issues)));
+      // Without a deadline: a review whose caller went away is still made as a whole, or not at all.
+      return apiOf(request).reviewProposal(parsed.request);
+    });
+    scope.get(descriptionPath, async () => openApiDocument(version));
+  };
+}
+
+function addOperation(
+  scope: FastifyInstance,
+  operation: Operation,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+): void {
+  const url = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
+}
+
+/** The methods that a path below /api/v2 knows; none when there is no such path. */
+function methodsOf(path: string): readonly string[] {
+  const known = [...Object.values(operations), { method: "GET", path: descriptionPath } as const];
+  const found = known.find((one) => {
+    const template = one.path.split("/");
+    const parts = path.split("/");
+    return (
+      parts.length === template.length && template.every((part, index) => part.startsWith("{") || part === parts[index])
+    );
+  });
+  if (found === undefined) return [];
+  return found.method === "GET" ? ["GET", "HEAD"] : [found.method];
+}
+
+/** Bodies are read as text whatever their type says, so that one that is no JSON is an issue beside the others. */
+function takeAnyBody(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+}
+
+interface JsonBody {
+  readonly isJson: boolean;
+  /** undefined when it is none: no schema takes that. */
+  readonly json: unknown;
+}
+
+function readJson(body: unknown): JsonBody {
+  if (!Buffer.isBuffer(body)) return { isJson: false, json: undefined };
+  try {
+    return { isJson: true, json: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) };
+  } catch {
+    return { isJson: false, json: undefined };
+  }
+}
+
+/** The issues in better words where there was no JSON: what the schema said of the body is the last of them. */
+function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly string[] {
+  return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
+}

@@ -1,0 +1,48 @@
+import { z } from "zod";
+
+import { defaultPageSize, ownFilterNames, reportsQuerySchema, type ReportsQuery } from "../contract/reports.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type Name = keyof ReportsQuery;
+
+const descriptions: Readonly<Record<Name, string>> = {
+  slug: "The organization; may be left out with a key for one organization only.",
+  cursor: "Of the page before: opaque, for the same organization and filters.",
+  limit: "Reports on a page.",
+  startDate: "Created then or later.",
+  endDate: "Created then or earlier.",
+  onlyRejected: "With at least one rejected proposal.",
+  needsCustomerReview:
+    "With at least one proposal in the customer review queue, not reported by the organization itself.",
+  status: "Of this status.",
+  decision: "With at least one proposal of this decision.",
+  assetType: "With at least one asset of this type.",
+  source: "Of this source.",
+  reportedBy: "Reported by people, or by automation.",
+  reviewedBy: "With at least one proposal decided by people, or by automation.",
+  country: "Of this country, two letters.",
+};
+
+// In a URL everything is text; what the text means is said here, and proved to be the same in the tests.
+const meanings: Readonly<Partial<Record<Name, Json>>> = {
+  limit: { type: "integer", minimum: 1, maximum: 100, default: defaultPageSize },
+  onlyRejected: { type: "boolean", default: false },
+  needsCustomerReview: { type: "boolean", default: false },
+};
+
+const ownNote = "The API's description shows no name for this filter: this one is flatline's own.";
+
+/** The query of the listing as OpenAPI parameters; names of flatline's own are marked `x-flatline-own`. */
+export function reportParameters(): readonly Json[] {
+  const { properties = {} } = z.toJSONSchema(reportsQuerySchema, { io: "input", target: "draft-2020-12" });
+  return (Object.keys(properties) as Name[]).map((name) => {
+    const isOwn = ownFilterNames.some((own) => own === name);
+    return {
+      name,
+      in: "query",
+      description: isOwn ? `${descriptions[name]} ${ownNote}` : descriptions[name],
+      ...(isOwn ? { "x-flatline-own": true } : {}),
+      schema: meanings[name] ?? properties[name],
+    };
+  });
+}

@@ -1,0 +1,126 @@
+import { z } from "zod";
+
+import { errorBodySchema } from "../contract/error-body.ts";
+import { healthcheckResultSchema, spikeRequestSchema } from "../contract/healthcheck.ts";
+import { operations } from "../contract/operations.ts";
+import { reportRecordsPageSchema } from "../contract/report-record.ts";
+import { reviewRecordSchema } from "../contract/review-record.ts";
+import { reviewBodySchema } from "../contract/review.ts";
+import { reportParameters } from "./openapi-parameters.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The description of API v2 as flatline serves it: OpenAPI 3.1, made of the schemas that requests are checked by. */
+export function openApiDocument(version: string): Json {
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "flatline: API v2",
+      version,
+      description:
+        "The healthcheck, the reports listing and the review of a proposal, as flatline's embedded service answers them. " +
+        "What is marked `x-flatline-own` has a name or a shape of flatline's own.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/api/v2" }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: "healthchecks", description: "Does the platform work as it should?" },
+      { name: "reports", description: "Reports of an organization and their proposals." },
+    ],
+    paths: {
+      [operations.deadAssetSpike.path]: { post: deadAssetSpike },
+      [operations.listReports.path]: { get: listReports },
+      [operations.reviewProposal.path]: { post: reviewProposal },
+    },
+    components: {
+      securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" } },
+      schemas: {
+        SpikeRequest: jsonSchema(spikeRequestSchema),
+        HealthcheckResult: jsonSchema(healthcheckResultSchema),
+        ReportsPage: { ...jsonSchema(reportRecordsPageSchema), "x-flatline-own": true },
+        ReviewRequest: jsonSchema(reviewBodySchema),
+        ReviewResult: jsonSchema(reviewRecordSchema),
+        Error: jsonSchema(errorBodySchema),
+      },
+    },
+  };
+}
+
+const deadAssetSpike: Json = {
+  operationId: "deadAssetSpike",
+  tags: ["healthchecks"],
+  summary: "Evaluate the spike in recently dead assets",
+  description: "Thresholds that are left out have the API's defaults. Unknown keys are ignored.",
+  requestBody: jsonBody("SpikeRequest", { slug: "ads-hosts", windowHours: 24 }),
+  responses: {
+    200: answer("The verdict, with the counts and thresholds it rests on.", "HealthcheckResult"),
+    ...refusals({
+      400: "Malformed: one issue per problem.",
+      403: "The organization is out of the key's reach, or does not exist.",
+    }),
+  },
+};
+
+const listReports: Json = {
+  operationId: "listReports",
+  tags: ["reports"],
+  summary: "List an organization's reports, newest first",
+  description: "`needsCustomerReview=true` is the customer review queue. A repeated or unknown parameter is refused.",
+  parameters: reportParameters(),
+  responses: {
+    200: answer("A page; `cursor` only when more exist.", "ReportsPage"),
+    ...refusals({
+      400: "Malformed, a cursor of other filters or of another organization, or no slug with a key for several organizations.",
+    }),
+  },
+};
+
+const reviewProposal: Json = {
+  operationId: "reviewProposal",
+  tags: ["reports"],
+  summary: "Decide on a proposal in the customer review queue",
+  description:
+    "Irreversible. APPROVE blocks the asset for every organization; WATCHLIST is stored as REJECT and has the asset " +
+    "checked again. Send it once: after a lost answer, read the proposal again.",
+  parameters: [
+    { name: "proposalId", in: "path", required: true, schema: { type: "integer", minimum: 1 }, example: 301 },
+  ],
+  requestBody: jsonBody("ReviewRequest", { assetId: 501, decision: "REJECT", rejectReason: "irrelevant" }),
+  responses: {
+    200: answer("The review was made.", "ReviewResult"),
+    ...refusals({
+      400: "Malformed, a field that the decision needs is missing, a brand of another organization, or an asset of a type that can't be re-checked.",
+      403: "Out of the key's reach, not a customer's key, reported by the organization itself, not in the queue, or a safety check.",
+      404: "No such proposal in the organization.",
+      409: "The proposal is resolved, or its asset is another one: read it again.",
+    }),
+    429: {
+      ...answer("Ten reviews by API in the last 24 hours, over all keys of the organization.", "Error"),
+      headers: { "Retry-After": { description: "Seconds until the next one.", schema: { type: "integer" } } },
+    },
+  },
+};
+
+function refusals(own: Readonly<Record<number, string>>): Json {
+  const all = { 401: "No valid key, or a key without access.", 500: "Not the caller's fault.", ...own };
+  return Object.fromEntries(Object.entries(all).map(([status, text]) => [status, answer(text, "Error")]));
+}
+
+function answer(description: string, schema: string): Json {
+  return { description, content: { "application/json": { schema: reference(schema) } } };
+}
+
+function jsonBody(schema: string, example: Json): Json {
+  return { required: true, content: { "application/json": { schema: reference(schema), example } } };
+}
+
+function reference(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** As JSON Schema of the dialect that OpenAPI 3.1 speaks, of what goes over the wire. */
+function jsonSchema(schema: z.ZodType): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" });
+  return rest;
+}
