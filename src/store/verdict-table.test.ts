@@ -13,12 +13,13 @@ import type { VerdictPoint } from "./verdicts.ts";
 const startMs = Date.UTC(2026, 5, 1);
 const all = { check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: startMs + 400 * dayMs } as const;
 
+let opened: Awaited<ReturnType<typeof openTemporaryStore>>;
 let store: Store;
-let close: () => Promise<void>;
 beforeEach(async () => {
-  ({ store, close } = await openTemporaryStore(createVirtualClock({ startMs })));
+  opened = await openTemporaryStore(createVirtualClock({ startMs }));
+  store = opened.store;
 });
-afterEach(() => close());
+afterEach(() => opened.close());
 
 /** A run at `atMs` with so many deaths. */
 function run(atMs: number, severity: Severity = "ok", currentCount: number | null = 3): CheckReport {
