@@ -108,7 +108,11 @@ export function createScheduleStore(db: Db): ScheduleStore {
         .executeTakeFirst();
       const held = await db
         .selectFrom("checks")
-        .select(sql<number | null>`min(max(lease_until_ms, next_due_at_ms))`.as("at_ms"))
+        .select(
+          sql<
+            number | null
+          >`min(case when lease_until_ms > next_due_at_ms then lease_until_ms else next_due_at_ms end)`.as("at_ms"),
+        )
         .where("lease_owner", "is not", null)
         .where("lease_until_ms", ">", nowMs)
         .executeTakeFirst();

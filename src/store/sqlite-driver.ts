@@ -121,7 +121,12 @@ class SqliteConnection implements DatabaseConnection {
 
   #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // The least recently used ones go first.
+      this.#statements.delete(sql);
+      this.#statements.set(sql, known);
+      return known;
+    }
     const statement = this.#database.prepare(sql);
     const prepared = { statement, hasRows: statement.columns().length > 0 };
     const oldest = this.#statements.keys().next();

@@ -88,8 +88,9 @@ export async function whenFree<Result>(path: string, clock: Clock, attempt: () =
   }
 }
 
-// Primary result codes, https://sqlite.org/rescode.html; the extended ones carry them in the low byte.
-const busyCodes: ReadonlySet<number> = new Set([5, 6]);
+// Primary result codes, https://sqlite.org/rescode.html; the extended ones carry them in the low byte. 15: many processes
+// opened the write-ahead log at once.
+const busyCodes: ReadonlySet<number> = new Set([5, 6, 15]);
 const unusableCodes: Readonly<Record<number, string>> = {
   3: "it may not be read or written; check its permissions",
   7: "memory is exhausted",
