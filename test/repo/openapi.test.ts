@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { describe, expect, it } from "vitest";
+
+import { openApiFile, renderOpenApi } from "../../scripts/openapi.ts";
+import { ownFilterNames, parseReportsQuery } from "../../src/contract/reports.ts";
+import { reportParameters } from "../../src/service/openapi-parameters.ts";
+
+async function problemsOf(source: string): Promise<string[]> {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+}
+
+const document = readFileSync(openApiFile, "utf8");
+
+describe("docs/openapi.json", () => {
+  it("is what the schemas say (else: node scripts/openapi.ts)", async () => {
+    expect(document).toBe(await renderOpenApi());
+  });
+
+  it("passes the linter's strict rules", async () => {
+    expect(await problemsOf(document)).toEqual([]);
+  });
+
+  it.each([
+    ["an operation without a security scheme", '"apiKey": []', '"nobody": []'],
+    ["a reference that leads nowhere", "#/components/schemas/Error", "#/components/schemas/Errors"],
+    ["an example that its schema refuses", '"windowHours": 24', '"windowHours": "24"'],
+  ])("would not pass with %s", async (_what, before, after) => {
+    expect(await problemsOf(document.replace(before, after))).not.toEqual([]);
+  });
+
+  it("marks exactly the filters with names of flatline's own", () => {
+    const marked = reportParameters().filter((parameter) => parameter["x-flatline-own"] === true);
+
+    expect(marked.map(({ name }) => name)).toEqual([...ownFilterNames]);
+    expect(marked.every(({ description }) => String(description).includes("flatline's own"))).toBe(true);
+  });
+
+  it("describes the page size and the flags as the schema reads them", () => {
+    const limits = ["-1", "0", "1", "20", "100", "101", "1.5"];
+
+    expect(limits.filter((limit) => parseReportsQuery({ limit }).kind === "query")).toEqual(["1", "20", "100"]);
+    expect(reportParameters().find(({ name }) => name === "limit")?.["schema"]).toMatchObject({
+      minimum: 1,
+      maximum: 100,
+    });
+    for (const flag of ["true", "false"]) expect(parseReportsQuery({ onlyRejected: flag }).kind).toBe("query");
+  });
+});
