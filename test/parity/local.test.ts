@@ -5,7 +5,8 @@ import { describePlatformApi, parityNowMs, seedParity } from "./platform-api.ts"
 
 describePlatformApi("local", async () => {
   const clock = createVirtualClock({ startMs: parityNowMs });
-  const { store, close } = await openTemporaryStore(clock);
+  const opened = await openTemporaryStore(clock);
+  const { store } = opened;
   await seedParity(store);
   return {
     as: ({ key, role, organizations }) =>
@@ -16,6 +17,6 @@ describePlatformApi("local", async () => {
         identity: { role, organizations, keyId: key },
         isConfigured: () => false,
       }),
-    close,
+    close: () => opened.close(),
   };
 });
