@@ -12,6 +12,7 @@ import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
+import { apiPlugins } from "./api-plugin.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
@@ -194,6 +195,7 @@ async function startApp(
     version: deps.version,
     clock,
     logger,
+    plugins: apiPlugins({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,
       runtime,

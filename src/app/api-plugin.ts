@@ -1,0 +1,43 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../base/time.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { findKey } from "../service/api-keys.ts";
+import { apiV2Routes } from "../service/api-routes.ts";
+import { createLocalPlatformApi } from "../service/local-platform-api.ts";
+import type { Store } from "../store/store.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface ApiPluginDeps {
+  readonly store: Store;
+  readonly runtime: Pick<Runtime, "current">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "apiRequest">;
+  /** Of flatline. */
+  readonly version: string;
+}
+
+/** The embedded service's routes: one plugin with the embedded source, none with a remote one (CONTRACT 8). */
+export function apiPlugins({ store, runtime, clock, logger, metrics, version }: ApiPluginDeps): FastifyPluginAsync[] {
+  if (runtime.current().config.source.type !== "embedded") return [];
+  const plugin = apiV2Routes({
+    authenticate: (apiKey) => findKey(store, apiKey),
+    // Made for each request: a reload may have changed what it stands on.
+    apiFor: (identity) => {
+      const { config } = runtime.current();
+      return createLocalPlatformApi({
+        store,
+        clock,
+        appUrl: config.appUrl,
+        identity,
+        isConfigured: (slug) => config.organizations.some((organization) => organization.slug === slug),
+      });
+    },
+    onRequest: (operation, code) => metrics.apiRequest(operation, code),
+    clock,
+    logger,
+    version,
+  });
+  return [plugin];
+}
