@@ -13,7 +13,7 @@ import { createPlatformStore } from "./platform-table.ts";
 import { createScheduleStore } from "./schedule-table.ts";
 import type { Db, Tables } from "./schema.ts";
 import { createSilenceStore } from "./silence-table.ts";
-import { createSqliteDialect } from "./sqlite-driver.ts";
+import { createSqliteDialect, type SqliteDialect } from "./sqlite-driver.ts";
 import type { Store, StoreParts } from "./store.ts";
 import { createVerdictStore } from "./verdict-table.ts";
 
@@ -30,14 +30,15 @@ export interface OpenStoreOptions {
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = resolve(options.path);
   await prepareFile(options.path, path);
-  const db = new Kysely<Tables>({ dialect: createSqliteDialect({ path, clock: options.clock }) });
+  const dialect = createSqliteDialect({ path, clock: options.clock });
+  const db = new Kysely<Tables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
   } catch (error) {
-    await db.destroy();
+    await dialect.close();
     throw error;
   }
-  return createStore(db, path);
+  return createStore(db, dialect, path);
 }
 
 /** Verdicts, findings and notifications of customers are nobody else's business: what is made here is the owner's alone. */
@@ -47,14 +48,22 @@ async function prepareFile(given: string, path: string): Promise<void> {
   }
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw cannotBeMade(path, "its folder cannot be made", error);
+  }
+  try {
     // Made before SQLite does, which gives its other files the same mode. One that exists is never opened here: closing it
     // would release the locks that another connection of this process holds on it (fcntl).
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST" && (await isFile(path))) return;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FlatlineError("store_unusable", `the store ${path} cannot be made: ${reason}`, { cause: error });
+    if (await isFile(path)) return;
+    throw cannotBeMade(path, "it cannot be made", error);
   }
+}
+
+function cannotBeMade(path: string, what: string, error: unknown): FlatlineError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}: ${reason}`, { cause: error });
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -62,7 +71,7 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-function createStore(db: Kysely<Tables>, path: string): Store {
+function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): Store {
   return {
     ...createParts(db),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
@@ -72,11 +81,8 @@ function createStore(db: Kysely<Tables>, path: string): Store {
       const wal = await stat(`${path}-wal`).catch(() => null);
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
-    close: async () => {
-      // In line behind a transaction that is under way: it must end as a whole.
-      await db.connection().execute(async () => undefined);
-      await db.destroy();
-    },
+    // In line behind a transaction that is under way: it must end as a whole.
+    close: () => db.connection().execute(() => dialect.close()),
   };
 }
 

@@ -1,0 +1,223 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { resultReport } from "../../test/support/check-reports.ts";
+import { createSystemClock } from "../base/time.ts";
+import { currentVersion } from "./migrations/migrations.ts";
+import { openStore } from "./open.ts";
+import type { Store } from "./store.ts";
+
+const clock = createSystemClock();
+const opened: Store[] = [];
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-open-"));
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(path = join(folder, "flatline.db")): Promise<Store> {
+  const store = await openStore({ path, clock });
+  opened.push(store);
+  return store;
+}
+
+/** Changes the file as another program would. */
+function change(statements: string, path = join(folder, "flatline.db")): void {
+  const database = new DatabaseSync(path);
+  database.exec(statements);
+  database.close();
+}
+
+const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
+
+describe("opening the store", () => {
+  it("makes the folder and the files, for the owner alone", async () => {
+    const path = join(folder, "a", "b", "flatline.db");
+
+    await (await open(path)).silences.prune(0);
+
+    expect(await modeOf(join(folder, "a", "b"))).toBe("700");
+    for (const suffix of ["", "-wal", "-shm"]) expect(await modeOf(`${path}${suffix}`)).toBe("600");
+  });
+
+  it("finds again what was stored", async () => {
+    const first = await openStore({ path: join(folder, "flatline.db"), clock });
+    await first.meta.getOrSet("secret", "one");
+    await first.close();
+
+    expect(await (await open()).meta.getOrSet("secret", "two")).toBe("one");
+  });
+
+  it("lets many open a new file at once", async () => {
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
+
+    const secrets = await Promise.all(stores.map((store, index) => store.meta.getOrSet("secret", `${index}`)));
+    expect(new Set(secrets).size).toBe(1);
+  });
+
+  it("refuses a newer database, names both versions and the file, and changes nothing", async () => {
+    await (await openStore({ path: join(folder, "flatline.db"), clock })).close();
+    change(`insert into schema_version (version, name) values (${currentVersion + 3}, 'later')`);
+    const before = await readFile(join(folder, "flatline.db"));
+
+    const message = new RegExp(`${folder}/flatline\\.db .* version ${currentVersion + 3}, .* up to ${currentVersion}:`);
+    await expect(open()).rejects.toMatchObject({ code: "store_newer", message: expect.stringMatching(message) });
+
+    expect(await readFile(join(folder, "flatline.db"))).toEqual(before);
+  });
+
+  it("refuses the database of another program, and changes nothing", async () => {
+    change("create table schema_version (version integer); insert into schema_version values (7)");
+    const before = await readFile(join(folder, "flatline.db"));
+
+    await expect(open()).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringContaining("another program"),
+    });
+
+    expect(await readFile(join(folder, "flatline.db"))).toEqual(before);
+  });
+
+  it("refuses a database whose first page is damaged", async () => {
+    const path = join(folder, "flatline.db");
+    await (await openStore({ path, clock })).close();
+    const bytes = await readFile(path);
+    bytes.fill(0x5a, 100, 4_096);
+    await writeFile(path, bytes);
+
+    await expect(open()).rejects.toMatchObject({ code: "store_unusable", message: expect.stringContaining("damaged") });
+  });
+
+  it.each([
+    {
+      rule: "a text",
+      prepare: async () => {
+        await writeFile(join(folder, "flatline.db"), "organizations: [acme]\n".repeat(100));
+        return join(folder, "flatline.db");
+      },
+      message: /flatline\.db cannot be used: it is not an SQLite database/,
+    },
+    { rule: "a folder", prepare: async () => folder, message: /it cannot be made: EEXIST/ },
+    {
+      rule: "below a file",
+      prepare: async () => {
+        await writeFile(join(folder, "file"), "");
+        return join(folder, "file", "flatline.db");
+      },
+      message: /its folder cannot be made: E(NOTDIR|EXIST)/,
+    },
+    { rule: "in memory", prepare: async () => ":memory:", message: /storage\.path must name a file/ },
+    { rule: "nothing", prepare: async () => "", message: /storage\.path must name a file/ },
+  ])("refuses what is $rule", async ({ prepare, message }) => {
+    const path = await prepare();
+
+    await expect(open(path)).rejects.toMatchObject({ code: "store_unusable", message: expect.stringMatching(message) });
+  });
+
+  it("takes an empty file", async () => {
+    await writeFile(join(folder, "flatline.db"), "");
+
+    expect(await (await open()).meta.get("secret")).toBeNull();
+  });
+
+  it("takes a name that SQLite would read as an address", async () => {
+    await mkdir(join(folder, "a?mode=memory"));
+    const path = join(folder, "a?mode=memory", "b%20c.db");
+
+    await open(path);
+
+    expect((await stat(path)).isFile()).toBe(true);
+  });
+});
+
+describe("a transaction", () => {
+  it("is all or nothing", async () => {
+    const store = await open();
+
+    const failed = store.transaction(async (parts) => {
+      await parts.meta.getOrSet("secret", "one");
+      await parts.verdicts.append(resultReport());
+      throw new RangeError("no");
+    });
+
+    await expect(failed).rejects.toThrow("no");
+    expect(await store.meta.get("secret")).toBeNull();
+    expect(
+      await store.verdicts.reports({ check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: 1e15, limit: 1 }),
+    ).toEqual([]);
+  });
+
+  it("keeps others waiting until it has ended", async () => {
+    const store = await open();
+    const seen: (string | null)[] = [];
+
+    const working = store.transaction(async (parts) => {
+      await parts.meta.getOrSet("secret", "one");
+      await clock.sleep(5);
+      seen.push(await parts.meta.get("secret"));
+    });
+    const reading = store.meta.get("secret").then((value) => seen.push(value));
+    const other = store.transaction(async (parts) => seen.push(await parts.meta.getOrSet("secret", "two")));
+    await Promise.all([working, reading, other]);
+
+    expect(seen).toEqual(["one", "one", "one"]);
+  });
+
+  it("waits for another process without holding the event loop, and fails when that takes 5 s", async () => {
+    const store = await open();
+    const other = new DatabaseSync(join(folder, "flatline.db"));
+    other.exec("begin immediate");
+    const work = store.meta.getOrSet("secret", "one");
+    let turns = 0;
+    let isDone = false;
+    void work.finally(() => (isDone = true));
+    while (turns < 20) {
+      await clock.sleep(1);
+      turns++;
+    }
+    expect(isDone).toBe(false);
+
+    other.exec("rollback");
+    expect(await work).toBe("one");
+
+    other.exec("begin immediate");
+    const startedMs = clock.monotonicMs();
+    await expect(store.meta.getOrSet("other", "one")).rejects.toMatchObject({ code: "store_busy" });
+    expect(clock.monotonicMs() - startedMs).toBeGreaterThan(4_900);
+    other.close();
+  });
+
+  it("is ended before the store closes", async () => {
+    const store = await openStore({ path: join(folder, "flatline.db"), clock });
+    const working = store.transaction(async (parts) => {
+      await clock.sleep(5);
+      return parts.meta.getOrSet("secret", "one");
+    });
+
+    await store.close();
+
+    expect(await working).toBe("one");
+    expect(await (await open()).meta.get("secret")).toBe("one");
+  });
+});
+
+describe("the size of the store", () => {
+  it("is that of the file and its write-ahead log", async () => {
+    const store = await open();
+    const path = join(folder, "flatline.db");
+    const before = await store.bytes();
+    await store.meta.getOrSet("large", "x".repeat(1_000_000));
+
+    const after = await store.bytes();
+
+    expect(after - before).toBeGreaterThan(1_000_000);
+    expect(after).toBeGreaterThanOrEqual((await stat(`${path}-wal`)).size + 1_000_000);
+  });
+});
