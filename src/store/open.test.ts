@@ -208,6 +208,18 @@ describe("a transaction", () => {
   });
 });
 
+describe("a store that is closed", () => {
+  it("refuses what comes after as unavailable, and may be closed again", async () => {
+    const store = await open();
+
+    await store.close();
+
+    await expect(store.meta.get("name")).rejects.toMatchObject({ code: "unavailable" });
+    await expect(store.transaction(async () => "done")).rejects.toMatchObject({ code: "unavailable" });
+    await store.close();
+  });
+});
+
 describe("the size of the store", () => {
   it("is that of the file and its write-ahead log", async () => {
     const store = await open();

@@ -20,6 +20,14 @@ export interface SqliteDialectOptions {
   readonly clock: Clock;
 }
 
+export interface SqliteDialect extends Dialect {
+  /**
+   * Closes the file. What is asked of it later is refused as `unavailable`; after Kysely's own `destroy` it would be an error
+   * that nobody knows.
+   */
+  close(): Promise<void>;
+}
+
 // Each is a few kilobytes; lists of parameters make texts that come once and never again.
 const cachedStatements = 256;
 
@@ -28,10 +36,12 @@ const cachedStatements = 256;
  * silently answers none without it; here the statement's columns decide. One connection: Kysely lets one query or
  * transaction have it at a time.
  */
-export function createSqliteDialect(options: SqliteDialectOptions): Dialect {
+export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialect {
+  const driver = new SqliteDriver(options);
   return {
+    close: () => driver.destroy(),
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(options),
+    createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -51,7 +61,8 @@ class SqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
-    if (this.#connection === null) throw new FlatlineError("unavailable", "the store is closed");
+    // A rejection here would leave Kysely's lock taken for good: a closed connection refuses each query instead.
+    if (this.#connection === null) throw new FlatlineError("internal", "the store was asked before it was opened");
     return this.#connection;
   }
 
@@ -73,7 +84,6 @@ class SqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     this.#connection?.close();
-    this.#connection = null;
   }
 }
 
@@ -108,10 +118,11 @@ class SqliteConnection implements DatabaseConnection {
 
   close(): void {
     this.#statements.clear();
-    this.#database.close();
+    if (this.#database.isOpen) this.#database.close();
   }
 
   #execute<Row>(query: CompiledQuery): QueryResult<Row> {
+    if (!this.#database.isOpen) throw new FlatlineError("unavailable", "the store is closed");
     const { statement, hasRows } = this.#prepare(query.sql);
     const parameters = query.parameters as readonly SQLInputValue[];
     if (hasRows) return { rows: statement.all(...parameters) as Row[] };
