@@ -1,5 +1,6 @@
 import { createHttpDispatcher, sendRequest } from "../base/http.ts";
 import type { Clock } from "../base/time.ts";
+import { daemonUrl } from "./daemon-address.ts";
 
 const timeoutMs = 4_000;
 const maxBodyBytes = 64 * 1024;
@@ -9,7 +10,7 @@ export async function askHealthy(
   listen: string,
   { clock }: { readonly clock: Clock },
 ): Promise<{ readonly isHealthy: boolean; readonly message: string }> {
-  const url = `http://${reachable(listen)}/-/healthy`;
+  const url = `${daemonUrl(listen)}/-/healthy`;
   // Never through a proxy: it is this machine.
   const dispatcher = createHttpDispatcher({ env: {} });
   try {
@@ -22,12 +23,4 @@ export async function askHealthy(
   } finally {
     await dispatcher.destroy();
   }
-}
-
-/** An address that listens everywhere is asked at the loopback one. */
-function reachable(listen: string): string {
-  return listen
-    .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
-    .replace(/^\[::\]:/, "[::1]:")
-    .replace(/^:/, "127.0.0.1:");
 }

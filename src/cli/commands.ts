@@ -1,4 +1,5 @@
 import { nextRuns } from "../app/next-runs.ts";
+import { registerAlerts } from "./alerts.ts";
 import { registerCheck } from "./check.ts";
 import { configCommand } from "./config.ts";
 import type { RegisterCommand } from "./context.ts";
@@ -6,12 +7,15 @@ import { registerHealthcheck } from "./healthcheck.ts";
 import { registerNotify } from "./notify.ts";
 import { registerOutbox } from "./outbox.ts";
 import { registerRun } from "./run.ts";
+import { registerSilence } from "./silence.ts";
 
 /** Every command, in the order of `--help`. */
 export const commands: readonly RegisterCommand[] = [
   registerRun,
   registerCheck,
   configCommand({ nextRuns }),
+  registerAlerts,
+  registerSilence,
   registerNotify,
   registerOutbox,
   registerHealthcheck,

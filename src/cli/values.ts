@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { parseDuration } from "../config/durations.ts";
 
 /** A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds. */
 export function parseInstant(text: string): number {
@@ -23,4 +24,13 @@ export function parseNumber(kind: "int" | "positive"): (text: string) => number 
     }
     return value;
   };
+}
+
+/** A length of time above 0 from the command line as milliseconds, written as in the configuration: `30s`, `1h30m`, `2d`. */
+export function parseDurationMs(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs === null || durationMs === 0) {
+    throw new InvalidArgumentError("Expected a length of time such as 30s, 90m, 2h or 1d.");
+  }
+  return durationMs;
 }

@@ -1,0 +1,25 @@
+import { FlatlineError } from "../base/errors.ts";
+
+/** The URL at which a daemon that listens at `listen` (host:port) is asked: one that listens everywhere at the loopback address. */
+export function daemonUrl(listen: string): string {
+  const reachable = listen
+    .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
+    .replace(/^\[::\]:/, "[::1]:")
+    .replace(/^:/, "127.0.0.1:");
+  return `http://${reachable}`;
+}
+
+/** An address that a person wrote, without a trailing slash. @throws usage when it is no URL of http or https */
+export function parseDaemonUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new FlatlineError("usage", "--url must be the address of a flatline, such as http://127.0.0.1:9640");
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** Whether the host of `url` is this machine: then no proxy may be asked. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}

@@ -1,0 +1,219 @@
+import { z } from "zod";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import { createHttpDispatcher, HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
+import { Secret } from "../base/secret.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
+import type { Config } from "../config/config.ts";
+import { readErrorBody } from "../contract/error-body.ts";
+import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
+
+/** A live alert as the daemon lists it; `GET /api/v1/alerts` may say more. Times are ISO 8601. */
+const alertSchema = z.looseObject({
+  id: z.string(),
+  check: z.string(),
+  slug: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  severity: z.string(),
+  startsAt: z.string(),
+  silenced: z.boolean(),
+  acknowledged: z.boolean(),
+  reason: z.string(),
+  acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
+});
+export type LiveAlert = z.infer<typeof alertSchema>;
+
+const alertListSchema = z.looseObject({
+  alerts: z.array(alertSchema),
+  fleet: z
+    .looseObject({ id: z.string(), startsAt: z.string(), spiking: z.number(), organizations: z.number() })
+    .nullable(),
+});
+export type LiveAlerts = z.infer<typeof alertListSchema>;
+
+/** A silence as the daemon lists it; a recurring one has a schedule in place of its start and end. */
+const silenceSchema = z.looseObject({
+  id: z.string().nullable(),
+  origin: z.string(),
+  state: z.string(),
+  slug: z.string().nullable(),
+  check: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  startsAt: z.string().nullable(),
+  endsAt: z.string().nullable(),
+  schedule: z.string().optional(),
+  duration: z.string().optional(),
+  timezone: z.string().optional(),
+  comment: z.string(),
+  createdBy: z.string().nullable(),
+});
+export type Silence = z.infer<typeof silenceSchema>;
+
+/** A silence to be made; times are epoch ms, an absent start is now. */
+export interface SilenceRequest {
+  readonly slug: string;
+  readonly check?: string;
+  readonly startsAtMs?: number;
+  readonly endsAtMs: number;
+  readonly comment: string;
+  readonly createdBy?: string;
+}
+
+/**
+ * The HTTP API of the daemon that runs. Rejects with unavailable when nobody answers, unauthorized or forbidden when the
+ * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
+ */
+export interface DaemonClient {
+  alerts(): Promise<LiveAlerts>;
+  acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
+  silences(): Promise<readonly Silence[]>;
+  addSilence(silence: SilenceRequest): Promise<Silence>;
+  expireSilence(id: string): Promise<void>;
+}
+
+export interface DaemonDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Ends a request early. */
+  readonly signal: AbortSignal;
+}
+
+// The daemon answers from its store in milliseconds; a store that is being imported into may take seconds.
+const timeoutMs = 10 * secondMs;
+// Ten thousand organizations in alert are some 10 MB.
+const maxBodyBytes = 64 * 1_024 * 1_024;
+
+/** Lets `work` talk to the daemon of `config`, or to the one at `url`, with the token of `config` (CONTRACT 8). */
+export async function withDaemon<Result>(
+  config: Config,
+  deps: DaemonDeps & { readonly url: string | null },
+  work: (daemon: DaemonClient) => Promise<Result>,
+): Promise<Result> {
+  const { listen, token } = config.server;
+  if (deps.url === null && listen.endsWith(":0")) {
+    throw new FlatlineError(
+      "usage",
+      "server.listen leaves the port to the system: name the daemon's address with --url",
+    );
+  }
+  const url = deps.url === null ? daemonUrl(listen) : parseDaemonUrl(deps.url);
+  // Never through a proxy when it is this machine.
+  const dispatcher = createHttpDispatcher({ env: isLoopback(url) ? {} : deps.env });
+  const file = config.files[0] ?? "the configuration";
+  try {
+    const ask: Ask = async (method, path, body) => {
+      const request = {
+        method,
+        url: `${url}${path}`,
+        headers: {
+          accept: "application/json",
+          ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: deps.clock.timeout(timeoutMs, deps.signal),
+        maxBodyBytes,
+      };
+      try {
+        return readAnswer(await sendRequest(dispatcher, request), { url, token, file });
+      } catch (error) {
+        if (!(error instanceof HttpFailure)) throw error;
+        const hint = deps.url === null ? `server.listen of ${file}; --url names another one` : "--url";
+        const message = `no flatline answers at ${url}: ${error.message}. Is it running? (${hint})`;
+        throw new FlatlineError("unavailable", message, { cause: error });
+      }
+    };
+    return await work(createClient(ask, { url, token, file }));
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+type Ask = (method: "GET" | "POST" | "DELETE", path: string, body?: object) => Promise<unknown>;
+
+interface Side {
+  readonly url: string;
+  readonly token: Secret | null;
+  /** Where the token stands. */
+  readonly file: string;
+}
+
+function createClient(ask: Ask, side: Side): DaemonClient {
+  /** What only who has the token may do: without one there is nothing to try. */
+  function guarded(): void {
+    if (side.token !== null) return;
+    const message = `this needs a token: set server.token in ${side.file}, have the daemon reload it, and try again`;
+    throw new FlatlineError("forbidden", message);
+  }
+  function read<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
+    const parsed = schema.safeParse(answer);
+    if (parsed.success) return parsed.data;
+    throw unexpected(side.url, "an answer that this version does not know");
+  }
+  return {
+    alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
+    acknowledge: async (id, by, comment) => {
+      guarded();
+      const body = { ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
+      return read(alertSchema, await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/ack`, body));
+    },
+    silences: async () => {
+      guarded();
+      return read(z.array(silenceSchema), await ask("GET", "/api/v1/silences"));
+    },
+    addSilence: async ({ startsAtMs, endsAtMs, ...silence }) => {
+      guarded();
+      const body = {
+        ...silence,
+        ...(startsAtMs === undefined ? {} : { startsAt: new Date(startsAtMs).toISOString() }),
+        endsAt: new Date(endsAtMs).toISOString(),
+      };
+      return read(silenceSchema, await ask("POST", "/api/v1/silences", body));
+    },
+    expireSilence: async (id) => {
+      guarded();
+      await ask("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`);
+    },
+  };
+}
+
+const refusals: Readonly<Record<number, ErrorCode>> = {
+  400: "usage",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  413: "usage",
+  503: "unavailable",
+};
+
+/** The body of a 2xx as JSON, undefined when it has none. @throws FlatlineError for every other status */
+function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, file }: Side): unknown {
+  const secret = token ?? new Secret("");
+  const json = isTruncated || body === "" ? undefined : parseJson(body, secret);
+  if (status >= 200 && status < 300) {
+    if (status === 204 || json !== undefined) return json;
+    throw unexpected(url, "an answer that is no JSON");
+  }
+  const said = readErrorBody(json);
+  const code = refusals[status];
+  if (said === null || code === undefined) throw unexpected(url, `HTTP ${status}`);
+  const message = quoteUpstream(said.message, secret);
+  throw new FlatlineError(code, `${message}${refusalHint(status, token, file)}`, {
+    issues: quoteIssues(said.issues, secret),
+  });
+}
+
+function refusalHint(status: number, token: Secret | null, file: string): string {
+  if (status === 401) {
+    return token === null
+      ? `: the daemon asks for one, and server.token is not set in ${file}`
+      : `: server.token of ${file} is not the one that the daemon runs with; has it been reloaded?`;
+  }
+  return status === 403 ? `: the daemon runs without one; set server.token in ${file} and have it reload` : "";
+}
+
+function unexpected(url: string, what: string): FlatlineError {
+  return new FlatlineError("api_invalid_response", `${url} does not answer as flatline does: ${what}`);
+}

@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { withDaemon, type LiveAlert, type LiveAlerts } from "../app/daemon-client.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface AlertsFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+interface AckFlags extends AlertsFlags {
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+/** `flatline alerts list|ack`, through the running daemon's HTTP API. */
+export const registerAlerts: RegisterCommand = (program: Command, context: CliContext): void => {
+  const alerts = program.command("alerts").description("what fires now, through the running daemon");
+  addList(alerts, context);
+  addAck(alerts, context);
+};
+
+function addList(parent: Command, context: CliContext): void {
+  parent
+    .command("list")
+    .description("list live alerts, firing before pending, then the oldest first")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}")
+    .addHelpText(
+      "after",
+      "\nExample:\n  flatline alerts list --json | jq -r '.alerts[] | select(.acknowledged | not) | .id'\n",
+    )
+    .action(async (flags: AlertsFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const live = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.alerts());
+      context.stdout.write(flags.json === true ? `${JSON.stringify(live, null, 2)}\n` : renderAlerts(live, context));
+    });
+}
+
+function addAck(parent: Command, context: CliContext): void {
+  parent
+    .command("ack")
+    .description("acknowledge an alert: it is quiet until it is resolved, or worse than now")
+    .argument("<id>", "id that `alerts list` shows")
+    .option("--comment <text>", "what you know, or do about it")
+    .option("--by <name>", "who [$USER]")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the alert as JSON")
+    .addHelpText(
+      "after",
+      '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
+    )
+    .action(async (id: string, flags: AckFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const by = flags.by ?? context.env["USER"] ?? null;
+      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.acknowledge(id, by, flags.comment ?? null),
+      );
+      const text = `${alert.id}: ${alert.slug} ${alert.check} is quiet until it is resolved, or worse than ${alert.severity}`;
+      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
+    });
+}
+
+function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): string {
+  const verdict =
+    fleet === null
+      ? ""
+      : `fleet verdict since ${seconds(fleet.startsAt)}: ${fleet.spiking} of ${fleet.organizations} organizations spike; suspect the liveness checker\n\n`;
+  if (alerts.length === 0) return `${verdict}nothing fires\n`;
+  const rows = alerts.map((alert) => [
+    alert.severity,
+    alert.state,
+    alert.slug,
+    alert.check,
+    seconds(alert.startsAt),
+    alert.id,
+    notes(alert),
+  ]);
+  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "SINCE", "ID", ""];
+  return verdict + renderTable(head, rows, { context });
+}
+
+function notes({ silenced, acknowledged, acknowledgement, reason }: LiveAlert): string {
+  const who = acknowledgement?.by ?? null;
+  const why = acknowledgement?.comment ?? null;
+  return [
+    ...(silenced ? ["silenced"] : []),
+    ...(acknowledged ? [`acknowledged${who === null ? "" : ` by ${who}`}${why === null ? "" : `: ${why}`}`] : []),
+    ...(silenced || acknowledged ? [] : [reason]),
+  ].join(", ");
+}
+
+/** Without the fraction, which nobody reads. */
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+Z$/, "Z");
+}

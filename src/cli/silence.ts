@@ -1,0 +1,172 @@
+import type { Command } from "commander";
+import { withDaemon, type Silence } from "../app/daemon-client.ts";
+import { silencedSlugs } from "../app/silence-scope.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { hourMs } from "../base/time.ts";
+import { suggest } from "../config/suggestions.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+import { parseDurationMs, parseInstant } from "./values.ts";
+
+interface DaemonFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+interface AddFlags extends DaemonFlags {
+  readonly check?: string;
+  readonly duration?: number;
+  readonly until?: number;
+  readonly startsAt?: number;
+  readonly comment: string;
+  readonly createdBy?: string;
+}
+
+// Long enough for most maintenance, short enough that a forgotten one hides little.
+const defaultDurationMs = 2 * hourMs;
+
+/** `flatline silence add|list|expire`, through the running daemon's HTTP API. */
+export const registerSilence: RegisterCommand = (program: Command, context: CliContext): void => {
+  const silence = program
+    .command("silence")
+    .description("hold notifications back for a while, through the running daemon");
+  addAdd(silence, context);
+  addList(silence, context);
+  addExpire(silence, context);
+};
+
+function addAdd(parent: Command, context: CliContext): void {
+  parent
+    .command("add")
+    .description("silence organizations; it ends by itself")
+    .argument("<slug>", 'an organization, or a pattern with *; "*" matches all')
+    .option("--check <name>", "only this check, or a pattern with * [all]")
+    .option("--duration <duration>", "how long, such as 90m [2h]", parseDurationMs)
+    .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
+    .option("--starts-at <time>", "from when [now]", parseInstant)
+    .requiredOption("--comment <text>", "why; whoever lists it sees it")
+    .option("--created-by <name>", "who [$USER]")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the silence as JSON")
+    .addHelpText("after", addHelp)
+    .action(async (slug: string, flags: AddFlags) => {
+      if (flags.duration !== undefined && flags.until !== undefined) {
+        throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
+      }
+      const config = await loadCommandConfig(flags.config, context);
+      const startsAtMs = flags.startsAt ?? context.clock.nowMs();
+      const createdBy = flags.createdBy ?? context.env["USER"];
+      const made = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.addSilence({
+          slug,
+          ...(flags.check === undefined ? {} : { check: flags.check }),
+          ...(flags.startsAt === undefined ? {} : { startsAtMs }),
+          endsAtMs: flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs),
+          comment: flags.comment,
+          ...(createdBy === undefined || createdBy === "" ? {} : { createdBy }),
+        }),
+      );
+      context.stdout.write(flags.json === true ? json(made) : `${made.id ?? "–"}: ${describe(made)}\n`);
+      // Another daemon's organizations are not known here.
+      if (flags.url !== undefined || silencedSlugs(config, slug).length > 0) return;
+      const hint = suggest(
+        slug,
+        config.organizations.map((organization) => organization.slug),
+      );
+      context.stderr.write(
+        `note: no organization of ${config.files[0] ?? "the configuration"} matches ${slug}${hint}\n`,
+      );
+    });
+}
+
+const addHelp = `
+Held back are firing, escalated, reminder and unknown; what was told before is still resolved.
+
+Examples:
+  flatline silence add acme --comment "migration of the checker" --duration 4h
+  flatline silence add "eu-*" --check dead-asset-spike --until 2026-01-02T06:00:00Z --comment maintenance
+`;
+
+function addList(parent: Command, context: CliContext): void {
+  parent
+    .command("list")
+    .description("list silences of the configuration and those made at run time that have not ended")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}")
+    .addHelpText("after", "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n")
+    .action(async (flags: DaemonFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const silences = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.silences());
+      if (flags.json === true) context.stdout.write(json(silences));
+      else if (silences.length === 0) context.stdout.write("there are no silences\n");
+      else context.stdout.write(renderSilences(silences, context));
+    });
+}
+
+function addExpire(parent: Command, context: CliContext): void {
+  parent
+    .command("expire")
+    .description("end silences that were made at run time, now")
+    .argument("<id...>", "ids that `silence list` shows")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
+    .action(async (ids: string[], flags: DaemonFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+        for (const id of ids) {
+          try {
+            await daemon.expireSilence(id);
+            context.stdout.write(`${id}: ended\n`);
+          } catch (error) {
+            if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
+            context.stderr.write(`${id}: ${error.message}\n`);
+            context.setExitCode(error.exitCode);
+          }
+        }
+      });
+    });
+}
+
+function renderSilences(silences: readonly Silence[], context: CliContext): string {
+  const rows = silences.map((silence) => [
+    silence.id ?? "(configuration)",
+    silence.state,
+    subject(silence),
+    span(silence),
+    silence.createdBy ?? "",
+    silence.comment,
+  ]);
+  return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });
+}
+
+function describe(silence: Silence): string {
+  return `${subject(silence)} is silenced ${span(silence)}`;
+}
+
+function subject({ slug, check, labels }: Silence): string {
+  const parts = [
+    ...(slug === null ? [] : [slug]),
+    ...(check === null ? [] : [check]),
+    ...Object.entries(labels).map(([name, value]) => `${name}=${value}`),
+  ];
+  return parts.join(" ");
+}
+
+function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): string {
+  if (schedule !== undefined) return `${schedule} for ${duration ?? "?"} (${timezone ?? "UTC"})`;
+  return `${seconds(startsAt)} to ${seconds(endsAt)}`;
+}
+
+/** Without the fraction, which nobody reads. */
+function seconds(instant: string | null): string {
+  return instant === null ? "?" : instant.replace(/\.\d+Z$/, "Z");
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
