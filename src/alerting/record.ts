@@ -28,7 +28,10 @@ export interface Recorded {
 export interface Recorder {
   /** Schedule, verdict history, alert states, their history and the changes to be told: all of it is stored, or none. */
   record(request: RecordRequest): Promise<Recorded>;
-  /** Ends the alerts of what the settings no longer name; call it at the start and after each reload. Answers how many fired. */
+  /**
+   * Ends the alerts of what the settings no longer name, and forgets what receivers that are gone were told; call it at the
+   * start and after each reload. Answers how many alerts fired.
+   */
   endUnconfigured(): Promise<number>;
 }
 
@@ -109,6 +112,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         await write(parts, step, last, known === null ? noContext : readSnapshot(known));
         done.push(step);
       }
+      await parts.notices.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
       return done;
     });
     for (const step of steps) announce(step, false);

@@ -325,7 +325,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       options = { ...options, ...changes };
       await syncSchedule();
       await surviving(() => recorder.endUnconfigured());
-      await store.notices.forgetReceiversExcept(routes().map(({ name }) => name));
       await outbox.setReceivers(outboxReceivers());
     },
     silence: async (slug, forMs) => {
