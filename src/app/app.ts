@@ -129,7 +129,14 @@ async function startApp(
     resend: (receiver) => notifier.resend(receiver),
   });
   const notices = createNotifierLoop({ notifier, clock, logger, groupWaitMs: () => settings().groupWaitMs });
-  const recorder = createRecorder({ store, clock, logger, newId, settings, onChange: (isUrgent) => notices.changed(isUrgent) });
+  const recorder = createRecorder({
+    store,
+    clock,
+    logger,
+    newId,
+    settings,
+    onChange: (isUrgent) => notices.changed(isUrgent),
+  });
   const silences = createSilenceBook({
     store: store.silences,
     clock,
