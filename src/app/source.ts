@@ -1,33 +1,45 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../base/time.ts";
-import { createPlatformSource } from "../client/platform-source.ts";
-import type { Config, SourceConfig } from "../config/config.ts";
+import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
+import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import type { Store } from "../store/store.ts";
 
-export interface SourceDeps {
-  /** Of local sources only; null where the source is remote. */
-  readonly store: Store;
+export interface RemoteSourceDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly dispatcher: Dispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
+  /** Told once of each filter with a name of ours that the service seems to ignore. */
+  readonly onIgnoredFilter?: NonNullable<PlatformSourceOptions["onIgnoredFilter"]>;
+}
+
+export interface SourceDeps extends RemoteSourceDeps {
+  /** Asked by the embedded source only. */
+  readonly store: Store;
 }
 
 /** Who evaluates by this configuration: the platform over the wire, or flatline over its own store. */
 export function createSource(config: Config, deps: SourceDeps): PlatformSource {
   const { source, organizations } = config;
-  if (source.type === "embedded") {
-    return createLocalPlatformSource({
-      store: deps.store,
-      clock: deps.clock,
-      appUrl: config.appUrl,
-      organizations: organizations.map(({ slug }) => slug),
-    });
-  }
+  if (source.type === "remote") return createRemoteSource(config, source, deps);
+  return createLocalPlatformSource({
+    store: deps.store,
+    clock: deps.clock,
+    appUrl: config.appUrl,
+    organizations: organizations.map(({ slug }) => slug),
+  });
+}
+
+/** The platform over the wire, with the key of each organization. */
+export function createRemoteSource(
+  { organizations }: Pick<Config, "organizations">,
+  source: RemoteSourceConfig,
+  deps: RemoteSourceDeps,
+): PlatformSource {
   const keys = new Map(organizations.map(({ slug, apiKey }) => [slug, apiKey]));
   return createPlatformSource({
     baseUrl: source.baseUrl,
@@ -40,6 +52,7 @@ export function createSource(config: Config, deps: SourceDeps): PlatformSource {
     clock: deps.clock,
     random: deps.random,
     onRequest: deps.onRequest,
+    ...(deps.onIgnoredFilter === undefined ? {} : { onIgnoredFilter: deps.onIgnoredFilter }),
   });
 }
 

@@ -45,7 +45,7 @@ export function renderTable(
 }
 
 /** What comes from outside must not steer the terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is taken out
   return stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }

@@ -1,0 +1,60 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import { createApiKey } from "../service/api-keys.ts";
+import type { KeyRole, StoredKey } from "../store/api-keys.ts";
+import { openStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
+import { storePath, type PartsDeps } from "./parts.ts";
+
+export interface NewKey {
+  readonly name: string;
+  readonly role: KeyRole;
+  readonly organizations: readonly string[];
+}
+
+export interface CreatedKey {
+  /** Seen here and never again: only its SHA-256 is stored. */
+  readonly key: string;
+  readonly stored: StoredKey;
+  /** Organizations that neither the configuration nor the store knows: the key reaches them once they are there. */
+  readonly unknown: readonly string[];
+}
+
+/** Makes a key of the embedded service; a running daemon takes it at once. @throws usage with a remote source */
+export function createKey(config: Config, deps: PartsDeps, wanted: NewKey): Promise<CreatedKey> {
+  return withEmbeddedStore(config, deps, async (store) => {
+    const organizations = [...new Set(wanted.organizations)];
+    const known = new Set(config.organizations.map(({ slug }) => slug));
+    for (const slug of await store.platform.organizations.slugs()) known.add(slug);
+    const created = await createApiKey(store, { ...wanted, organizations, nowMs: deps.clock.nowMs() });
+    return { ...created, unknown: organizations.filter((slug) => !known.has(slug)) };
+  });
+}
+
+/** The valid keys, oldest first. @throws usage with a remote source */
+export function listKeys(config: Config, deps: PartsDeps): Promise<readonly StoredKey[]> {
+  return withEmbeddedStore(config, deps, async (store) =>
+    (await store.platform.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === null),
+  );
+}
+
+/** Ends a key at once, for a running daemon too. False: no valid key has this id. @throws usage with a remote source */
+export function revokeKey(config: Config, deps: PartsDeps, id: string): Promise<boolean> {
+  return withEmbeddedStore(config, deps, (store) => store.platform.keys.revoke(id, deps.clock.nowMs()));
+}
+
+/** The store of the embedded service, beside a daemon that runs on it. @throws usage with a remote source */
+export async function withEmbeddedStore<Result>(
+  config: Config,
+  deps: PartsDeps,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  if (config.source.type !== "embedded")
+    throw new FlatlineError("usage", "this is for the embedded service: the configuration has source.type remote");
+  const store = await openStore({ path: storePath(config, deps.cwd), clock: deps.clock });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

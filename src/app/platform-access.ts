@@ -1,0 +1,56 @@
+import { createHttpDispatcher } from "../base/http.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import type { Config, RemoteSourceConfig } from "../config/config.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import { openParts, type PartsDeps } from "./parts.ts";
+import { createRemoteSource, createSource, type RemoteSourceDeps } from "./source.ts";
+
+/** API v2 for a command, as the holder of one key. */
+export interface PlatformAccess {
+  readonly api: PlatformApi;
+  close(): Promise<void>;
+}
+
+export interface PlatformAccessDeps extends PartsDeps {
+  readonly onIgnoredFilter?: NonNullable<RemoteSourceDeps["onIgnoredFilter"]>;
+}
+
+/**
+ * The configured source: the service over the wire with the key of `slug`, or with the embedded one the store itself, as a
+ * customer's key of `slug` (CONTRACT 9). @throws usage when `slug` must be said, store_* when the store cannot be opened
+ */
+export async function openPlatformAccess(
+  config: Config,
+  deps: PlatformAccessDeps,
+  slug: string | undefined,
+): Promise<PlatformAccess> {
+  const { source } = config;
+  if (source.type === "remote") return openRemote(config, source, deps, slug);
+  const chosen = slug ?? onlyOrganization(config);
+  if (chosen === null)
+    throw new FlatlineError("usage", "--slug is needed: the configuration has several organizations, or none");
+  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
+  const embedded = createSource(config, { ...deps, ...parts, onRequest: () => undefined });
+  return { api: embedded.forOrganization(chosen), close: () => parts.close() };
+}
+
+function openRemote(
+  config: Config,
+  source: RemoteSourceConfig,
+  deps: PlatformAccessDeps,
+  slug: string | undefined,
+): PlatformAccess {
+  const chosen = slug ?? onlyOrganization(config);
+  if (chosen === null && source.apiKey === null)
+    throw new FlatlineError("usage", "--slug is needed: each organization has an API key of its own");
+  const dispatcher = createHttpDispatcher({ env: deps.env });
+  const remote = createRemoteSource(config, source, { ...deps, dispatcher, onRequest: () => undefined });
+  // Without an organization it is the key of the source that asks.
+  return { api: remote.forOrganization(chosen ?? ""), close: () => dispatcher.destroy() };
+}
+
+function onlyOrganization({ organizations }: Config): string | null {
+  const [first, second] = organizations;
+  return first === undefined || second !== undefined ? null : first.slug;
+}

@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import { importFixtureFiles } from "../app/fixture-admin.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+
+/** `flatline import fixture FILE…`, under the command `import` when there is one already. */
+export const registerImportFixture: RegisterCommand = (program: Command, context: CliContext): void => {
+  const parent =
+    program.commands.find((command) => command.name() === "import") ??
+    program.command("import").description("load data into the embedded store");
+  parent
+    .command("fixture")
+    .description("load organizations, brands, keys, assets, rules and reports; all files or nothing")
+    .argument("<file...>", "fixtures, YAML or JSON")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print the counts as JSON")
+    .addHelpText("after", help)
+    .action(async (files: string[], flags: { readonly config?: string; readonly json?: boolean }) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const counts = await importFixtureFiles(config, context, files);
+      const text = Object.entries(counts)
+        .map(([name, count]) => `${count} ${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
+        .join(", ");
+      context.stdout.write(flags.json === true ? `${JSON.stringify(counts)}\n` : `imported ${text}\n`);
+    });
+};
+
+const help = `
+Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
+again.
+
+Example:
+  flatline import fixture examples/fixture.yaml
+`;

@@ -1,0 +1,104 @@
+import { Option, type Command } from "commander";
+import { createKey, listKeys, revokeKey, type CreatedKey } from "../app/key-admin.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface KeyFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+interface CreateFlags extends KeyFlags {
+  readonly organization: readonly string[];
+  readonly role: "customer" | "staff";
+  readonly name: string;
+}
+
+/** `flatline keys create|list|revoke`; all work while the daemon runs. */
+export const registerKeys: RegisterCommand = (program: Command, context: CliContext): void => {
+  const keys = program.command("keys").description("API keys of the embedded service");
+  addCreate(keys, context);
+  addList(keys, context);
+  addRevoke(keys, context);
+};
+
+const createHelp = `
+The key is printed once, alone on stdout; only its SHA-256 is stored. A running daemon takes it at once.
+
+Examples:
+  flatline keys create --organization acme --name "soc scripts"
+  FLATLINE_API_KEY=$(flatline keys create --organization acme globex --role staff)
+`;
+
+function addCreate(keys: Command, context: CliContext): void {
+  keys
+    .command("create")
+    .description("make a key and print it, once")
+    .requiredOption("--organization <slug...>", "organizations that it reaches")
+    .addOption(
+      new Option("--role <role>", "customer keys may review proposals, staff keys only read")
+        .choices(["customer", "staff"])
+        .default("customer"),
+    )
+    .option("--name <name>", "what it is for, shown by `keys list`", "")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print {id, name, role, organizations, createdAt, key}")
+    .addHelpText("after", createHelp)
+    .action(async (flags: CreateFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const { organization: organizations, role, name } = flags;
+      const created = await createKey(config, context, { organizations, role, name });
+      for (const slug of created.unknown)
+        context.stderr.write(`flatline: there is no organization ${slug} yet; the key reaches it once it is there\n`);
+      context.stderr.write(`key ${created.stored.id}: keep it now, it is not shown again\n`);
+      const row = { ...viewKey(created.stored), key: created.key };
+      context.stdout.write(flags.json === true ? `${JSON.stringify(row, null, 2)}\n` : `${created.key}\n`);
+    });
+}
+
+function addList(keys: Command, context: CliContext): void {
+  keys
+    .command("list")
+    .description("list the valid keys, without the keys themselves")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print an array of {id, name, role, organizations, createdAt}")
+    .addHelpText("after", "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n")
+    .action(async (flags: KeyFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const views = (await listKeys(config, context)).map(viewKey);
+      if (flags.json === true) {
+        context.stdout.write(`${JSON.stringify(views, null, 2)}\n`);
+        return;
+      }
+      const rows = views.map(({ id, name, role, organizations, createdAt }) => [
+        id,
+        role,
+        organizations.join(", "),
+        createdAt,
+        name,
+      ]);
+      const head = ["ID", "ROLE", "ORGANIZATIONS", "CREATED", "NAME"];
+      context.stdout.write(rows.length === 0 ? "there are no keys\n" : renderTable(head, rows, { context }));
+    });
+}
+
+function addRevoke(keys: Command, context: CliContext): void {
+  keys
+    .command("revoke")
+    .description("end a key at once, for a running daemon too")
+    .argument("<id>", "id that `keys list` shows")
+    .option("-c, --config <file>", "configuration file")
+    .addHelpText("after", "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n")
+    .action(async (id: string, flags: KeyFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const isRevoked = await revokeKey(config, context, id);
+      if (isRevoked) context.stdout.write(`${id}: revoked\n`);
+      else context.stderr.write(`flatline: there is no valid key ${id}\n`);
+      context.setExitCode(isRevoked ? 0 : 1);
+    });
+}
+
+function viewKey({ id, name, role, organizations, createdAtMs }: CreatedKey["stored"]) {
+  return { id, name, role, organizations, createdAt: new Date(createdAtMs).toISOString() };
+}
