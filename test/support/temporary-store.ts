@@ -7,7 +7,9 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** A store in a folder of its own, which `close` removes. */
-export async function openTemporaryStore(clock: Clock): Promise<{ readonly store: Store; close(): Promise<void> }> {
+export async function openTemporaryStore(
+  clock: Clock,
+): Promise<{ readonly store: Store; readonly close: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-store-"));
   const store = await openStore({ path: join(folder, "flatline.db"), clock });
   return {

@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+
+import { hourMs, minuteMs } from "../base/time.ts";
+import { resultReport } from "../../test/support/reports.ts";
+import type { AlertNotice, FleetNotice } from "./notification.ts";
+import { describeDuration, summarize } from "./summary.ts";
+
+const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
+const report = resultReport({ startedAtMs: startsAtMs, severity: "fail", currentCount: 5_119 });
+
+function notice(changes: Partial<AlertNotice> = {}): AlertNotice {
+  return {
+    id: `alert-${changes.slug ?? "acme"}`,
+    check: "dead-asset-spike",
+    slug: "acme",
+    kind: "verdict",
+    event: "firing",
+    status: "firing",
+    severity: "fail",
+    previousSeverity: "ok",
+    reason: "not_ok",
+    startsAtMs,
+    endsAtMs: null,
+    peak: { severity: "fail", currentCount: 5_119, atMs: startsAtMs },
+    labels: {},
+    url: null,
+    result: report.result,
+    counts: report.counts,
+    error: null,
+    isDrill: false,
+    ...changes,
+  };
+}
+
+const ended = {
+  event: "resolved",
+  status: "resolved",
+  reason: "back_to_ok",
+  endsAtMs: startsAtMs + 2 * hourMs + 5 * minuteMs,
+} as const;
+const fleet: FleetNotice = {
+  id: "f",
+  organizations: 21,
+  spiking: 12,
+  peakSpiking: 14,
+  assetTypes: [
+    { assetType: "DOMAIN", count: 78, share: 0.78 },
+    { assetType: "URL", count: 22, share: 0.22 },
+  ],
+};
+
+describe("summarize", () => {
+  it.each<[string, AlertNotice[], FleetNotice | null, string]>([
+    [
+      "one that fires says how many where how many were expected",
+      [notice()],
+      null,
+      "acme: fail, 5119 dead assets, 10 expected (512×)",
+    ],
+    [
+      "a reminder says that it still does",
+      [notice({ event: "reminder" })],
+      null,
+      "acme: still fail, 5119 dead assets, 10 expected (512×)",
+    ],
+    [
+      "a result without counts says so much",
+      [notice({ event: "escalated", counts: null })],
+      null,
+      "acme: worse, now fail, dead-asset-spike",
+    ],
+    [
+      "resolved says that the rate is back, how long it lasted and its peak, not that something was mended",
+      [notice(ended)],
+      null,
+      "acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5119 dead assets",
+    ],
+    [
+      "a removed organization is not one that recovered",
+      [notice({ ...ended, reason: "organization_removed" })],
+      null,
+      "acme: no longer watched, lasted 2h 5m, peak fail with 5119 dead assets",
+    ],
+    [
+      "unknown says why there is no result",
+      [notice({ kind: "unknown", event: "unknown", severity: "unknown", error: { reason: "timeout", message: "" } })],
+      null,
+      "acme: dead-asset-spike gives no result (timeout)",
+    ],
+    [
+      "recovered says how long there was none",
+      [notice({ ...ended, kind: "unknown", event: "recovered", severity: "unknown" })],
+      null,
+      "acme: dead-asset-spike gives results again after 2h 5m",
+    ],
+    [
+      "what fired and ended before it could be told says both",
+      [notice(), notice(ended)],
+      null,
+      "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5119 dead assets",
+    ],
+    [
+      "a group names three and counts the rest",
+      [...["a", "b", "c", "d", "e"].map((slug) => notice({ slug })), notice({ ...ended, slug: "f" })],
+      null,
+      "5 firing: a (fail), b (fail), c (fail), +2 more; 1 resolved: f",
+    ],
+    [
+      "the fleet verdict says what to suspect and what carries it, and names nobody",
+      [notice()],
+      fleet,
+      "12 of 21 organizations spike at once: suspect the liveness checker; carried by DOMAIN 78 %, URL 22 %; 1 new here",
+    ],
+    [
+      "its end says that the rates are back",
+      [notice(ended)],
+      { ...fleet, spiking: 0, assetTypes: [] },
+      "Fleet-wide spike of dead assets is over: the rates are back under their thresholds, at most 14 organizations",
+    ],
+    [
+      "a drill is marked",
+      [notice({ isDrill: true })],
+      null,
+      "[DRILL] acme: fail, 5119 dead assets, 10 expected (512×)",
+    ],
+  ])("%s", (_rule, alerts, fleet, expected) => {
+    const last = new Map(alerts.map(({ id, status }) => [id, status]));
+
+    expect(summarize([...last.values()].includes("firing") ? "firing" : "resolved", alerts, fleet)).toBe(expected);
+  });
+
+  it("of the review queue says how many wait and for how long", () => {
+    const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
+    const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
+
+    expect(summarize("firing", [alert], null)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
+    expect(summarize("resolved", [notice({ ...ended, check: "review-queue", result })], null)).toBe(
+      "acme: the queue is back under the threshold, lasted 2h 5m, peak fail",
+    );
+  });
+});
+
+describe("describeDuration", () => {
+  it.each([
+    [0, "0s"],
+    [-5, "0s"],
+    [999, "0s"],
+    [45_000, "45s"],
+    [5 * minuteMs + 1_000, "5m 1s"],
+    [2 * hourMs, "2h"],
+    [26 * hourMs + 59 * minuteMs, "1d 2h"],
+    [24 * hourMs + 59 * minuteMs, "1d"],
+  ])("says %i ms as %s", (ms, expected) => {
+    expect(describeDuration(ms)).toBe(expected);
+  });
+});
