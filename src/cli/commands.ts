@@ -4,8 +4,12 @@ import { registerCheck } from "./check.ts";
 import { configCommand } from "./config.ts";
 import type { RegisterCommand } from "./context.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
+import { registerImportFixture } from "./import-fixture.ts";
+import { registerKeys } from "./keys.ts";
 import { registerNotify } from "./notify.ts";
 import { registerOutbox } from "./outbox.ts";
+import { registerProposals } from "./proposals.ts";
+import { registerReports } from "./reports.ts";
 import { registerRun } from "./run.ts";
 import { registerSilence } from "./silence.ts";
 
@@ -18,5 +22,9 @@ export const commands: readonly RegisterCommand[] = [
   registerSilence,
   registerNotify,
   registerOutbox,
+  registerImportFixture,
+  registerKeys,
+  registerReports,
+  registerProposals,
   registerHealthcheck,
 ];

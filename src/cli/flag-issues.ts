@@ -1,0 +1,10 @@
+/** Issues that name fields of the API (`assetId: …`), in the words of the command line (`--asset-id: …`). */
+export function flagIssues(issues: readonly string[]): string[] {
+  return issues.map((issue) =>
+    issue.replace(/^([a-z][A-Za-z]*)(?=: )/, (name) => (name === "proposalId" ? "ID" : `--${kebabCase(name)}`)),
+  );
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

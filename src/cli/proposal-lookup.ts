@@ -1,0 +1,47 @@
+import { FlatlineError } from "../base/errors.ts";
+import { secondMs } from "../base/time.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import { walkReports } from "../contract/report-pages.ts";
+import type { CliContext } from "./context.ts";
+import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
+import type { WantedReview } from "./review-flags.ts";
+
+/** A proposal in the review queue with what people need to know of it. */
+export interface FoundProposal {
+  readonly report: ReportView;
+  readonly proposal: ProposalView;
+  /** null when the service shows none that the review could echo. */
+  readonly assetId: number | null;
+  /** Type and content of the asset. */
+  readonly asset: string;
+}
+
+// A queue that takes longer to read is no queue that somebody reads.
+const lookupTimeoutMs = 60 * secondMs;
+
+/**
+ * Looks for the proposal in the customer review queue, read only. null, and a line on stderr that says why, when it is not
+ * there or the queue cannot be read: the service decides about the review either way.
+ */
+export async function findProposal(
+  api: Pick<PlatformApi, "listReports">,
+  { request }: WantedReview,
+  { clock, signal, stderr }: Pick<CliContext, "clock" | "signal" | "stderr">,
+): Promise<FoundProposal | null> {
+  const query = { needsCustomerReview: true, ...(request.slug === undefined ? {} : { slug: request.slug }) };
+  try {
+    for await (const report of walkReports(api, query, { signal: clock.timeout(lookupTimeoutMs, signal) })) {
+      const view = viewReport(report);
+      const proposal = view.proposals.find(({ id }) => id === String(request.proposalId));
+      if (proposal === undefined) continue;
+      const { id } = proposal.asset;
+      const assetId = /^[1-9]\d{0,15}$/.test(id ?? "") ? Number(id) : null;
+      return { report: view, proposal, assetId, asset: describeAsset(proposal.asset) };
+    }
+    stderr.write(`proposal ${request.proposalId} is not in the review queue\n`);
+  } catch (error) {
+    if (!(error instanceof FlatlineError)) throw error;
+    stderr.write(`the review queue could not be read: ${error.message}\n`);
+  }
+  return null;
+}

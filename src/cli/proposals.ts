@@ -1,0 +1,113 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { openPlatformAccess } from "../app/platform-access.ts";
+import { FlatlineError } from "../base/errors.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import {
+  approveLabels,
+  rejectReasons,
+  reviewDecisions,
+  watchlistReasons,
+  type ReviewOutcome,
+  type ReviewRequest,
+} from "../contract/review.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import { askYesNo } from "./confirmation.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
+import { describeReview } from "./proposal-wording.ts";
+import { readReview, requestOf, type ReviewFlags } from "./review-flags.ts";
+
+/** `flatline proposals review ID` */
+export const registerProposals: RegisterCommand = (program: Command, context: CliContext): void => {
+  const proposals = program.command("proposals").description("proposals in the customer review queue");
+  proposals
+    .command("review")
+    .description("decide on a proposal; irreversible, so it shows what it will send and asks")
+    .argument("<id>", "the proposal, as `reports list --needs-customer-review` shows it")
+    .requiredOption("--decision <decision>", "APPROVE, REJECT or WATCHLIST", oneOf(reviewDecisions))
+    .option("--asset-id <id>", "the asset that you decided about; needed with --yes and --dry-run")
+    .option("--label <label>", `with APPROVE: ${approveLabels.join(", ")}`, oneOf(approveLabels))
+    .option("--brand-id <id>", "with APPROVE: the brand; Brand and Employee Impersonation need it")
+    .option("--reject-reason <reason>", `with REJECT: ${rejectReasons.join(", ")}`, oneOf(rejectReasons))
+    .option("--watchlist-reason <reason>", `with WATCHLIST: ${watchlistReasons.join(", ")}`, oneOf(watchlistReasons))
+    .option("--note <text>", "why, at most 1000 characters; --watchlist-reason OTHER needs it")
+    .option("--slug <slug>", "organization; needed when the key or the configuration has several")
+    .option("--yes", "send it without asking")
+    .option("--dry-run", "print exactly the request's body, and send nothing at all")
+    .option(
+      "--yes-block-false-positive",
+      'let APPROVE have the label "False Positive", which blocks the asset for everyone',
+    )
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print what the service answered as JSON")
+    .addHelpText("after", help)
+    .action((id: string, flags: ReviewFlags) => review(id, flags, context));
+};
+
+const help = `
+Exit code: 0 reviewed, 1 refused by you or by the service, 64 wrong usage, 75 outcome unknown: read the proposal again
+before you decide anew. A review is never sent twice.
+
+Examples:
+  flatline proposals review 301 --decision REJECT --reject-reason irrelevant
+  flatline proposals review 301 --decision WATCHLIST --watchlist-reason OTHER --note "parked since May"
+  flatline proposals review 301 --decision APPROVE --label "Brand Impersonation" --brand-id 7 --asset-id 501 --dry-run
+`;
+
+async function review(id: string, flags: ReviewFlags, context: CliContext): Promise<void> {
+  const wanted = readReview(id, flags);
+  const isInteractive = flags.yes !== true && flags.dryRun !== true;
+  if (isInteractive && context.stdin.isTTY !== true)
+    throw new FlatlineError("usage", "there is no terminal to ask on: nothing was sent; --yes sends without asking");
+  const config = await loadCommandConfig(flags.config, context);
+  if (flags.dryRun === true) {
+    const { proposalId: _proposalId, ...body } = requestOf(wanted, null);
+    context.stdout.write(`${JSON.stringify(body)}\n`);
+    return;
+  }
+  const access = await openPlatformAccess(config, context, flags.slug);
+  try {
+    const found = await findProposal(access.api, wanted, context);
+    const request = requestOf(wanted, found);
+    context.stderr.write(describeReview(request, found, config.source.type));
+    const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
+    if (!isWanted || context.signal.aborted) {
+      context.stderr.write("nothing was sent\n");
+      context.setExitCode(1);
+      return;
+    }
+    await send(access.api, request, flags, context, found);
+  } finally {
+    await access.close();
+  }
+}
+
+async function send(
+  api: PlatformApi,
+  request: ReviewRequest,
+  flags: ReviewFlags,
+  context: CliContext,
+  found: FoundProposal | null,
+): Promise<void> {
+  // Without the signal: a review that is under way is not made undone by Ctrl-C, only its answer is lost.
+  const outcome = await api.reviewProposal(request);
+  const text = flags.json === true ? JSON.stringify(outcome) : describeOutcome(request, outcome, found);
+  context.stdout.write(`${text}\n`);
+}
+
+function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: FoundProposal | null): string {
+  const { reviewStatus } = outcome.proposal as { readonly reviewStatus?: unknown };
+  const status = typeof reviewStatus === "string" ? reviewStatus : "reviewed";
+  const asset = found === null || found.asset === "" ? `asset ${request.assetId}` : found.asset;
+  const effect = outcome.watchlisted ? `; ${asset} is on the watchlist` : "";
+  return `proposal ${request.proposalId}: ${status}${effect}`;
+}
+
+/** A parser of one of these, in any case. */
+function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+    if (chosen === undefined) throw new InvalidArgumentError(`Expected one of ${choices.join(", ")}.`);
+    return chosen;
+  };
+}

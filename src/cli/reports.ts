@@ -1,0 +1,144 @@
+import { Option, type Command } from "commander";
+import { openPlatformAccess } from "../app/platform-access.ts";
+import { FlatlineError } from "../base/errors.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import { walkReportPages } from "../contract/report-pages.ts";
+import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { flagIssues } from "./flag-issues.ts";
+import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
+import { renderTable } from "./table.ts";
+
+type QueryFlags = Partial<Record<keyof ReportsQuery, string>>;
+
+interface ListFlags extends QueryFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+}
+
+/** `flatline reports list` */
+export const registerReports: RegisterCommand = (program: Command, context: CliContext): void => {
+  const reports = program.command("reports").description("reports of an organization, of the configured source");
+  const upperCase = (text: string): string => text.toUpperCase();
+  reports
+    .command("list")
+    .description("list reports, newest first; one page, or all of them with --all")
+    .option("--slug <slug>", "organization; needed when the key or the configuration has several")
+    .option("--all", "follow cursors to the last page")
+    .option("--limit <n>", "reports on a page, 1–100 [as the service likes]")
+    .option("--cursor <cursor>", "go on where a page ended")
+    .option("--start-date <time>", "created then or later, as 2026-01-15T12:00:00.000Z")
+    .option("--end-date <time>", "created then or earlier")
+    .addOption(flagOption("--only-rejected [bool]", "with a rejected proposal"))
+    .addOption(flagOption("--needs-customer-review [bool]", "with a proposal in the customer review queue"))
+    .option("--status <status>", "TODO, IN_PROGRESS or CLOSED", upperCase)
+    .option("--decision <decision>", "with a proposal decided so: APPROVE or REJECT", upperCase)
+    .option("--asset-type <type>", "with an asset of this type, as URL", upperCase)
+    .option("--source <source>", "as API")
+    .option("--reported-by <who>", "human or automation")
+    .option("--reviewed-by <who>", "human or automation")
+    .option("--country <code>", "two letters")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print one report a line, as the service shows it")
+    .addHelpText("after", help)
+    .action(async (flags: ListFlags) => {
+      const query = readQuery(flags);
+      const config = await loadCommandConfig(flags.config, context);
+      const onIgnoredFilter = (name: string): void =>
+        context.stderr.write(
+          `flatline: the service seems to ignore the filter ${name}, a name of flatline's own; it is applied here\n`,
+        );
+      const access = await openPlatformAccess(config, { ...context, onIgnoredFilter }, query.slug);
+      try {
+        await list(access.api, query, flags, context);
+      } finally {
+        await access.close();
+      }
+    });
+};
+
+const help = `
+The filters from --status on have names of flatline's own; when a service ignores one, stderr says so, and it is applied
+to what the service sends.
+
+Examples:
+  flatline reports list --needs-customer-review --all
+  flatline reports list --all --json --limit 100 | jq -r '.proposals[].asset.content'
+`;
+
+async function list(api: PlatformApi, query: ReportsQuery, flags: ListFlags, context: CliContext): Promise<void> {
+  const progress = createProgress(context, flags.all === true);
+  const rows: string[][] = [];
+  let cursor: string | undefined;
+  try {
+    for await (const page of pagesOf(api, query, flags.all === true, context.signal)) {
+      if (flags.json === true)
+        context.stdout.write(page.reports.map((report) => `${JSON.stringify(report)}\n`).join(""));
+      else rows.push(...page.reports.map(rowOf));
+      progress.add(page.reports.length);
+      cursor = page.cursor;
+    }
+  } finally {
+    progress.end();
+  }
+  if (flags.json !== true) {
+    const head = ["ID", "CREATED", "STATUS", "SOURCE", "PROPOSALS", "ASSET", "TITLE"];
+    context.stdout.write(rows.length === 0 ? "no reports\n" : renderTable(head, rows, { context }));
+  }
+  if (flags.all !== true && cursor !== undefined)
+    context.stderr.write(`there are more: --all lists them, --cursor ${cursor} the next page\n`);
+}
+
+async function* pagesOf(
+  api: PlatformApi,
+  query: ReportsQuery,
+  isAll: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<ReportsPage, void, undefined> {
+  if (isAll) yield* walkReportPages(api, query, { signal });
+  else yield await api.listReports(query, { signal });
+}
+
+function rowOf(report: Report): string[] {
+  const view = viewReport(report);
+  const [first] = view.proposals;
+  const more = view.proposals.length > 1 ? ` +${view.proposals.length - 1}` : "";
+  return [
+    view.id ?? "–",
+    view.createdAt ?? "–",
+    view.status ?? "–",
+    view.source ?? "–",
+    view.proposals.map(describeProposal).join(", "),
+    first === undefined ? "" : `${describeAsset(first.asset)}${more}`,
+    view.title ?? "",
+  ];
+}
+
+/** How many there are so far, on a terminal and while a long listing is read. */
+function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: number): void; end(): void } {
+  let total = 0;
+  const isShown = isLong && stderr.isTerminal;
+  return {
+    add: (count) => {
+      total += count;
+      if (isShown) stderr.write(`\r${total.toLocaleString("en")} reports`);
+    },
+    end: () => {
+      if (isShown && total > 0) stderr.write("\r\u001b[K");
+    },
+  };
+}
+
+/** The query that the flags say. @throws usage with one issue per flag */
+function readQuery(flags: ListFlags): ReportsQuery {
+  const { config: _config, json: _json, all: _all, ...asked } = flags;
+  const parsed = parseReportsQuery(asked);
+  if (parsed.kind === "query") return parsed.query;
+  throw new FlatlineError("usage", "these are not filters of a listing:", { issues: flagIssues(parsed.issues) });
+}
+
+function flagOption(flags: string, description: string): Option {
+  return new Option(flags, description).choices(["true", "false"]).preset("true");
+}

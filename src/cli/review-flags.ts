@@ -1,0 +1,93 @@
+import { FlatlineError } from "../base/errors.ts";
+import { parseReviewRequest, type ReviewDecision, type ReviewRequest } from "../contract/review.ts";
+import { flagIssues } from "./flag-issues.ts";
+import type { FoundProposal } from "./proposal-lookup.ts";
+
+/** The flags of `proposals review`, as commander names them. */
+export interface ReviewFlags {
+  readonly decision: ReviewDecision;
+  readonly assetId?: string;
+  readonly label?: string;
+  readonly brandId?: string;
+  readonly rejectReason?: string;
+  readonly watchlistReason?: string;
+  readonly note?: string;
+  readonly slug?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly yesBlockFalsePositive?: boolean;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** A review that is well-formed but for the asset, which a person at a terminal may leave to the lookup. */
+export interface WantedReview {
+  readonly request: Omit<ReviewRequest, "assetId">;
+  /** null: not said. */
+  readonly assetId: number | null;
+}
+
+/** The flags that belong to one decision only. */
+const ofDecision = {
+  label: "APPROVE",
+  brandId: "APPROVE",
+  rejectReason: "REJECT",
+  watchlistReason: "WATCHLIST",
+} as const satisfies Partial<Record<keyof ReviewFlags, ReviewDecision>>;
+
+// Stands in for the asset while it is not known, so that all other fields are checked before anything is asked.
+const anyAssetId = 1;
+
+/**
+ * What the flags say, conditional fields checked (CONTRACT 3 and 9). A flag of another decision is refused: who gives one
+ * may mean that decision. @throws usage with one issue per problem
+ */
+export function readReview(id: string, flags: ReviewFlags): WantedReview {
+  const { decision, label, brandId, rejectReason, watchlistReason, note, slug } = flags;
+  const given = { decision, label, rejectReason, watchlistReason, note, slug, brandId: integerOf(brandId) };
+  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const assetId = flags.assetId === undefined ? null : integerOf(flags.assetId);
+  const parsed = parseReviewRequest(id, { ...body, assetId: assetId ?? anyAssetId });
+  const foreign = (Object.keys(ofDecision) as (keyof typeof ofDecision)[])
+    .filter((name) => flags[name] !== undefined && ofDecision[name] !== decision)
+    .map((name) => `${name}: goes with ${ofDecision[name]} only`);
+  const isUnattended = flags.yes === true || flags.dryRun === true;
+  const missing =
+    isUnattended && assetId === null
+      ? ["assetId: needed with --yes and --dry-run: say which asset you decided about"]
+      : [];
+  const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
+  if (parsed.kind === "issues" || issues.length > 0)
+    throw new FlatlineError("usage", "this review cannot be sent:", { issues: flagIssues(issues) });
+  requireMeant(flags);
+  const { assetId: _assetId, ...request } = parsed.request;
+  return { request, assetId: typeof assetId === "number" ? assetId : null };
+}
+
+/** The request; the asset is the one that was named, else the one that was found. @throws usage without either */
+export function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
+  const { proposalId, ...body } = request;
+  const chosen = assetId ?? found?.assetId ?? null;
+  if (chosen === null)
+    throw new FlatlineError(
+      "usage",
+      "--asset-id is needed: the proposal is not in the review queue that could be read",
+    );
+  return { proposalId, assetId: chosen, ...body };
+}
+
+/** APPROVE blocks, with this label too: whoever says "false positive" most likely means REJECT. @throws usage */
+function requireMeant({ decision, label, yesBlockFalsePositive }: ReviewFlags): void {
+  if (decision !== "APPROVE" || label !== "False Positive" || yesBlockFalsePositive === true) return;
+  throw new FlatlineError(
+    "usage",
+    "APPROVE blocks the asset for every organization, with the label False Positive too: a good asset would be blocked " +
+      "for everyone. To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
+      "If you do mean to block it: --yes-block-false-positive",
+  );
+}
+
+/** The text as an integer where it is one, for the schema to judge. */
+function integerOf(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : text;
+}
