@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from "commander";
 
+import { loadCheckedConfig } from "../app/config-check.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
 import { renderJsonSchema } from "../config/json-schema.ts";
-import { findConfigPath, loadConfig } from "../config/load.ts";
+import { findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { suggest } from "../config/suggestions.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -180,7 +181,7 @@ function parseCount(text: string): number {
 async function load(context: CliContext, flag: string | undefined): Promise<{ path: string; config: Config }> {
   const { env, cwd } = context;
   const path = await findConfigPath({ flag, env, cwd });
-  return { path, config: await loadConfig({ path, cwd, env }) };
+  return { path, config: await loadCheckedConfig({ path, cwd, env }) };
 }
 
 function counted(count: number, noun: string): string {

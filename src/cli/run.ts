@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { createApp } from "../app/app.ts";
+import { loadCheckedConfig } from "../app/config-check.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { configFingerprint } from "../config/fingerprint.ts";
-import { findConfigPath, loadConfig, type LoadOptions } from "../config/load.ts";
+import { findConfigPath, type LoadOptions } from "../config/load.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
@@ -35,13 +36,13 @@ async function run(flags: { readonly config?: string; readonly watch?: boolean }
   const { env, cwd } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
-  const config = await loadConfig(load);
+  const config = await loadCheckedConfig(load);
   const logger = createLogger({
     ...config.log,
     write: (line) => context.stderr.write(line),
     colour: hasColour(context.stderr, env),
   });
-  const app = createApp(config, { ...context, logger, readConfig: () => loadConfig(load) });
+  const app = createApp(config, { ...context, logger, readConfig: () => loadCheckedConfig(load) });
   await app.start();
   // What a reload could not apply is in the log and in the metrics.
   const reload = (): void => void app.reload().catch(() => undefined);

@@ -12,7 +12,7 @@ import { resolveConfig } from "./resolve.ts";
 import { listenProblem, parseListen } from "./schema-values.ts";
 import { includeSchema, rootSchema } from "./schema.ts";
 import { readSecrets } from "./secrets.ts";
-import { checkTemplates } from "./template-check.ts";
+import { checkTemplates, type TemplateCheck } from "./template-check.ts";
 import { problemAt, validateDocument, valueAt } from "./validation.ts";
 
 export interface LoadOptions {
@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly path: string;
   readonly cwd: string;
   readonly env: Environment;
+  /** Tries the templates of webhooks; absent: only their grammar is looked at. */
+  readonly checkTemplate?: TemplateCheck;
 }
 
 // A hundred thousand organizations as objects; a file larger than this was named by mistake.
@@ -43,7 +45,8 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     return data === null ? [] : [{ document, organizations: data.organizations }];
   });
   // Without the main file's receivers and source, what the rest refers to cannot be judged.
-  if (main.isReadable) problems.push(...checkRelations(main, included), ...(await checkTemplates(main)));
+  if (main.isReadable)
+    problems.push(...checkRelations(main, included), ...(await checkTemplates(main, options.checkTemplate)));
   const secrets = await readSecrets(main, included);
   problems.push(...secrets.problems);
   const environmentListen = readEnvironmentListen(main, options.env, problems);

@@ -4,6 +4,7 @@ import type { ConfigDocument } from "./document.ts";
 import { parseDuration } from "./durations.ts";
 import { parseRateLimit, type ReceiverInput } from "./schema-receiver.ts";
 import type { SecretBook } from "./secrets.ts";
+import { defaultContentType } from "./template-check.ts";
 
 const pagerdutyUrl = "https://events.pagerduty.com/v2/enqueue";
 
@@ -43,7 +44,7 @@ export function resolveReceiver(
         secrets: all("secret"),
         format: receiver.format,
         template: receiver.template ?? null,
-        contentType: receiver.contentType ?? "application/json",
+        contentType: receiver.contentType ?? defaultContentType,
         headers: secrets.headersOf(document, path),
       };
     case "alertmanager":

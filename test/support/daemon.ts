@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createApp, type App } from "../../src/app/app.ts";
+import { loadCheckedConfig } from "../../src/app/config-check.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../src/base/time.ts";
-import { loadConfig } from "../../src/config/load.ts";
 import { openStore } from "../../src/store/open.ts";
 
 /** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
@@ -46,7 +46,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
       await store.close();
     },
     start: async () => {
-      const app = createApp(await loadConfig(load), {
+      const app = createApp(await loadCheckedConfig(load), {
         env: {},
         cwd: path,
         clock,
@@ -54,7 +54,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
         version: "0.0.0",
         nodeVersion: "24.0.0",
         logger: createSilentLogger(),
-        readConfig: () => loadConfig(load),
+        readConfig: () => loadCheckedConfig(load),
         withProcessMetrics: false,
       });
       await app.start();

@@ -1,0 +1,22 @@
+import { asFlatlineError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import { loadConfig, type LoadOptions } from "../config/load.ts";
+
+/**
+ * The configuration, with each webhook's template compiled and tried on a sample of every kind of notification: one that
+ * would fail at the first alert is told with all other problems. @throws invalid_config
+ */
+export function loadCheckedConfig(options: Omit<LoadOptions, "checkTemplate">): Promise<Config> {
+  return loadConfig({ ...options, checkTemplate });
+}
+
+async function checkTemplate(template: string, contentType: string): Promise<string | null> {
+  // Loaded only when somebody has a template: most commands start without it.
+  const tried = await import("../receivers/template.ts");
+  try {
+    tried.checkTemplate(template, contentType);
+    return null;
+  } catch (error) {
+    return `cannot be used: ${asFlatlineError(error).message.split("\n", 1)[0] ?? ""}`;
+  }
+}
