@@ -42,7 +42,9 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     await inSlices(() =>
       store.transaction(({ verdicts }) => verdicts.compact({ nowMs, retentionMs, maxRows: rowsPerSlice })),
     );
-    await inSlices(() => store.alerts.pruneHistory({ beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice }));
+    const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
+    await inSlices(() => store.alerts.pruneHistory(pastRetention));
+    await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;
       await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));

@@ -225,6 +225,19 @@ describe("the outbox", () => {
     ]);
   });
 
+  it("forgets old dead letters in slices, and nothing that waits", async () => {
+    for (const id of ["one", "two", "three"]) await enqueue(id);
+    await enqueue("young", { createdAtMs: nowMs + 1 });
+    await claim();
+    for (const id of ["one", "two", "young"]) await outbox.deadLetter(id, owner, "gone");
+
+    const first = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 1 });
+    const second = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 2 });
+
+    expect([first.hasMore, second.hasMore]).toEqual([true, false]);
+    expect(idsOf(await outbox.list())).toEqual(["three", "young"]);
+  });
+
   it("lists a backlog of a thousand, oldest first", async () => {
     await opened.store.transaction(async (parts) => {
       for (let index = 0; index < 1_001; index++)

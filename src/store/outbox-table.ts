@@ -140,6 +140,16 @@ export function createOutboxStore(db: Db): OutboxStore {
       const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
       return numDeletedRows > 0n;
     },
+    pruneDeadLetters: async ({ beforeMs, maxRows }) => {
+      const old = db
+        .selectFrom("outbox")
+        .select("seq")
+        .where("state", "=", "dead")
+        .where("created_at_ms", "<=", beforeMs)
+        .limit(maxRows);
+      const { numDeletedRows } = await db.deleteFrom("outbox").where("seq", "in", old).executeTakeFirst();
+      return { hasMore: numDeletedRows >= BigInt(maxRows) };
+    },
   };
 }
 

@@ -58,4 +58,6 @@ export interface OutboxStore {
   retry(id: string, nowMs: number): Promise<boolean>;
   /** Deletes it; one under way may still arrive. False: no such entry. */
   discard(id: string): Promise<boolean>;
+  /** Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, at most `maxRows` at a time. */
+  pruneDeadLetters(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }
