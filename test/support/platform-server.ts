@@ -118,13 +118,19 @@ export interface CallAnswer {
   readonly json: unknown;
 }
 
-export async function startPlatformServer(
-  options: Partial<Pick<ApiV2Options, "apiFor" | "authenticate">> & { readonly nowMs?: () => number } = {},
-): Promise<PlatformServer> {
+export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFor" | "authenticate">> {
+  /** [platformNowMs] */
+  readonly nowMs?: () => number;
+  /** Fills the store [platformFixture]. */
+  readonly seed?: (store: Store) => Promise<unknown>;
+}
+
+export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "flatline-platform-"));
   const clock = { ...createSystemClock(), nowMs: options.nowMs ?? (() => platformNowMs) };
   const store = await openStore({ path: path.join(folder, "flatline.db"), clock });
-  await importFixtures({ store, clock, files: [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }] });
+  const fixture = [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }];
+  await (options.seed === undefined ? importFixtures({ store, clock, files: fixture }) : options.seed(store));
   const counted: string[] = [];
   const logged: WebWorld["logged"] = [];
   const log = (fields: object, message: string): void => void logged.push({ fields, message });
