@@ -59,7 +59,12 @@ export interface AlertStore {
   save(state: AlertState): Promise<void>;
   remove(alertId: string): Promise<void>;
   appendHistory(entry: AlertHistoryEntry): Promise<void>;
-  history(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly AlertHistoryEntry[]>;
+  history(query: {
+    check: CheckName;
+    slug: string;
+    fromMs: number;
+    limit: number;
+  }): Promise<readonly AlertHistoryEntry[]>;
   /** Deletes history at or before `beforeMs`, at most `maxRows` at a time. */
   pruneHistory(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

@@ -86,14 +86,12 @@ function boundReport(report: CheckReport, bounds: Bounds): CheckReport {
       severity: result.severity,
       observed: boundMap(result.observed, bounds),
       threshold: boundMap(result.threshold, bounds),
-      findings: result.findings
-        .slice(0, bounds.findings)
-        .map(({ kind, ref, severity, message }) => ({
-          kind: cut(kind),
-          ref: cut(ref),
-          severity,
-          message: cut(message),
-        })),
+      findings: result.findings.slice(0, bounds.findings).map(({ kind, ref, severity, message }) => ({
+        kind: cut(kind),
+        ref: cut(ref),
+        severity,
+        message: cut(message),
+      })),
       suggestedAction: result.suggestedAction === null ? null : cut(result.suggestedAction),
       appUrl: result.appUrl === null ? null : cut(result.appUrl),
     },

@@ -46,9 +46,20 @@ export interface ScheduleStore {
   /** All rows' scheduleKey and due time, to compute `wanted`. */
   entries(): Promise<readonly ScheduleEntry[]>;
   /** Leases up to `limit` due rows that nobody holds, the longest due first. */
-  claimDue(claim: { nowMs: number; owner: string; leaseUntilMs: number; limit: number }): Promise<readonly ClaimedRun[]>;
+  claimDue(claim: {
+    nowMs: number;
+    owner: string;
+    leaseUntilMs: number;
+    limit: number;
+  }): Promise<readonly ClaimedRun[]>;
   /** Leases this one now whatever its due time (POST …/run); null when a run of it is under way or it does not exist. */
-  claimNow(claim: { check: CheckName; slug: string; nowMs: number; owner: string; leaseUntilMs: number }): Promise<ClaimedRun | null>;
+  claimNow(claim: {
+    check: CheckName;
+    slug: string;
+    nowMs: number;
+    owner: string;
+    leaseUntilMs: number;
+  }): Promise<ClaimedRun | null>;
   /** Extends the leases of these runs, expired ones too, where `owner` still holds them with the same fence. */
   renewLeases(renewal: { runs: readonly ClaimedRun[]; owner: string; leaseUntilMs: number }): Promise<void>;
   /** Earliest due time of the rows that nobody holds (an expired lease counts as its expiry); null when there is none. */
