@@ -3,6 +3,7 @@ import { registerAlerts } from "./alerts.ts";
 import { registerCheck } from "./check.ts";
 import { configCommand } from "./config.ts";
 import type { RegisterCommand } from "./context.ts";
+import { registerDrill } from "./drill.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImportFixture } from "./import-fixture.ts";
 import { registerKeys } from "./keys.ts";
@@ -21,6 +22,7 @@ export const commands: readonly RegisterCommand[] = [
   registerAlerts,
   registerSilence,
   registerNotify,
+  registerDrill,
   registerOutbox,
   registerImportFixture,
   registerKeys,

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNotifier } from "../alerting/notifier.ts";
+import { createOutbox, type Outbox } from "../alerting/outbox.ts";
+import { createRecorder } from "../alerting/record.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { createHttpDispatcher } from "../base/http.ts";
+import { ReleaseStack } from "../base/lifecycle.ts";
+import { createSilentLogger, type Logger } from "../base/logger.ts";
+import { secondMs } from "../base/time.ts";
+import type { Config, ReceiverConfig } from "../config/config.ts";
+import { suggest } from "../config/suggestions.ts";
+import { createReceiver } from "../receivers/create-receiver.ts";
+import { openStore } from "../store/open.ts";
+import { createDrillBoard, type DrillBoard, type DrillStep } from "./drill-board.ts";
+import { createShadow, drillSettings, drillSlug, type Shadow } from "./drill-shadow.ts";
+import type { PartsDeps } from "./parts.ts";
+
+export interface DrillOptions {
+  /** Names of receivers; none: all that are configured. */
+  readonly receivers: readonly string[];
+  /** How long to wait for each of the two messages to be accepted. */
+  readonly timeoutMs: number;
+}
+
+/** What a drill did, step by step. */
+export interface DrillReport {
+  /** The shadow organization. */
+  readonly slug: string;
+  /** Every receiver accepted everything that it wants. */
+  readonly isPassed: boolean;
+  readonly steps: readonly DrillStep[];
+  /** All steps together. */
+  readonly tookMs: number;
+}
+
+const closeWithinMs = 5 * secondMs;
+
+/**
+ * Sends a synthetic regression of a shadow organization through evaluation, alert, outbox and the real receivers, then its
+ * end, all marked as a drill. It has a store of its own in the temporary folder, which is removed: the daemon's store,
+ * metrics and organizations see nothing of it. @throws usage for a receiver that is not configured, or when there is none
+ */
+export async function runDrill(
+  config: Config,
+  deps: PartsDeps & { readonly logger: Logger; readonly signal: AbortSignal },
+  options: DrillOptions,
+): Promise<DrillReport> {
+  const chosen = chooseReceivers(config, options.receivers);
+  const { clock } = deps;
+  const startedMs = clock.monotonicMs();
+  const stack = new ReleaseStack();
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-drill-"));
+    stack.add("folder", () => rm(folder, { recursive: true, force: true }));
+    const store = await openStore({ path: join(folder, "drill.db"), clock });
+    stack.add("store", () => store.close());
+    const dispatcher = createHttpDispatcher({ env: deps.env });
+    stack.add("connections", () => dispatcher.destroy());
+
+    const board = createDrillBoard(clock);
+    const common = {
+      clock,
+      logger: createSilentLogger(),
+      newId: (): string => randomUUID(),
+      settings: () => drillSettings(config, chosen),
+    };
+    const recorder = createRecorder({ ...common, store, onChange: () => undefined });
+    const notifier = createNotifier({ ...common, store, onEnqueued: () => outbox.wake() });
+    const outbox: Outbox = createOutbox({
+      store: store.outbox,
+      clock,
+      random: deps.random,
+      logger: createSilentLogger(),
+      metrics: { notificationAttempt: () => undefined },
+      owner: randomUUID(),
+      receivers: chosen.map((receiver) => ({
+        receiver: board.watch(createReceiver(receiver, { dispatcher, logger: deps.logger })),
+        timeoutMs: receiver.timeoutMs,
+        maxAgeMs: receiver.maxAgeMs,
+        // Two messages are no flood; a limit of one a minute would make the second one late.
+        rateLimit: null,
+      })),
+      resend: () => Promise.resolve(null),
+    });
+    outbox.start();
+    stack.add("outbox", () => outbox.stop(0));
+
+    const shadow = createShadow({ store, clock, recorder });
+    for (const phase of ["firing", "resolved"] as const) {
+      await runPhase(phase, { shadow, board, notify: () => notifier.runOnce(), signal: deps.signal, chosen, options });
+    }
+    const steps = board.steps();
+    const isPassed = steps.every(({ isOk }) => isOk);
+    return { slug: drillSlug, isPassed, steps, tookMs: clock.monotonicMs() - startedMs };
+  } finally {
+    await stack.releaseAll(clock, closeWithinMs);
+  }
+}
+
+interface PhaseParts {
+  readonly shadow: Shadow;
+  readonly board: DrillBoard;
+  readonly notify: () => Promise<{ readonly formed: number }>;
+  readonly signal: AbortSignal;
+  readonly chosen: readonly ReceiverConfig[];
+  readonly options: DrillOptions;
+}
+
+async function runPhase(
+  phase: "firing" | "resolved",
+  { shadow, board, notify, signal, chosen, options }: PhaseParts,
+): Promise<void> {
+  await board.time(`store ${phase === "firing" ? "a regression" : "its end"}`, () => shadow.store(phase));
+  const report = await board.time("evaluate", () => shadow.evaluate(signal), describeReport);
+  await board.time(
+    "change the alert",
+    () => shadow.record(report),
+    (changes) => ({
+      isOk: changes.includes(phase),
+      detail: changes.length === 0 ? "nothing changed" : changes.join(", "),
+    }),
+  );
+  const wanting = chosen.filter(({ sendResolved }) => phase === "firing" || sendResolved).map(({ name }) => name);
+  board.expect(phase, wanting);
+  const { formed } = await board.time("form notifications", notify, ({ formed }) => ({
+    isOk: formed === wanting.length,
+    detail: `${formed} for ${chosen.length} receiver${chosen.length === 1 ? "" : "s"}`,
+  }));
+  await board.settled(phase, formed === 0 ? 0 : options.timeoutMs, signal);
+  if (signal.aborted) {
+    const hint = phase === "firing" ? "receivers may have been told of its begin, and not of its end" : "";
+    throw new FlatlineError("unavailable", `the drill was stopped${hint === "" ? "" : `: ${hint}`}`);
+  }
+  board.note(
+    phase,
+    chosen.map(({ name }) => name).filter((name) => !wanting.includes(name)),
+  );
+}
+
+function describeReport(report: Awaited<ReturnType<Shadow["evaluate"]>>): { isOk: boolean; detail: string } {
+  if (report.kind === "error") return { isOk: false, detail: `${report.error.reason}: ${report.error.message}` };
+  const { currentCount, expectedCount } = report.result.observed;
+  return {
+    isOk: true,
+    detail: `${report.severity}: ${String(currentCount)} deaths where ${String(expectedCount)} were expected`,
+  };
+}
+
+function chooseReceivers(config: Config, names: readonly string[]): readonly ReceiverConfig[] {
+  const known = config.receivers.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const hint =
+      suggest(unknown, known) || (known.length === 0 ? "; none is configured" : `; there are ${known.join(", ")}`);
+    throw new FlatlineError("usage", `no receiver is named ${JSON.stringify(unknown)}${hint}`);
+  }
+  if (known.length === 0) {
+    const file = config.files[0] ?? "the configuration";
+    throw new FlatlineError("usage", `a drill needs a receiver, and ${file} has none`);
+  }
+  return config.receivers.filter(({ name }) => names.length === 0 || names.includes(name));
+}
