@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+import { createSystemClock, secondMs } from "../../src/base/time.ts";
+import { parseExposition } from "../support/exposition-parser.ts";
+import { eventually, promtool, readText, startProgram, type Program } from "../support/program.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const example = await readFile(join(root, "config.example.yaml"), "utf8");
+const clock = createSystemClock();
+
+/** The example as it is, but for the port, in a folder of its own with the sample beside it. */
+let folder: string;
+let program: Program;
+let url: string;
+let metrics: string;
+let tookMs: number;
+
+/** Which severity each organization has, by the series that is 1. */
+function severities(exposition: string): Record<string, string> {
+  const samples = parseExposition(exposition, "text").get("flatline_check_severity")?.samples ?? [];
+  return Object.fromEntries(
+    samples.filter(({ value }) => value === 1).map(({ labels }) => [labels["slug"] ?? "", labels["severity"] ?? ""]),
+  );
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-first-start-"));
+  await symlink(join(root, "examples"), join(folder, "examples"));
+  await writeFile(join(folder, "flatline.yaml"), example.replace("127.0.0.1:9640", "127.0.0.1:0"));
+  const startedAtMs = clock.monotonicMs();
+  program = startProgram(["run", "-c", "flatline.yaml"], { cwd: folder });
+  url = String((await program.untilLogged("flatline started"))["url"]);
+  metrics = await eventually(async () => {
+    const text = await readText(`${url}/metrics`);
+    return Object.keys(severities(text)).length === 4 ? text : null;
+  });
+  await program.untilLogged("alert firing", { slug: "ads-hosts", receiver: "console" });
+  await program.untilLogged("alert firing", { slug: "adware-hosts", receiver: "console" });
+  tookMs = clock.monotonicMs() - startedAtMs;
+});
+afterAll(async () => {
+  await program.kill();
+  await rm(folder, { recursive: true });
+});
+
+describe("the first start", () => {
+  it("shows one fail, one warn and the rest ok of real events", () => {
+    expect(severities(metrics)).toEqual({
+      "ads-hosts": "fail",
+      "adware-hosts": "warn",
+      "risk-hosts": "ok",
+      "tracker-hosts": "ok",
+    });
+  });
+
+  it("takes less than 5 s until metrics and log show it", () => {
+    expect(tookMs).toBeLessThan(5 * secondMs);
+  });
+
+  it("writes the delivered notifications, with their severities, into the log", () => {
+    const told = program.log().filter(({ msg }) => msg === "alert firing");
+
+    expect(told.map(({ slug, severity, event, level }) => ({ slug, severity, event, level }))).toEqual(
+      expect.arrayContaining([
+        { slug: "ads-hosts", severity: "fail", event: "firing", level: "error" },
+        { slug: "adware-hosts", severity: "warn", event: "firing", level: "warn" },
+      ]),
+    );
+    expect(told).toHaveLength(2);
+  });
+
+  it("counts them as delivered", async () => {
+    const exposition = await readText(`${url}/metrics`);
+
+    expect(exposition).toMatch(/^flatline_notifications_total\{receiver="console",outcome="delivered"\} [12]$/m);
+  });
+
+  it.skipIf(promtool.skipReason !== null)(`leaves promtool nothing to say`, async () => {
+    expect(promtool.complaints(await readText(`${url}/metrics`))).toBe("");
+  });
+
+  it("says only what is no trouble", () => {
+    expect(program.log().filter(({ level, msg }) => level !== "info" && msg !== "alert firing")).toEqual([]);
+    expect(program.stdout()).toBe("");
+  });
+});
+
+describe("config.example.yaml", () => {
+  it("listens on this machine only, reaches nobody and holds no secret", () => {
+    const { server, source, receivers } = parse(example) as {
+      server: unknown;
+      source: { type: string };
+      receivers: { type: string }[];
+    };
+
+    expect(server).toEqual({ listen: "127.0.0.1:9640" });
+    expect(source.type).toBe("embedded");
+    expect(receivers.map(({ type }) => type)).toEqual(["log"]);
+    expect(example).not.toContain("${");
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+});
