@@ -48,11 +48,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function runOnce(): Promise<NotifierRun> {
     const settings = options.settings();
-    const glance = await planNow(store, settings);
+    const glance = await planNow(store, settings, false);
     if (glance === null) return { formed: 0, nextAtMs: null };
     if (!hasWork(glance.plan)) return { formed: 0, nextAtMs: nextLook(glance) };
     const done = await store.transaction(async (parts) => {
-      const planned = await planNow(parts, settings);
+      const planned = await planNow(parts, settings, true);
       if (planned === null) return null;
       return { ...planned, formed: await carryOut(parts, settings, planned) };
     });
@@ -65,8 +65,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return { formed: done.formed.length, nextAtMs: nextLook(done) };
   }
 
-  async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
-    const tracked = await loadTracked(parts, settings, clock.nowMs(), newId);
+  async function planNow(parts: StoreParts, settings: AlertingSettings, isFinal: boolean): Promise<Planned | null> {
+    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs(), newId, isFinal });
     return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
   }
 
@@ -76,14 +76,16 @@ export function createNotifier(options: NotifierOptions): Notifier {
     { tracked, plan }: Planned,
   ): Promise<readonly Notification[]> {
     const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
+    const seqs = plan.notifications.flatMap(({ notices }) => notices.flatMap(({ seq }) => seq ?? []));
+    const stored = await parts.notices.snapshots([...new Set(seqs)]);
     const snapshots = new Map<string, AlertSnapshot>();
     const fleets = new Map<string, FleetNotice>();
     const formed: Notification[] = [];
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
       for (const notice of notices)
-        shown.push(composeNotice(notice, await snapshotFor(parts, alerts, snapshots, notice)));
-      if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, await fleetNotice(parts, tracked, fleet));
+        shown.push(composeNotice(notice, await snapshotFor(parts, alerts, stored, snapshots, notice)));
+      if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
       const notification = composeNotification({
         id: newId(),
         receiver,
@@ -95,13 +97,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
       await enqueue(parts, notification);
       formed.push(notification);
     }
-    for (const told of plan.told) await parts.notices.saveTold(told);
+    await parts.notices.saveTold(plan.told);
     for (const state of plan.receiverStates) await parts.notices.saveReceiverState(state);
     if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
-    for (const { id, live, changes } of plan.settled) {
-      if (live === null) await parts.notices.forgetAlert(id);
-      else await parts.notices.settle(id, changes.at(-1)?.seq ?? 0);
-    }
+    await parts.notices.settle(plan.settled.flatMap(({ id, live }) => (live === null ? [] : [id])));
+    await parts.notices.forgetAlerts(plan.settled.flatMap(({ id, live }) => (live === null ? [id] : [])));
     return formed;
   }
 
@@ -113,7 +113,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function resend(receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(store, settings, clock.nowMs(), newId);
+    const tracked = await loadTracked(store, { settings, nowMs: clock.nowMs(), newId, isFinal: true });
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
@@ -136,7 +136,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       receiver,
       nowMs,
       externalUrl: settings.externalUrl,
-      fleet: isFleetKnown ? await fleetNotice(store, tracked, fleet) : null,
+      fleet: isFleetKnown ? fleetNotice(tracked, fleet) : null,
       alerts: shown,
     });
   }
@@ -178,14 +178,15 @@ async function enqueue(parts: StoreParts, notification: Notification): Promise<v
 async function snapshotFor(
   parts: StoreParts,
   alerts: ReadonlyMap<string, TrackedAlert>,
+  stored: ReadonlyMap<number, string>,
   known: Map<string, AlertSnapshot>,
   { alertId, seq }: PlannedNotice,
 ): Promise<AlertSnapshot> {
   const key = `${seq ?? "live"} ${alertId}`;
   let snapshot = known.get(key);
   if (snapshot === undefined) {
-    const text = seq === null ? null : await parts.notices.snapshot(seq);
-    snapshot = text === null ? await liveSnapshot(parts, alerts.get(alertId)) : readSnapshot(text);
+    const text = seq === null ? undefined : stored.get(seq);
+    snapshot = text === undefined ? await liveSnapshot(parts, alerts.get(alertId)) : readSnapshot(text);
     known.set(key, snapshot);
   }
   return snapshot;
@@ -200,12 +201,13 @@ async function liveSnapshot(parts: StoreParts, alert: TrackedAlert | undefined):
   return snapshotOf(state, report, context, null);
 }
 
-async function fleetNotice(parts: StoreParts, { input }: Tracked, fleet: FleetState): Promise<FleetNotice> {
-  const reports = [];
-  for (const alert of input.alerts) {
-    if (alert.live === null || !isFleetAlert(alert)) continue;
-    const report = reportFor("verdict", await parts.schedule.state(alert.live.check, alert.slug));
-    if (report !== null) reports.push(report);
-  }
+function fleetNotice({ input, spikeStates }: Tracked, fleet: FleetState): FleetNotice {
+  const spiking = new Set(
+    input.alerts.filter((alert) => alert.live !== null && isFleetAlert(alert)).map(({ slug }) => slug),
+  );
+  const reports = spikeStates
+    .filter(({ slug }) => spiking.has(slug))
+    .map((state) => reportFor("verdict", state))
+    .filter((report) => report !== null);
   return composeFleet(fleet, { organizations: input.organizations, spiking: countSpiking(input.alerts), reports });
 }

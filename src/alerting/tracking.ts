@@ -1,8 +1,10 @@
 import type { AlertState } from "../store/alerts.ts";
 import type { AlertChange, ToldState } from "../store/notices.ts";
+import type { CheckState } from "../store/schedule.ts";
 import type { StoreParts } from "../store/store.ts";
 import type { PlanInput } from "./grouping.ts";
 import { countSpiking } from "./grouping.ts";
+import { isFleetAlert } from "./news.ts";
 import { matches } from "./matching.ts";
 import { isSilenced, ruleOf, rulesAt } from "./silences.ts";
 import type { AlertingSettings, SilenceRule } from "./settings.ts";
@@ -13,15 +15,21 @@ export interface Tracked {
   readonly input: PlanInput;
   /** Those of the configuration and those made at run time, ended ones that still matter included. */
   readonly silences: readonly SilenceRule[];
+  /** States of the spike check; empty where no fleet verdict can be at stake. */
+  readonly spikeStates: readonly CheckState[];
+}
+
+export interface LoadOptions {
+  readonly settings: AlertingSettings;
+  readonly nowMs: number;
+  readonly newId: () => string;
+  /** The plan is carried out: everything that notifications show is read. Else only what a plan without changes needs. */
+  readonly isFinal: boolean;
 }
 
 /** Reads what fires, what has changed and what was told; null when there is nothing of which anybody could be told. */
-export async function loadTracked(
-  parts: StoreParts,
-  settings: AlertingSettings,
-  nowMs: number,
-  newId: () => string,
-): Promise<Tracked | null> {
+export async function loadTracked(parts: StoreParts, options: LoadOptions): Promise<Tracked | null> {
+  const { settings, nowMs, newId } = options;
   const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
   const changes = await parts.notices.changes();
   const fleet = await parts.notices.liveFleet("dead-asset-spike");
@@ -30,22 +38,23 @@ export async function loadTracked(
   const oldestMs = changes.reduce((oldest, { atMs }) => Math.min(oldest, atMs), nowMs);
   const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
   const alerts = trackAlerts({ live, changes, told, silences, settings, nowMs });
-  const isFleetPossible =
-    settings.fleet !== null && changes.length > 0 && countSpiking(alerts) >= settings.fleet.minOrganizations;
   const receiverStates = new Map((await parts.notices.receiverStates()).map((state) => [state.receiver, state]));
-  const organizations = isFleetPossible || fleet !== null ? await countOrganizations(parts, alerts) : 0;
-  return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences };
+  const isFleet =
+    fleet !== null || (settings.fleet !== null && countSpiking(alerts) >= settings.fleet.minOrganizations);
+  // All last reports of a fleet are megabytes: without a change nobody asks for them.
+  const isNeeded = isFleet && (options.isFinal || changes.length > 0);
+  const spikeStates = isNeeded
+    ? (await parts.schedule.states()).filter(({ check }) => check === "dead-asset-spike")
+    : [];
+  const organizations = countOrganizations(spikeStates, alerts);
+  return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences, spikeStates };
 }
 
 /** Organizations whose last run of the spike check gave a result, or whose alert of it fires (CONTRACT 7, Fleet verdict). */
-async function countOrganizations(parts: StoreParts, alerts: readonly TrackedAlert[]): Promise<number> {
+function countOrganizations(states: readonly CheckState[], alerts: readonly TrackedAlert[]): number {
   const slugs = new Set<string>();
-  for (const { check, slug, severity } of await parts.schedule.states()) {
-    if (check === "dead-asset-spike" && severity !== null && severity !== "unknown") slugs.add(slug);
-  }
-  for (const { live, check, kind, slug } of alerts) {
-    if (live !== null && check === "dead-asset-spike" && kind === "verdict") slugs.add(slug);
-  }
+  for (const { slug, severity } of states) if (severity !== null && severity !== "unknown") slugs.add(slug);
+  for (const alert of alerts) if (alert.live !== null && isFleetAlert(alert)) slugs.add(alert.slug);
   return slugs.size;
 }
 

@@ -82,38 +82,52 @@ export function createNoticeStore(db: Db): NoticeStore {
         reason: row.reason,
       }));
     },
-    snapshot: async (seq) => {
-      const row = await db.selectFrom("alert_changes").select("snapshot").where("seq", "=", seq).executeTakeFirst();
-      return row?.snapshot ?? null;
+    snapshots: async (seqs) => {
+      const found = new Map<number, string>();
+      for (const slice of slices(seqs)) {
+        const rows = await db
+          .selectFrom("alert_changes")
+          .select(["seq", "snapshot"])
+          .where("seq", "in", slice)
+          .execute();
+        for (const { seq, snapshot } of rows) found.set(seq, snapshot);
+      }
+      return found;
     },
     lastSnapshot: async (alertId) => {
       const changes = db.selectFrom("alert_changes").select("snapshot").where("alert_id", "=", alertId);
       return (await changes.orderBy("seq", "desc").limit(1).executeTakeFirst())?.snapshot ?? null;
     },
-    settle: async (alertId, throughSeq) => {
-      const settled = db.updateTable("alert_changes").set({ is_settled: 1 });
-      await settled
-        .where("alert_id", "=", alertId)
-        .where("seq", "<=", throughSeq)
-        .where("is_settled", "=", 0)
-        .execute();
-      const changes = db.selectFrom("alert_changes").where("alert_id", "=", alertId);
-      const last = await changes.select(({ fn }) => fn.max("seq").as("seq")).executeTakeFirst();
-      const gone = db.deleteFrom("alert_changes").where("alert_id", "=", alertId).where("is_settled", "=", 1);
-      if (typeof last?.seq === "number") await gone.where("seq", "<", last.seq).execute();
+    settle: async (alertIds) => {
+      for (const slice of slices(alertIds)) {
+        await db.updateTable("alert_changes").set({ is_settled: 1 }).where("alert_id", "in", slice).execute();
+        const changes = db.selectFrom("alert_changes").where("alert_id", "in", slice).groupBy("alert_id");
+        const last = changes.select(({ fn }) => fn.max("seq").as("seq"));
+        await db.deleteFrom("alert_changes").where("alert_id", "in", slice).where("seq", "not in", last).execute();
+      }
     },
     told: async () => (await db.selectFrom("alert_told").selectAll().execute()).map(toldOf),
-    saveTold: async ({ receiver, alertId, seq, severity, toldAtMs, isEnded }) => {
-      const row = { alert_id: alertId, receiver, seq, severity, told_at_ms: toldAtMs, is_ended: isEnded ? 1 : 0 };
-      await db
-        .insertInto("alert_told")
-        .values(row)
-        .onConflict((conflict) => conflict.columns(["alert_id", "receiver"]).doUpdateSet(row))
-        .execute();
+    saveTold: async (told) => {
+      for (const slice of slices(told)) {
+        await db
+          .insertInto("alert_told")
+          .values(slice.map(toldRow))
+          .onConflict((conflict) =>
+            conflict.columns(["alert_id", "receiver"]).doUpdateSet((row) => ({
+              seq: row.ref("excluded.seq"),
+              severity: row.ref("excluded.severity"),
+              told_at_ms: row.ref("excluded.told_at_ms"),
+              is_ended: row.ref("excluded.is_ended"),
+            })),
+          )
+          .execute();
+      }
     },
-    forgetAlert: async (alertId) => {
-      await db.deleteFrom("alert_changes").where("alert_id", "=", alertId).execute();
-      await db.deleteFrom("alert_told").where("alert_id", "=", alertId).execute();
+    forgetAlerts: async (alertIds) => {
+      for (const slice of slices(alertIds)) {
+        await db.deleteFrom("alert_changes").where("alert_id", "in", slice).execute();
+        await db.deleteFrom("alert_told").where("alert_id", "in", slice).execute();
+      }
     },
     forgetReceiversExcept: async (receivers) => {
       // An empty list would be "not in ()", which not every database takes.
@@ -165,6 +179,20 @@ export function createNoticeStore(db: Db): NoticeStore {
     fleets: async (limit) =>
       (await db.selectFrom("fleets").selectAll().orderBy("starts_at_ms", "desc").limit(limit).execute()).map(fleetOf),
   };
+}
+
+// One statement a slice: an engine bounds the number of its parameters.
+const rowsPerStatement = 500;
+
+function slices<Row>(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [];
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    parts.push(rows.slice(start, start + rowsPerStatement));
+  return parts;
+}
+
+function toldRow({ receiver, alertId, seq, severity, toldAtMs, isEnded }: ToldState): NoticeTables["alert_told"] {
+  return { alert_id: alertId, receiver, seq, severity, told_at_ms: toldAtMs, is_ended: isEnded ? 1 : 0 };
 }
 
 function toldOf(row: NoticeTables["alert_told"]): ToldState {

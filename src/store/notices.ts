@@ -63,16 +63,16 @@ export interface NoticeStore {
   appendChange(change: NewAlertChange): Promise<void>;
   /** All changes that somebody may have to be told of, in order. */
   changes(): Promise<readonly AlertChange[]>;
-  /** The snapshot of one change; null when it is gone. */
-  snapshot(seq: number): Promise<string | null>;
+  /** The snapshots of these changes by seq; those that are gone are absent. */
+  snapshots(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The snapshot of the alert's last change, settled or not; null when it never changed. */
   lastSnapshot(alertId: string): Promise<string | null>;
-  /** Nobody waits for these any more: all go but the alert's last one, which is kept for its snapshot. */
-  settle(alertId: string, throughSeq: number): Promise<void>;
+  /** Nobody waits for the changes of these alerts: all go but each one's last, which is kept for its snapshot. */
+  settle(alertIds: readonly string[]): Promise<void>;
   told(): Promise<readonly ToldState[]>;
-  saveTold(told: ToldState): Promise<void>;
-  /** The alert ended and every receiver is through with it. */
-  forgetAlert(alertId: string): Promise<void>;
+  saveTold(told: readonly ToldState[]): Promise<void>;
+  /** These ended, and every receiver is through with them. */
+  forgetAlerts(alertIds: readonly string[]): Promise<void>;
   /** Receivers that a reload removed: what they were told is void. */
   forgetReceiversExcept(receivers: readonly string[]): Promise<void>;
   receiverStates(): Promise<readonly ReceiverState[]>;
