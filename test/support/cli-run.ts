@@ -16,10 +16,13 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
+  /** What a person types on the terminal that is there then; none: there is no terminal. */
+  readonly typed?: string;
 }
 
-/** Runs the program in this process, as cli/main.ts does, without a terminal. */
+/** Runs the program in this process, as cli/main.ts does; without a terminal unless something is typed. */
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliOutcome> {
+  const isTerminal = options.typed !== undefined;
   let exitCode = 0;
   let stdout = "";
   let stderr = "";
@@ -28,9 +31,9 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     cwd: options.cwd,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    stdout: { write: (text) => void (stdout += text), isTerminal: false, columns: 80 },
-    stderr: { write: (text) => void (stderr += text), isTerminal: false, columns: 80 },
-    stdin: Readable.from([]),
+    stdout: { write: (text) => void (stdout += text), isTerminal, columns: 80 },
+    stderr: { write: (text) => void (stderr += text), isTerminal, columns: 80 },
+    stdin: Object.assign(Readable.from(options.typed === undefined ? [] : [options.typed]), { isTTY: isTerminal }),
     clock: options.clock ?? createSystemClock(),
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
