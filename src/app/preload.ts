@@ -1,8 +1,10 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
+import { importFixtures } from "../service/fixture.ts";
 import { importEvents } from "../store/event-import.ts";
 import type { Store } from "../store/store.ts";
+import { readFixtureText } from "./fixture-text.ts";
 
 export interface PreloadDeps {
   readonly store: Store;
@@ -12,16 +14,27 @@ export interface PreloadDeps {
   readonly logger: Logger;
 }
 
-/** Imports `source.preload` into a store without events, so that a first start has something to look at (CONTRACT 4). */
+/**
+ * Imports `source.preload` into an empty store, so that a first start has something to look at (CONTRACT 4): events when there
+ * is none, fixtures when there is no organization, so that a start that was cut short is made up for by the next.
+ */
 export async function preload(config: Config, deps: PreloadDeps): Promise<void> {
   const { source } = config;
   if (source.type !== "embedded" || source.preload.length === 0) return;
-  if (!(await deps.store.events.isEmpty())) return;
-  for (const entry of source.preload) await preloadOne(entry, deps);
+  const isEmpty = {
+    events: await deps.store.events.isEmpty(),
+    fixture: (await deps.store.platform.organizations.slugs()).length === 0,
+  };
+  for (const entry of source.preload) if (isEmpty[entry.kind]) await preloadOne(entry, deps);
 }
 
-async function preloadOne(entry: PreloadConfig, { path, clock, logger }: PreloadDeps): Promise<void> {
-  if (entry.kind === "fixture") return;
+async function preloadOne(entry: PreloadConfig, { store, path, clock, logger }: PreloadDeps): Promise<void> {
+  if (entry.kind === "fixture") {
+    const text = await readFixtureText(entry.path, entry.path);
+    const { reports, organizations } = await importFixtures({ store, clock, files: [{ name: entry.path, text }] });
+    logger.info({ file: entry.path, reports, organizations }, "fixture preloaded");
+    return;
+  }
   const { received, slugs } = await importEvents({
     databasePath: path,
     files: [entry.path],
