@@ -1,14 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../support/cli-run.ts";
-import { eventually, freePort, makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
 import { platformFixture, platformKeys, rejection, startPlatformServer } from "../support/platform-server.ts";
+import { startDaemon } from "../support/program.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 
 let folder: DaemonFolder;
@@ -233,22 +231,17 @@ organizations: [acme, { slug: globex, apiKey: of-globex }]
 
 describe("a daemon that is killed right after it answered", () => {
   it("has kept every review that it answered with 200", async () => {
-    const port = await freePort();
-    await folder.configure(embedded(`127.0.0.1:${port}`));
+    await folder.configure(embedded("127.0.0.1:0"));
     await importFixture();
-    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-    const daemon = spawn(process.execPath, [main, "run"], { cwd: folder.path, stdio: "ignore" });
-    const exited = once(daemon, "exit");
-    await eventually(async () => (await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => null))?.status === 200);
+    await using daemon = await startDaemon([], { cwd: folder.path });
 
     const [method, target, { body }] = rejection(301);
-    const response = await fetch(`http://127.0.0.1:${port}/api/v2${target}`, {
+    const response = await fetch(`${daemon.url}/api/v2${target}`, {
       method,
       headers: { "x-api-key": platformKeys.acme },
       body: JSON.stringify(body),
     });
-    daemon.kill("SIGKILL");
-    await exited;
+    await daemon.kill();
     const again = await cli([
       "proposals",
       "review",
