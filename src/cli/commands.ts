@@ -5,6 +5,7 @@ import { configCommand } from "./config.ts";
 import type { RegisterCommand } from "./context.ts";
 import { registerDrill } from "./drill.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
+import { registerImportEvents } from "./import-events.ts";
 import { registerImportFixture } from "./import-fixture.ts";
 import { registerKeys } from "./keys.ts";
 import { registerNotify } from "./notify.ts";
@@ -24,6 +25,7 @@ export const commands: readonly RegisterCommand[] = [
   registerNotify,
   registerDrill,
   registerOutbox,
+  registerImportEvents,
   registerImportFixture,
   registerKeys,
   registerReports,

@@ -37,7 +37,7 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number): Promise<
   await sql`
     INSERT INTO event_extents (slug_id, import_id, first_at_ms) VALUES (${slugId}, ${directImportId}, ${atMs})
     ON CONFLICT DO UPDATE SET first_at_ms = min(first_at_ms, excluded.first_at_ms)`.execute(db);
-  if (event.status !== deadStatus) return true;
+  if (event.status !== deadStatus || count === 0) return true;
   for (const [table, span, spanMs] of [
     ["event_minutes", "minute", minuteMs],
     ["event_hours", "hour", hourMs],

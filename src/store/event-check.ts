@@ -75,11 +75,8 @@ export async function checkInputs(
   }
   if (issues.length > 0) {
     const count = issues.length > mostIssues ? `more than ${mostIssues}` : String(issues.length);
-    throw new FlatlineError(
-      "invalid_data",
-      `nothing was stored: ${count} bad ${issues.length === 1 ? "line" : "lines"}`,
-      { issues },
-    );
+    const noun = `${inputs.some(({ allowsArray }) => allowsArray) ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
+    throw new FlatlineError("invalid_data", `nothing was stored: ${count} bad ${noun}`, { issues });
   }
   return { names, files, rows, firstAtMs, lastAtMs, slugFirstAtMs };
 }

@@ -268,8 +268,8 @@ export class CsvParser implements RowParser {
     row.count = 1;
     if (columns.count >= 0 && starts[columns.count] !== ends[columns.count]) {
       row.count = countOf(bytes, starts[columns.count] ?? 0, ends[columns.count] ?? 0);
-      if (row.count < 1) {
-        return `count ${excerpt(this.#text(bytes, columns.count))} is not a whole number from 1 to ${largestCount}`;
+      if (row.count < 0) {
+        return `count ${excerpt(this.#text(bytes, columns.count))} is not a whole number up to ${largestCount}`;
       }
     }
     return null;
@@ -308,9 +308,9 @@ function instantOf(bytes: Buffer, start: number, end: number): number {
 }
 
 function countOf(bytes: Buffer, start: number, end: number): number {
-  if (end - start > 10) return 0;
+  if (end - start > 10) return -1;
   const count = digits(bytes, start, end - start);
-  return count >= 1 && count <= largestCount ? count : 0;
+  return count <= largestCount ? count : -1;
 }
 
 /** The number that `length` decimal digits write; NaN when one is none. */

@@ -28,7 +28,7 @@ export interface ImportProgress {
   /** checking: the input is read to its end first; writing: its events go into the store. */
   readonly phase: "checking" | "writing";
   readonly rows: number;
-  /** null while it is not known. */
+  /** null until all is checked. */
   readonly totalRows: number | null;
 }
 
@@ -65,6 +65,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
     for (const file of options.files) inputs.push(await inputOfFile(file, dirname(databasePath), signal));
     const progress = throttle(options.onProgress, clock);
     const checked = await checkInputs(inputs, signal, (rows) => progress({ phase: "checking", rows, totalRows: null }));
+    progress({ phase: "checking", rows: checked.rows, totalRows: checked.rows });
     const shiftMs = shiftOf(checked, options.rebaseToMs);
     const register = (importId: number): void => registerFiles(db, checked, importId, clock.nowMs());
     const refuse = (): void => {

@@ -9,8 +9,11 @@ import { CsvParser } from "./event-csv.ts";
 import { NdjsonParser, readJsonArray } from "./event-json.ts";
 import type { EventNames, RowParser, RowSink } from "./event-rows.ts";
 
-/** A file of events, or a stream that can be read once. */
-export type EventFile = string | { readonly name: string; readonly stream: NodeJS.ReadableStream };
+/** A file of events, or a stream that can be read once; `name` is what messages call it, else its path. */
+export type EventFile =
+  | string
+  | { readonly name: string; readonly path: string }
+  | { readonly name: string; readonly stream: NodeJS.ReadableStream };
 
 /** Bytes that can be read twice: once to check them, once to store them. */
 export interface EventInput {
@@ -53,12 +56,10 @@ export function inputOfBody(body: Buffer): EventInput {
 export async function inputOfFile(file: EventFile, spoolFolder: string, signal: AbortSignal): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
   try {
-    if (typeof file === "string" && (await stat(file)).isFile()) {
-      const handle = await open(file, constants.O_RDONLY);
-      return inputOfHandle(name, handle);
-    }
-    const stream = typeof file === "string" ? createReadStream(file) : file.stream;
-    return await spool(name, stream, spoolFolder, signal);
+    if (typeof file !== "string" && "stream" in file) return await spool(name, file.stream, spoolFolder, signal);
+    const path = typeof file === "string" ? file : file.path;
+    if ((await stat(path)).isFile()) return inputOfHandle(name, await open(path, constants.O_RDONLY));
+    return await spool(name, createReadStream(path), spoolFolder, signal);
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -145,8 +145,8 @@ class EventReader {
     row.idEnd = assetBytes + idBytes;
 
     if (isAbsent(count)) row.count = 1;
-    else if (typeof count !== "number" || !Number.isInteger(count) || count < 1 || count > largestCount) {
-      return `count ${shown(count)} is not a whole number from 1 to ${largestCount}`;
+    else if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > largestCount) {
+      return `count ${shown(count)} is not a whole number up to ${largestCount}`;
     } else row.count = count;
     return row;
   }
@@ -190,5 +190,7 @@ function instantOf(at: unknown): number | string {
 }
 
 function shown(value: unknown): string {
-  return excerpt(typeof value === "string" ? value : (JSON.stringify(value) ?? "undefined"));
+  if (typeof value === "string") return excerpt(value);
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }

@@ -63,7 +63,7 @@ const countsSql = `
     min(sum(baseline_count), ${Number.MAX_SAFE_INTEGER}) AS baselineCount
   FROM (${[...countParts("current_count"), ...countParts("baseline_count")].join(" UNION ALL ")}) AS counted
   LEFT JOIN event_asset_types ON event_asset_types.type_id = counted.type_id
-  GROUP BY counted.type_id
+  GROUP BY counted.type_id HAVING sum(current_count + baseline_count) > 0
   ORDER BY assetType`;
 
 // The extents say where to begin: before it there may be many rows of an import that is still under way.

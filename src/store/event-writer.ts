@@ -276,7 +276,7 @@ export class EventWriter {
     for (let index = 0; index < order.length; index++) {
       if (index % (2 * rowsAStep) === 0) yield;
       const row = order[index] ?? 0;
-      if (status[row] !== deadStatusIndex || isDropped[row] === 1) continue;
+      if (status[row] !== deadStatusIndex || isDropped[row] === 1 || count[row] === 0) continue;
       const rowSpan = Math.floor((at[row] ?? 0) / spanMs);
       if (slugs[row] !== slug || rowSpan !== span) {
         write();

@@ -7,7 +7,7 @@ export interface LivenessEvent {
   /** Any name; DETECTED_AS_DEAD is the one that counts as a death. */
   readonly status: string;
   readonly id: string | null;
-  /** ≥ 1; for data that is already counted. */
+  /** For data that is already counted; 0: a bucket in which nothing happened. */
   readonly count: number;
 }
 

@@ -86,7 +86,7 @@ export function countOneByOne(events: readonly LivenessEvent[], query: CountQuer
     if (slug !== query.slug || status !== "DETECTED_AS_DEAD") continue;
     const isCurrent = atMs > query.windowStartMs && atMs <= query.endMs;
     const isBaseline = atMs > query.baselineStartMs && atMs <= query.windowStartMs;
-    if (!isCurrent && !isBaseline) continue;
+    if ((!isCurrent && !isBaseline) || count === 0) continue;
     const known = counts.get(assetType) ?? { currentCount: 0, baselineCount: 0 };
     known[isCurrent ? "currentCount" : "baselineCount"] += count;
     counts.set(assetType, known);

@@ -1,0 +1,39 @@
+import { resolve } from "node:path";
+import { FlatlineError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import { importEvents, type ImportOptions, type ImportOutcome } from "../store/event-import.ts";
+import { storePath, type PartsDeps } from "./parts.ts";
+
+export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
+  /** `-` is `stdin`. */
+  readonly files: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/**
+ * Imports files of liveness events into the embedded source's store, all or nothing, also while a daemon runs on it
+ * (CONTRACT 3 and 10). @throws usage with a remote source, and what importEvents throws
+ */
+export async function importEventFiles(
+  config: Config,
+  deps: Pick<PartsDeps, "cwd" | "clock">,
+  { files, stdin, ...options }: ImportFilesOptions,
+): Promise<ImportOutcome> {
+  if (config.source.type === "remote") {
+    throw new FlatlineError(
+      "usage",
+      "import events needs source.type: embedded: a remote service counts its own events",
+    );
+  }
+  if (files.filter((file) => file === "-").length > 1) {
+    throw new FlatlineError("usage", "standard input (-) can be read only once");
+  }
+  return importEvents({
+    ...options,
+    databasePath: storePath(config, deps.cwd),
+    files: files.map((file) =>
+      file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
+    ),
+    clock: deps.clock,
+  });
+}

@@ -1,0 +1,137 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createSystemClock } from "../base/time.ts";
+import { openStore } from "../store/open.ts";
+import type { CliContext } from "./context.ts";
+import { runProgram } from "./program.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 12);
+const csv = "at,slug,id\n2026-01-15T12:00:00Z,acme,1\n2026-01-15T13:00:00Z,globex,\n";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-cli-import-"));
+  await writeFile(join(folder, "flatline.yaml"), "source: { type: embedded }\norganizations: [acme, globex]\n");
+  await writeFile(join(folder, "events.csv"), csv);
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function run(args: readonly string[], options: { stdin?: string | Buffer; isTerminal?: boolean } = {}) {
+  const printed = { stdout: "", stderr: "", exitCode: 0 };
+  const output = (name: "stdout" | "stderr") => ({
+    write: (text: string): void => {
+      printed[name] += text;
+    },
+    isTerminal: options.isTerminal ?? false,
+    columns: 80,
+  });
+  const context: CliContext = {
+    env: {},
+    cwd: folder,
+    version: "0.0.0",
+    nodeVersion: "24.0.0",
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+    clock: { ...createSystemClock(), nowMs: () => startMs },
+    random: () => 0,
+    signal: new AbortController().signal,
+    onHangup: () => undefined,
+    setExitCode: (code) => {
+      printed.exitCode = code;
+    },
+  };
+  await runProgram(["import", "events", ...args], context);
+  return printed;
+}
+
+async function firstEventAtMs(slug: string): Promise<number | null> {
+  const store = await openStore({ path: join(folder, "data", "flatline.db"), clock: createSystemClock() });
+  try {
+    return await store.events.firstEventAtMs(slug);
+  } finally {
+    await store.close();
+  }
+}
+
+describe("import events", () => {
+  it("loads a file into the store of the configuration and says what came of it", async () => {
+    const { stdout, stderr, exitCode } = await run(["events.csv"]);
+
+    expect(stdout).toMatch(
+      /^imported 2 events of 2 organizations, 2026-01-15T12:00:00.000Z to 2026-01-15T13:00:00.000Z \(\d+\.\d s, [\d,]+ rows\/s\)\n$/,
+    );
+    expect([stderr, exitCode]).toEqual(["", 0]);
+    expect(await firstEventAtMs("acme")).toBe(startMs);
+  });
+
+  it("prints JSON with --json, and moves the events with --rebase", async () => {
+    const { stdout } = await run(["--json", "--rebase", "now", "events.csv"]);
+
+    expect(JSON.parse(stdout)).toEqual({
+      files: 1,
+      received: 2,
+      stored: 2,
+      duplicates: 0,
+      firstAt: "2026-01-15T11:00:00.000Z",
+      lastAt: "2026-01-15T12:00:00.000Z",
+      slugs: 2,
+    });
+    expect(await firstEventAtMs("globex")).toBe(startMs);
+  });
+
+  it("reads standard input, gzipped too", async () => {
+    const { stdout, exitCode } = await run(["--json", "-"], { stdin: gzipSync(csv) });
+
+    expect([JSON.parse(stdout), exitCode]).toMatchObject([{ stored: 2 }, 0]);
+  });
+
+  it("shows its progress on a terminal, and takes it away", async () => {
+    const { stderr } = await run(["events.csv"], { isTerminal: true });
+
+    expect(stderr).toMatch(/\rwriting: 2 of 2 rows/);
+    expect(stderr).toMatch(/\r +\r$/);
+  });
+
+  it.each<[string, string[], number, RegExp]>([
+    ["a bad line", ["bad.csv"], 65, /nothing was stored: 1 bad line\n {2}bad\.csv:2: slug is missing\n$/],
+    ["a file that is not there", ["none.csv"], 66, /none\.csv: no such file/],
+    ["the same content again", ["events.csv", "events.csv"], 65, /events\.csv: is the same as events\.csv/],
+    ["standard input twice", ["-", "-"], 64, /standard input \(-\) can be read only once/],
+    ["no file", [], 64, /missing required argument 'file'/],
+    ["a time that is none", ["--rebase", "soon", "events.csv"], 64, /"soon" is neither ISO 8601/],
+    ["an unknown flag", ["--force", "events.csv"], 64, /unknown option '--force'/],
+  ])("refuses %s", async (_, args, code, message) => {
+    await writeFile(join(folder, "bad.csv"), "at,slug\n1,\n");
+
+    const { stdout, stderr, exitCode } = await run(args);
+
+    expect([stdout, exitCode]).toEqual(["", code]);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/ at .*\.ts/);
+  });
+
+  it("refuses what was imported before, until --again", async () => {
+    await run(["events.csv"]);
+
+    expect(await run(["events.csv"])).toMatchObject({ exitCode: 65, stderr: expect.stringContaining("--again") });
+    expect((await run(["--again", "--json", "events.csv"])).stdout).toContain('"stored":1,"duplicates":1');
+  });
+
+  it("refuses to load into the store of a remote source", async () => {
+    const text = await readFile(join(folder, "flatline.yaml"), "utf8");
+    await writeFile(
+      join(folder, "flatline.yaml"),
+      text.replace("type: embedded", "type: remote, baseUrl: https://x.test, apiKey: k"),
+    );
+
+    expect(await run(["events.csv"])).toMatchObject({ exitCode: 64 });
+  });
+});

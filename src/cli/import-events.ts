@@ -1,0 +1,120 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { importEventFiles } from "../app/event-admin.ts";
+import { readInstant } from "../base/instant.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, Output, RegisterCommand } from "./context.ts";
+
+interface ImportFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly again?: boolean;
+  readonly rebase?: number;
+}
+
+/** `flatline import events FILE…`, under the command `import` when there is one already. */
+export const registerImportEvents: RegisterCommand = (program: Command, context: CliContext): void => {
+  const parent =
+    program.commands.find((command) => command.name() === "import") ??
+    program.command("import").description("load data into the embedded store");
+  parent
+    .command("events")
+    .description("load liveness events; all files or nothing, also while the daemon runs")
+    .argument("<file...>", "CSV with a header or NDJSON, plain or gzipped; - is standard input")
+    .option("-c, --config <file>", "configuration file")
+    .option(
+      "--rebase <time>",
+      "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
+      (text) => parseRebase(text, context.clock),
+    )
+    .option("--again", "import content that was imported before and has rows without an id")
+    .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs}")
+    .addHelpText("after", help)
+    .action(async (files: string[], flags: ImportFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const progress = createProgressLine(context.stderr, context.clock);
+      const startedAtMs = context.clock.monotonicMs();
+      try {
+        const outcome = await importEventFiles(config, context, {
+          files,
+          stdin: context.stdin,
+          rebaseToMs: flags.rebase ?? null,
+          again: flags.again ?? false,
+          onProgress: progress.show,
+          signal: context.signal,
+        });
+        progress.clear();
+        const { firstAtMs, lastAtMs, ...counts } = outcome;
+        const [firstAt, lastAt] = [firstAtMs, lastAtMs].map((atMs) =>
+          atMs === null ? null : new Date(atMs).toISOString(),
+        );
+        if (flags.json === true) {
+          context.stdout.write(`${JSON.stringify({ ...counts, firstAt, lastAt })}\n`);
+          return;
+        }
+        const seconds = (context.clock.monotonicMs() - startedAtMs) / secondMs;
+        const span = firstAtMs === null ? "" : `, ${firstAt ?? ""} to ${lastAt ?? ""}`;
+        context.stdout.write(
+          `imported ${amount(outcome.stored, "event")} of ${amount(outcome.slugs, "organization")}` +
+            `${outcome.duplicates === 0 ? "" : `, ${amount(outcome.duplicates, "duplicate")} left out`}${span}` +
+            ` (${seconds.toFixed(1)} s, ${shown(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
+        );
+      } finally {
+        progress.clear();
+      }
+    });
+};
+
+const help = `
+Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
+the same slug counts once. A bad line: its number and reason, nothing imported, exit code 65.
+
+Examples:
+  flatline import events events.csv.gz
+  flatline import events --rebase now examples/events.csv.gz
+  zcat old/*.ndjson.gz | flatline import events -
+`;
+
+function parseRebase(text: string, clock: Clock): number {
+  if (text === "now") return clock.nowMs();
+  const reading = readInstant(text);
+  if (reading.kind === "problem") throw new InvalidArgumentError(`${reading.problem}; now is a time, too.`);
+  return reading.atMs;
+}
+
+interface Progress {
+  readonly phase: "checking" | "writing";
+  readonly rows: number;
+  readonly totalRows: number | null;
+}
+
+/** One line on a terminal that is written over and over; nothing elsewhere. */
+function createProgressLine(output: Output, clock: Clock) {
+  let isShown = false;
+  let writingSinceMs: number | null = null;
+  return {
+    show: ({ phase, rows, totalRows }: Progress): void => {
+      if (!output.isTerminal) return;
+      if (phase === "writing") writingSinceMs ??= clock.monotonicMs();
+      const seconds = (clock.monotonicMs() - (writingSinceMs ?? 0)) / secondMs;
+      const rate = phase === "writing" && seconds > 0.5 ? `, ${shown(rows / seconds)} rows/s` : "";
+      const share = totalRows === null ? "" : ` of ${shown(totalRows)}`;
+      const text =
+        phase === "checking" ? `checking: ${shown(rows)} rows` : `writing: ${shown(rows)}${share} rows${rate}`;
+      isShown = true;
+      output.write(`\r${text.slice(0, output.columns - 1).padEnd(Math.min(60, output.columns - 1))}`);
+    },
+    clear: (): void => {
+      if (isShown) output.write(`\r${" ".repeat(Math.min(60, output.columns - 1))}\r`);
+      isShown = false;
+    },
+  };
+}
+
+function amount(count: number, noun: string): string {
+  return `${shown(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function shown(count: number): string {
+  return Math.round(count).toLocaleString("en");
+}
