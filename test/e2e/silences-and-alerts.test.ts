@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../support/cli-run.ts";
-import { eventually, freePort, makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
 import { startHttpSink, type HttpSink } from "../support/http-sink.ts";
+import { eventually } from "../support/program.ts";
 
 const token = "a-token-of-the-tests";
 

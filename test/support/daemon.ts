@@ -8,6 +8,7 @@ import { loadCheckedConfig } from "../../src/app/config-check.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
 
 /** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
 export interface DaemonFolder {
@@ -16,6 +17,8 @@ export interface DaemonFolder {
   configure(text: string): Promise<void>;
   /** Stores deaths of an organization: so many within the last hour, and so many a day over the week before. */
   addDeaths(slug: string, deaths: { readonly lastHour: number; readonly perDay: number }): Promise<void>;
+  /** Works on the store, beside whoever has it open. */
+  withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>;
   /** A daemon of its own in this process, by flatline.yaml; stopped by `close`. */
   start(): Promise<App>;
   close(): Promise<void>;
@@ -28,11 +31,21 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
   const path = await mkdtemp(join(tmpdir(), "flatline-daemon-"));
   const apps: App[] = [];
   const load = { path: "flatline.yaml", cwd: path, env: {} };
+
+  async function withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
+    const store = await openStore({ path: join(path, "flatline.db"), clock });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
   return {
     path,
     configure: (text) => writeFile(join(path, "flatline.yaml"), text),
+    withStore,
     addDeaths: async (slug, { lastHour, perDay }) => {
-      const store = await openStore({ path: join(path, "flatline.db"), clock });
       const nowMs = clock.nowMs();
       const common = { slug, assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
       const days = Array.from({ length: 7 }, (_, day) => ({
@@ -40,10 +53,10 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
         atMs: nowMs - (day + 1) * 24 * hourMs - hourMs,
         count: perDay,
       }));
-      await store.transaction(({ events }) =>
-        events.add([...days, { ...common, atMs: nowMs - minuteMs, count: lastHour }].filter(({ count }) => count > 0)),
+      const deaths = [...days, { ...common, atMs: nowMs - minuteMs, count: lastHour }];
+      await withStore((store) =>
+        store.transaction(({ events }) => events.add(deaths.filter(({ count }) => count > 0))),
       );
-      await store.close();
     },
     start: async () => {
       const app = createApp(await loadCheckedConfig(load), {
@@ -75,13 +88,4 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise<void>((resolve) => server.close(() => resolve()));
   return port;
-}
-
-/** Waits in real time, at most 15 s, for what another process or a socket brings about. */
-export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAtMs = clock.monotonicMs() + 15_000;
-  while (!(await condition())) {
-    if (clock.monotonicMs() > endsAtMs) throw new Error("not so within 15 s");
-    await clock.sleep(20);
-  }
 }
