@@ -1,0 +1,63 @@
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
+import { startDaemon, type Daemon } from "../support/program.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const readme = readFileSync(`${root}README.md`, "utf8");
+const [, tour = ""] = /## API v2[^]*?```sh\n([^`]+)\n```/.exec(readme) ?? [];
+const lines = tour.split("\n");
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+let folder: DaemonFolder;
+let daemon: Daemon;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  // As config.example.yaml, but on a free port and with a store of its own.
+  await folder.configure(`
+source: { type: embedded, preload: [{ events: ${root}examples/events.csv.gz, rebase: true }, { fixture: ${root}examples/fixture.yaml }] }
+organizations: [ads-hosts, adware-hosts, risk-hosts, tracker-hosts]
+server: { listen: "127.0.0.1:0" }
+storage: { path: flatline.db }
+`);
+  daemon = await startDaemon([], { cwd: folder.path });
+});
+
+afterAll(async () => {
+  await daemon.kill();
+  await folder.close();
+});
+
+/** As pasted into a shell, but for where the daemon listens and which configuration it runs on. */
+function run(line: string): Promise<{ readonly exitCode: number | null; readonly stdout: string }> {
+  const command = line
+    .replace("http://127.0.0.1:9640", daemon.url)
+    .replace("npx flatline", `'${process.execPath}' '${root}bin/flatline.js'`)
+    .replace("-c config.example.yaml", "-c flatline.yaml")
+    .replace(/^curl /, "curl --fail ");
+  return new Promise((resolve) => {
+    const child = spawn("bash", ["-c", command], { cwd: folder.path, stdio: ["ignore", "pipe", "inherit"] });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.on("close", (exitCode) => resolve({ exitCode, stdout }));
+  });
+}
+
+describe("the README's API tour", () => {
+  it("asks for all three operations", () => {
+    expect(lines.length).toBeGreaterThan(8);
+    expect(tour).toMatch(/dead-asset-spike[^]*organization\/reports[^]*\/review/);
+  });
+
+  it.skipIf(!hasCurl).each(lines)(`works${hasCurl ? "" : " (skipped: no curl)"}: %s`, async (line) => {
+    const { exitCode, stdout } = await run(line);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toBe("");
+  });
+});
