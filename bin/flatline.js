@@ -7,5 +7,8 @@ if (major < 24) {
   );
   process.exitCode = 69;
 } else {
+  // Compiled code is kept in the folder for temporary files, where there is one: a command starts in half the time.
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache();
   await import("../dist/cli/main.js");
 }
