@@ -164,7 +164,7 @@ const wrongUsage: readonly Usage[] = [
   {
     rule: "Brand Impersonation without a brand",
     args: ["301", "--decision", "APPROVE", "--label", "Brand Impersonation"],
-    says: "--brand-id",
+    says: "--brand-id: needed with these",
   },
   { rule: "REJECT without a reason", args: ["301", "--decision", "REJECT"], says: "--reject-reason" },
   { rule: "WATCHLIST without a reason", args: ["301", "--decision", "WATCHLIST"], says: "--watchlist-reason" },
