@@ -57,6 +57,11 @@ export class BatchLookup {
     this.#values.push(value);
   }
 
+  /** Forgets what is left. */
+  discard(): void {
+    this.#values.length = 0;
+  }
+
   get isFull(): boolean {
     return this.#values.length === this.#width * batchRows;
   }

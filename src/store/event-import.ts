@@ -9,6 +9,7 @@ import { inputOfFile, type EventFile, type EventInput } from "./event-input.ts";
 import { Pace } from "./event-pace.ts";
 import { removeBrokenImports } from "./event-staging.ts";
 import { stageEvents } from "./event-stage.ts";
+import { EventWriter } from "./event-writer.ts";
 import { openStore } from "./open.ts";
 
 export interface ImportOptions {
@@ -44,8 +45,8 @@ export interface ImportOutcome {
   readonly slugs: number;
 }
 
-// A quarter of what is allowed (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
-const holdMs = 60;
+// A fifth of what is allowed (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
+const holdMs = 50;
 /** How long to wait for another writer, milliseconds. */
 export const busyWaitMs = 10_000;
 
@@ -77,6 +78,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
     const tally = await stageEvents({
       db,
       databasePath,
+      writer: new EventWriter(db),
       pace,
       clock,
       signal,

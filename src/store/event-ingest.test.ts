@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -166,6 +167,29 @@ describe("a post of events", () => {
       expect(await total(world, "acme")).toBe(12_000);
     });
   });
+});
+
+it("stores a post that met a locked database when it is sent again, once", async () => {
+  await using world = await createEventWorld();
+  const { databasePath } = world;
+  const db = openEventDatabase(databasePath);
+  db.exec("PRAGMA busy_timeout = 20");
+  const signal = new AbortController().signal;
+  const posts = createEventPosts({ db, databasePath, clock: createSystemClock(), signal });
+  const other = new DatabaseSync(databasePath);
+  const post = body([
+    { at, slug: "acme", id: "1" },
+    { at, slug: "acme" },
+  ]);
+
+  other.exec("BEGIN IMMEDIATE");
+  await expect(posts.store(post, "k1")).rejects.toMatchObject({ code: "store_busy", httpStatus: 503 });
+  other.exec("ROLLBACK");
+  other.close();
+
+  expect(await posts.store(post, "k1")).toMatchObject({ received: 2, stored: 2 });
+  expect(await total(world, "acme")).toBe(2);
+  posts.close();
 });
 
 describe("an Idempotency-Key", () => {

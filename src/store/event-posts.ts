@@ -9,7 +9,7 @@ import { inputOfBody } from "./event-input.ts";
 import { Pace } from "./event-pace.ts";
 import { removeBrokenImports } from "./event-staging.ts";
 import { stageEvents } from "./event-stage.ts";
-import { createTally } from "./event-writer.ts";
+import { createTally, EventWriter } from "./event-writer.ts";
 
 export interface EventPostsOptions {
   readonly db: DatabaseSync;
@@ -36,6 +36,7 @@ const rememberMs = dayMs;
 /** Stores posted events; synchronous work of up to `holdMs` at a time, so it belongs into a thread of its own. */
 export function createEventPosts(options: EventPostsOptions): EventPosts {
   const { db, databasePath, clock, signal } = options;
+  const writer = new EventWriter(db);
   const pace = new Pace({ db, databasePath, clock, signal, holdMs });
 
   return {
@@ -50,6 +51,7 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
       const tally = await stageEvents({
         db,
         databasePath,
+        writer,
         pace,
         clock,
         signal,

@@ -7,11 +7,13 @@ import type { CheckedInputs } from "./event-check.ts";
 import { mostInputBytes, readInput, type EventInput } from "./event-input.ts";
 import { inTransaction, type Pace } from "./event-pace.ts";
 import { abandon, beginStaging, publish, removeImport } from "./event-staging.ts";
-import { createTally, directImportId, EventWriter, type NameIds, type WriteTally } from "./event-writer.ts";
+import { createTally, directImportId, type EventWriter, type NameIds, type WriteTally } from "./event-writer.ts";
 
 export interface StageOptions {
   readonly db: DatabaseSync;
   readonly databasePath: string;
+  /** On the same connection; may be used again, also after an error. */
+  readonly writer: EventWriter;
   readonly pace: Pace;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -28,12 +30,17 @@ export interface StageOptions {
 
 /** Stores checked input, all or nothing. */
 export async function stageEvents(options: StageOptions): Promise<WriteTally> {
-  return options.checked.rows <= options.directRows ? await storeAtOnce(options) : await storeStaged(options);
+  try {
+    return options.checked.rows <= options.directRows ? await storeAtOnce(options) : await storeStaged(options);
+  } catch (error) {
+    options.writer.discard();
+    throw error;
+  }
 }
 
 /** Few events: one transaction without anything to clean up after. */
 async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
-  const { db, checked } = options;
+  const { db, checked, writer } = options;
   const block = new EventBlock(checked.rows);
   block.clear(0);
   const tally = createTally();
@@ -41,7 +48,6 @@ async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
   while ((await reading.next()).done !== true);
   block.sort();
   inTransaction(db, options.databasePath, () => {
-    const writer = new EventWriter(db);
     const ids = noIds();
     const last = db.prepare(
       `UPDATE event_imports SET next_ordinal = next_ordinal + ? WHERE import_id = ? RETURNING next_ordinal`,
@@ -57,15 +63,14 @@ async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
 }
 
 async function storeStaged(options: StageOptions): Promise<WriteTally> {
-  const { db, databasePath, pace, checked, clock } = options;
+  const { db, databasePath, pace, checked, clock, writer } = options;
   const tally = createTally();
   const staging = beginStaging(db, databasePath, clock.nowMs());
   try {
-    const writer = new EventWriter(db);
     const ids = noIds();
     const assertOurs = (): void => staging.assertOurs();
     await pace.run(writer.names(checked.names, ids), assertOurs);
-    await writeBlocks(options, writer, ids, staging.importId, tally, assertOurs);
+    await writeBlocks(options, ids, staging.importId, tally, assertOurs);
     await pace.run(writer.extents(shifted(options), staging.importId, ids), assertOurs);
     await publish(db, pace, staging, {
       tally,
@@ -92,13 +97,12 @@ async function removeOwn({ db, databasePath, pace, signal }: StageOptions, impor
 /** Reads one block while the one before is written: reading goes on whenever the writer leaves the lock to others. */
 async function writeBlocks(
   options: StageOptions,
-  writer: EventWriter,
   ids: NameIds,
   importId: number,
   tally: WriteTally,
   begin: () => void,
 ): Promise<void> {
-  const { pace, checked } = options;
+  const { pace, checked, writer } = options;
   let filling = new EventBlock(checked.rows);
   let spare: EventBlock | null = null;
   let ordinal = 0;

@@ -96,6 +96,14 @@ export class EventWriter {
     this.#unpublished = db.prepare(unpublishedSql);
   }
 
+  /** Forgets what waits to be written: its transaction was rolled back. */
+  discard(): void {
+    for (const batch of [this.#events, this.#ids, this.#minutes, this.#hours, this.#extents, this.#contests]) {
+      batch.discard();
+    }
+    this.#sameHash.discard();
+  }
+
   /** Numbers of the names that are new since the last call. */
   *names(names: EventNames, ids: NameIds): Generator<void> {
     yield* this.#resolve("event_slugs", "slug_id", "slug", names.slugs, ids.slugs);
