@@ -1,3 +1,4 @@
+import { FlatlineError } from "../base/errors.ts";
 import type { EventRow } from "./event-rows.ts";
 
 // A row's number has 20 bits in the sort keys below, and a chunk of input may overfill a block by as many rows as it has.
@@ -73,7 +74,7 @@ export class EventBlock {
   /** Copies a row, moved by `shiftMs`; false when its id is in the block already. */
   add(row: EventRow, shiftMs: number): boolean {
     const index = this.rows;
-    if (index >= this.at.length) throw new RangeError("the block is overfull");
+    if (index >= this.at.length) throw new FlatlineError("internal", "a block of events is overfull");
     const idBytes = row.idEnd - row.idStart;
     const hash = idBytes === 0 ? -1 : hashId(row.bytes, row.idStart, row.idEnd);
     let slot = -1;
