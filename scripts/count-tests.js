@@ -7,7 +7,9 @@ const tests = results.testResults.flatMap((file) =>
 );
 const count = (status) => tests.filter((test) => test.status === status).length;
 const skipped = tests.filter((test) => test.status !== "passed" && test.status !== "failed");
-const allowed = process.env.FLATLINE_TEST_CONTAINERS_STORAGE_CONF ? [] : skipped.filter((test) => /e2e\/container\./.test(test.file));
+const allowed = process.env.FLATLINE_TEST_CONTAINERS_STORAGE_CONF
+  ? []
+  : skipped.filter((test) => /e2e\/container\./.test(test.file));
 const unwanted = skipped.filter((test) => !allowed.includes(test));
 for (const test of unwanted) console.error(`skipped: ${test.file}: ${test.fullName}`);
 console.log(`${count("passed")} passed, ${count("failed")} failed, ${skipped.length} skipped`);
