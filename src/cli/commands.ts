@@ -1,34 +1,39 @@
-import { nextRuns } from "../app/next-runs.ts";
-import { registerAlerts } from "./alerts.ts";
-import { registerCheck } from "./check.ts";
-import { configCommand } from "./config.ts";
 import type { RegisterCommand } from "./context.ts";
-import { registerDrill } from "./drill.ts";
-import { registerHealthcheck } from "./healthcheck.ts";
-import { registerImportEvents } from "./import-events.ts";
-import { registerImportFixture } from "./import-fixture.ts";
-import { registerKeys } from "./keys.ts";
-import { registerNotify } from "./notify.ts";
-import { registerOutbox } from "./outbox.ts";
-import { registerProposals } from "./proposals.ts";
-import { registerReports } from "./reports.ts";
-import { registerRun } from "./run.ts";
-import { registerSilence } from "./silence.ts";
 
-/** Every command, in the order of `--help`. */
-export const commands: readonly RegisterCommand[] = [
-  registerRun,
-  registerCheck,
-  configCommand({ nextRuns }),
-  registerAlerts,
-  registerSilence,
-  registerNotify,
-  registerDrill,
-  registerOutbox,
-  registerImportEvents,
-  registerImportFixture,
-  registerKeys,
-  registerReports,
-  registerProposals,
-  registerHealthcheck,
-];
+type LoadCommands = () => Promise<readonly RegisterCommand[]>;
+
+/**
+ * Every command, in the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server that
+ * `run` needs.
+ */
+const loaders: Readonly<Record<string, LoadCommands>> = {
+  run: async () => [(await import("./run.ts")).registerRun],
+  check: async () => [(await import("./check.ts")).registerCheck],
+  config: async () => {
+    const { nextRuns } = await import("../app/next-runs.ts");
+    return [(await import("./config.ts")).configCommand({ nextRuns })];
+  },
+  alerts: async () => [(await import("./alerts.ts")).registerAlerts],
+  silence: async () => [(await import("./silence.ts")).registerSilence],
+  notify: async () => [(await import("./notify.ts")).registerNotify],
+  drill: async () => [(await import("./drill.ts")).registerDrill],
+  outbox: async () => [(await import("./outbox.ts")).registerOutbox],
+  import: async () => [
+    (await import("./import-events.ts")).registerImportEvents,
+    (await import("./import-fixture.ts")).registerImportFixture,
+  ],
+  keys: async () => [(await import("./keys.ts")).registerKeys],
+  reports: async () => [(await import("./reports.ts")).registerReports],
+  proposals: async () => [(await import("./proposals.ts")).registerProposals],
+  healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
+};
+
+/** What has to be registered for this command line: its command, or all where help or a suggestion needs them. */
+export async function loadCommands(argv: readonly string[]): Promise<readonly RegisterCommand[]> {
+  const [name = ""] = argv;
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
+  if (load !== undefined) return load();
+  // The version needs no command.
+  if (name === "-V" || name === "--version") return [];
+  return (await Promise.all(Object.values(loaders).map((loadAll) => loadAll()))).flat();
+}

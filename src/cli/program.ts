@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { asFlatlineError } from "../base/errors.ts";
-import type { CliContext } from "./context.ts";
-import { commands } from "./commands.ts";
+import { loadCommands } from "./commands.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
 
 const usageExitCode = 64;
 
@@ -10,7 +10,7 @@ const usageExitCode = 64;
  * rest as the error's code says (base/errors.ts); a stack trace is printed for a bug only when FLATLINE_DEBUG is set.
  */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
-  const program = createProgram(context);
+  const program = createProgram(context, await loadCommands(argv));
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
@@ -18,7 +18,7 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   }
 }
 
-function createProgram(context: CliContext): Command {
+function createProgram(context: CliContext, commands: readonly RegisterCommand[]): Command {
   const program = new Command("flatline")
     .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
     .version(context.version, "-V, --version", "print the version")
