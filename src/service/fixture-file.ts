@@ -52,11 +52,12 @@ export function readFixture({ name, text }: FixtureText): FixtureFile {
   return file;
 }
 
-/** The refusal of an import, with the first problems in its message and all in `issues`. */
+/** The refusal of an import, with the first problems in `issues`. */
 export function invalidFixture(problems: readonly string[]): FlatlineError {
   const more = problems.length - namedProblems;
-  const lines = [...problems.slice(0, namedProblems), ...(more > 0 ? [`and ${more} more problems`] : [])];
-  return new FlatlineError("invalid_data", `${lines.join("\n")}\nnothing was imported`, { issues: problems });
+  const issues = [...problems.slice(0, namedProblems), ...(more > 0 ? [`and ${more} more`] : [])];
+  const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+  return new FlatlineError("invalid_data", `nothing was imported: the fixture has ${count}`, { issues });
 }
 
 /** Ids and names that one file states twice: which of the two holds would be a guess. */
