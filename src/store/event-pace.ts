@@ -15,12 +15,16 @@ export interface PaceOptions {
 }
 
 /**
- * How long the write lock is free between two slices. SQLite's own wait for a lock polls after 1, 2, 5, 10, 15, 20, 25, 25
- * and 25 ms: a gap of 25 ms is met within the first 100 ms, whenever the wait began.
+ * How long the write lock is free between two slices. SQLite's own wait for a lock polls after 1, 2, 5, 10, 15, 20, 25, 25,
+ * 25, 50, 50 and then every 100 ms: a gap of 25 ms is met by whoever has waited for up to 100 ms, a longer one by everybody.
  */
 const gapMs = 26;
-// The log is copied back by us, outside of the lock, before a commit of the daemon would have to do it.
-const checkpointAtBytes = 16 * 1_024 ** 2;
+const longGapMs = 105;
+// With the gap after it, within the first 100 ms of a wait.
+const longHoldMs = 75;
+// From this size of the log on, we copy it back after every slice, outside of the lock: else the next commit of the daemon
+// would have to do it, on its event loop. The file does not shrink; it is begun anew.
+const checkpointAtBytes = 4 * 1_024 ** 2;
 const shortestSliceMs = 5;
 
 /** Does long write work in short transactions, with time for other writers in between. */
@@ -41,22 +45,25 @@ export class Pace {
     for (;;) {
       if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
       const budgetMs = Math.max(holdMs - this.#lastCommitMs, shortestSliceMs);
+      let heldSinceMs = 0;
       let workedAtMs = 0;
       const isDone = inTransaction(db, databasePath, () => {
+        heldSinceMs = clock.monotonicMs();
         begin();
-        const startedAtMs = clock.monotonicMs();
         let isWorkDone: boolean;
         do {
           isWorkDone = work.next().done === true;
           workedAtMs = clock.monotonicMs();
-        } while (!isWorkDone && workedAtMs - startedAtMs < budgetMs);
+        } while (!isWorkDone && workedAtMs - heldSinceMs < budgetMs);
         return isWorkDone;
       });
       this.#lastCommitMs = Math.min(clock.monotonicMs() - workedAtMs, holdMs);
       const freeAtMs = clock.monotonicMs();
       this.#checkpoint();
       if (isDone) return;
-      await clock.sleep(gapMs - (clock.monotonicMs() - freeAtMs), signal);
+      // The machine is slow or busy: who waits by now looks seldom.
+      const freeMs = freeAtMs - heldSinceMs > longHoldMs ? longGapMs : gapMs;
+      await clock.sleep(freeMs - (clock.monotonicMs() - freeAtMs), signal);
     }
   }
 
