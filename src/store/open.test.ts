@@ -38,6 +38,11 @@ function change(statements: string, path = join(folder, "flatline.db")): void {
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 describe("opening the store", () => {
+  it.skipIf(process.platform !== "linux")("ends where no folder can be made, with an error that says so", async () => {
+    // Linux only: /proc is where nobody, not even root, makes folders.
+    await expect(open("/proc/nowhere/flatline.db")).rejects.toMatchObject({ code: "store_unusable" });
+  });
+
   it("makes the folder and the files, for the owner alone", async () => {
     const path = join(folder, "a", "b", "flatline.db");
 
