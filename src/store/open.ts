@@ -61,22 +61,6 @@ async function prepareFile(given: string, path: string): Promise<void> {
   }
 }
 
-/** With its parents. Not `recursive`: that of Node.js never ends where the system makes no folders, below /proc. */
-async function makeFolder(path: string): Promise<void> {
-  const failure = await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => error);
-  if (failure === undefined) return;
-  if (failure.code === "ENOENT" && dirname(path) !== path && !(await exists(dirname(path)))) {
-    await makeFolder(dirname(path));
-    return makeFolder(path);
-  }
-  const status = await stat(path).catch(() => null);
-  if (status === null || !status.isDirectory()) throw failure;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null;
-}
-
 function cannotBeMade(path: string, what: string, error: unknown): FlatlineError {
   const reason = error instanceof Error ? error.message : String(error);
   return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}: ${reason}`, { cause: error });
@@ -84,22 +68,20 @@ function cannotBeMade(path: string, what: string, error: unknown): FlatlineError
 
 /** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
 async function makeFolder(folder: string): Promise<void> {
-  const make = () => mkdir(folder, { mode: 0o700 });
+  if (await isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) await makeFolder(parent);
   try {
-    await make();
+    await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "EEXIST") return;
-    const parent = dirname(folder);
-    if (code !== "ENOENT" || parent === folder) throw error;
-    await makeFolder(parent);
-    await make().catch(ignoreExisting);
+    // Another process may have made it meanwhile.
+    if (!(await isFolder(folder))) throw error;
   }
 }
 
-function ignoreExisting(error: unknown): void {
-  // Another process made it between our two tries.
-  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+async function isFolder(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  return status !== null && status.isDirectory();
 }
 
 async function isFile(path: string): Promise<boolean> {
