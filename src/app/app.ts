@@ -238,7 +238,9 @@ async function startApp(
   await showStates();
   metrics.configReloaded(true, clock.nowMs());
   outbox.start();
+  stack.add("outbox", () => outbox.stop(0));
   notices.start();
+  stack.add("notifier", () => notices.stop());
   maintenance.start();
   stack.add("maintenance", () => maintenance.stop());
   heartbeat.start();

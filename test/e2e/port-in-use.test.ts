@@ -1,0 +1,30 @@
+import { createServer, type AddressInfo } from "node:net";
+
+import { expect, it } from "vitest";
+
+import { makeProgramFolder } from "../support/program-folder.ts";
+import { startProgram } from "../support/program.ts";
+import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+
+it("a daemon whose port is taken says so in one line and ends, though its checks are under way", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const upstream = await startScriptedUpstream();
+  upstream.otherwise(() => ({ kind: "hang" }));
+  await using folder = await makeProgramFolder(`
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
+organizations: [acme]
+receivers: [{ name: console, type: log }]
+server: { listen: "127.0.0.1:${port}" }
+storage: { path: flatline.db }
+`);
+
+  await using program = startProgram(["run"], { cwd: folder.path });
+  const { exitCode, stderr } = await program.ended();
+
+  expect(exitCode).toBe(69);
+  expect(stderr).toMatch(/^flatline: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/);
+  taken.close();
+  await upstream.close();
+});
