@@ -5,6 +5,7 @@ import {
   eventFields,
   excerpt,
   FieldProblem,
+  idProblem,
   isEventField,
   largestCount,
   longestAssetBytes,
@@ -24,6 +25,7 @@ const comma = 0x2c;
 const quote = 0x22;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const tab = 0x09;
 const mostFields = 64;
 
 /**
@@ -46,6 +48,7 @@ export class CsvParser implements RowParser {
   #fields = 0;
   #lines = 0;
   #hasHighBytes = false;
+  #hasBreaks = false;
   #fault: string | null = null;
 
   constructor(names: EventNames, sink: RowSink) {
@@ -81,6 +84,7 @@ export class CsvParser implements RowParser {
     this.#fields = 0;
     this.#lines = 1;
     this.#hasHighBytes = false;
+    this.#hasBreaks = false;
     this.#fault = null;
     if (this.#escaped.length > 0) this.#escaped = [];
     const { length } = bytes;
@@ -147,9 +151,10 @@ export class CsvParser implements RowParser {
         if (bytes[at + 1] !== quote) return at;
         if (this.#escaped.at(-1) !== this.#fields) this.#escaped.push(this.#fields);
         at++;
-      } else if (byte === lineFeed) {
-        this.#lines++;
-        this.#fault ??= "has a line break inside a field";
+      } else if (byte === lineFeed || byte === carriageReturn || byte === tab) {
+        // Which fields may have these is decided where the fields are known.
+        if (byte === lineFeed) this.#lines++;
+        this.#hasBreaks = true;
       } else if (byte < 0x20 || byte === 0x7f) this.#fault ??= "has a control character";
       else if (byte >= 0x80) this.#hasHighBytes = true;
     }
@@ -264,6 +269,10 @@ export class CsvParser implements RowParser {
     row.idStart = columns.id < 0 ? 0 : (starts[columns.id] ?? 0);
     row.idEnd = columns.id < 0 ? 0 : (ends[columns.id] ?? 0);
     if (row.idEnd - row.idStart > longestIdBytes) return `id is longer than ${longestIdBytes} bytes`;
+    if (this.#hasBreaks && columns.id >= 0) {
+      const problem = idProblem(this.#text(bytes, columns.id));
+      if (problem !== null) return problem;
+    }
 
     row.count = 1;
     if (columns.count >= 0 && starts[columns.count] !== ends[columns.count]) {

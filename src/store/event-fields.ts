@@ -49,6 +49,16 @@ export function hasControlCharacter(text: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(text);
 }
 
+/** What is wrong with an asset; null when nothing is. It is somebody else's text: line breaks and tabs occur in it. */
+export function assetProblem(asset: string): string | null {
+  return hasControlCharacter(asset.replace(/[\t\n\r]/g, "")) ? "asset has a control character" : null;
+}
+
+/** What is wrong with an id; null when nothing is. */
+export function idProblem(id: string): string | null {
+  return hasControlCharacter(id) ? "id has a control character" : null;
+}
+
 /** The text in quotes, cut, for a message. */
 export function excerpt(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -74,6 +74,11 @@ describe("CSV that is read", () => {
     ["empty cells", `at,slug,assetType,asset,status,id,count\n${at},acme,,,,,\n`, [death(atMs, "acme")]],
     ["quoted empty cells", `at,slug,asset,id\n${at},acme,"",""\n`, [death(atMs, "acme")]],
     ["a comma in quotes", `at,slug,asset\n${at},acme,"a,b"\n`, [death(atMs, "acme", { asset: "a,b" })]],
+    [
+      "a line break in quotes",
+      `at,slug,asset\n${at},acme,"a\r\nb\tc"\n`,
+      [death(atMs, "acme", { asset: "a\r\nb\tc" })],
+    ],
     ["doubled quotes", `at,slug,asset\n${at},acme,"say ""x"""\n`, [death(atMs, "acme", { asset: 'say "x"' })]],
     ["a type that nobody knows yet", `at,slug,assetType\n${at},a,X_2\n`, [death(atMs, "a", { assetType: "X_2" })]],
     ["any status", `at,slug,status\n${at},a,Seen_1\n`, [death(atMs, "a", { status: "Seen_1" })]],
@@ -126,11 +131,14 @@ describe("CSV that is refused", () => {
     ["a quote inside a field", `at,slug\n${at},ac"me\n`, "2: has a quote inside an unquoted field"],
     ["text behind a quote", `at,slug\n${at},"ac"me\n`, "2: has text after a closing quote"],
     ["an open quote", `at,slug\n${at},"acme\n`, "2: has a quote that is never closed"],
-    ["a line break in a field", `at,slug,asset\n${at},a,"x\ny"\n`, "2: has a line break inside a field"],
+    ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
+    ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
+    ["a line break in a type", `at,slug,assetType\n${at},a,"X\nY"\n`, '2: assetType "X\\nY" is not'],
+    ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: has a control character"],
     ["a control character", `at,slug\n${at},ac\u0000me\n`, "2: has a control character"],
     ["a tab", `at,slug\n${at},ac\tme\n`, "2: has a control character"],
     ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: has a carriage return inside"],
-    ["a quoted carriage return", `at,slug\n${at},"ac\rme"\n`, "2: has a control character"],
+    ["a quoted carriage return", `at,slug\n${at},"ac\rme"\n`, "2: slug has a control character"],
     ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes (is a quote left open?)"],
   ])("%s", (_, text, problem) => {
     const { problems } = read(text, "csv");
@@ -146,11 +154,11 @@ describe("CSV that is refused", () => {
   });
 
   it("line by line: the lines after a bad one are read, and named by their own numbers", () => {
-    const text = `at,slug,asset\n${at},a,"1\n2"\n${at},b,x\n${at},,y\n`;
+    const text = `at,slug,asset\n${at},,"1\n2"\n${at},b,x\n${at},,y\n`;
 
     expect(read(text, "csv")).toEqual({
       events: [death(atMs, "b", { asset: "x" })],
-      problems: ["2: has a line break inside a field", "5: slug is missing"],
+      problems: ["2: slug is missing", "5: slug is missing"],
     });
   });
 });
@@ -170,6 +178,7 @@ describe("JSON that is read", () => {
       { at, slug: "a", assetType: null, asset: null, status: null, id: null, count: null },
       death(atMs, "a"),
     ],
+    ["an asset of two lines", { at, slug: "a", asset: "x\n\ty" }, death(atMs, "a", { asset: "x\n\ty" })],
     ["letters of every alphabet", { at, slug: "zürich", asset: "例え😀" }, death(atMs, "zürich", { asset: "例え😀" })],
   ])("%s", (_, value, event) => {
     expect(read(`\n${JSON.stringify(value)}\r\n  \n`, "ndjson")).toEqual({ events: [event], problems: [] });

@@ -2,10 +2,11 @@ import { isUtf8 } from "node:buffer";
 
 import { latestInstantMs, readInstant } from "../base/instant.ts";
 import {
+  assetProblem,
   eventFields,
   excerpt,
   FieldProblem,
-  hasControlCharacter,
+  idProblem,
   isEventField,
   largestCount,
   longestAssetBytes,
@@ -163,11 +164,12 @@ class EventReader {
   }
 
   /** Writes an optional text at `start`; answers its bytes, 0 when it is absent, or what is wrong with it. */
-  #write(field: string, value: unknown, start: number, longestBytes: number): number | string {
+  #write(field: "asset" | "id", value: unknown, start: number, longestBytes: number): number | string {
     if (isAbsent(value)) return 0;
     if (typeof value !== "string") return `${field} ${shown(value)} is not a string`;
     if (value === "") return `${field} is empty; leave it out instead`;
-    if (hasControlCharacter(value)) return `${field} has a control character`;
+    const problem = field === "asset" ? assetProblem(value) : idProblem(value);
+    if (problem !== null) return problem;
     if (!value.isWellFormed()) return `${field} is not valid Unicode`;
     if (Buffer.byteLength(value) > longestBytes) return `${field} is longer than ${longestBytes} bytes`;
     return this.#text.write(value, start);
