@@ -4,6 +4,7 @@ import { checkNames, type CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts.ts";
 import type { ClaimedRun } from "../store/schedule.ts";
 import type { Store, StoreParts } from "../store/store.ts";
+import { runTimeMs } from "./run-time.ts";
 import type { AlertingSettings } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./transition.ts";
@@ -87,7 +88,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
       if (target === null) return nothing;
       const states = await parts.alerts.live(check, slug);
-      const step = transition({ states, report, policy: target.policy, newId });
+      const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
+      const step = transition({ states, report: counted, policy: target.policy, newId });
       await write(parts, step, report, target);
       return step;
     });

@@ -47,8 +47,8 @@ interface Draft {
 
 /**
  * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
- * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. Times are
- * those of the runs' starts; where the wall clock went back, a wait begins anew rather than lasting until it has caught up.
+ * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. A run's time
+ * is its report's `startedAtMs`, as run-time.ts has it; where the wall clock went back, a wait begins anew rather than lasting until it has caught up.
  */
 export function transition(input: TransitionInput): Transition {
   const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };

@@ -244,7 +244,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         run = await store.schedule.claimNow({ ...claim, nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + leaseMs });
       }
       if (run === null) throw new Error(`${slug} cannot be claimed`);
-      return recorder.record({ run, owner, report, nextDueAtMs: clock.nowMs() + 300_000 });
+      const onTime = { ...run, dueAtMs: report.startedAtMs };
+      return recorder.record({ run: onTime, owner, report, nextDueAtMs: clock.nowMs() + 300_000 });
     });
   }
 
