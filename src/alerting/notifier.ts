@@ -61,8 +61,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
       logger.info({ notification: id, receiver, status, alerts: alerts.length }, "notification formed");
     }
     if (done.plan.fleet !== null) announceFleet(done.plan.fleet);
-    if (done.formed.length > 0) options.onEnqueued();
-    return { formed: done.formed.length, nextAtMs: nextLook(done) };
+    if (done.formed.length === 0) return { formed: 0, nextAtMs: nextLook(done) };
+    options.onEnqueued();
+    // What was told now has reminders and pauses that the plan could not know of yet.
+    return { formed: done.formed.length, nextAtMs: done.tracked.input.nowMs };
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings, isFinal: boolean): Promise<Planned | null> {
@@ -161,15 +163,17 @@ function nextLook({ tracked, plan }: Planned): number | null {
 
 async function enqueue(parts: StoreParts, notification: Notification): Promise<void> {
   const { id, receiver, generatedAtMs, fleet, alerts } = notification;
-  // The fleet counts as one of them, so that its end never overtakes its begin.
-  const alertIds = [...new Set([...(fleet === null ? [] : [fleet.id]), ...alerts.map((alert) => alert.id)])];
+  // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. The
+  // fleet counts as one of them, so that its end never overtakes its begin.
+  const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
+  const subjects = [...new Set([...(fleet === null ? [] : [fleet.id]), ...own])];
   const payload = JSON.stringify(notification);
   await parts.outbox.enqueue({
     id,
     receiver,
     createdAtMs: generatedAtMs,
     notBeforeMs: generatedAtMs,
-    alertIds,
+    subjects,
     payload,
   });
 }

@@ -32,7 +32,10 @@ function addList(outbox: Command, context: CliContext): void {
     .command("list")
     .description("list what is queued or dead-lettered, oldest first")
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print an array of {id, receiver, state, attempts, createdAt, nextAttemptAt, lastError, alerts}")
+    .option(
+      "--json",
+      "print an array of {id, receiver, state, attempts, createdAt, nextAttemptAt, lastError, subjects}",
+    )
     .addHelpText("after", "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n")
     .action(async (flags: OutboxFlags) => {
       const config = await loadCommandConfig(flags.config, context);
@@ -44,7 +47,7 @@ function addList(outbox: Command, context: CliContext): void {
         createdAt: new Date(entry.createdAtMs).toISOString(),
         nextAttemptAt: entry.state === "dead" ? null : new Date(entry.nextAttemptAtMs).toISOString(),
         lastError: entry.lastError,
-        alerts: entry.alertIds,
+        subjects: entry.subjects,
       }));
       if (flags.json === true) {
         context.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);

@@ -22,7 +22,7 @@ function enqueue(id: string, over: Partial<Parameters<OutboxStore["enqueue"]>[0]
     receiver: "ops",
     createdAtMs: nowMs,
     notBeforeMs: nowMs,
-    alertIds: [`alert of ${id}`],
+    subjects: [`alert of ${id}`],
     payload: "{}",
   };
   return outbox.enqueue({ ...entry, ...over });
@@ -38,7 +38,7 @@ const stateOf = async (id: string): Promise<OutboxEntry | undefined> =>
 
 describe("the outbox", () => {
   it("leases what is due, the oldest first, with all that a delivery needs", async () => {
-    await enqueue("one", { alertIds: ["x", "y", "x"], payload: '{"a":1}' });
+    await enqueue("one", { subjects: ["x", "y", "x"], payload: '{"a":1}' });
     await enqueue("two");
     await enqueue("later", { notBeforeMs: nowMs + 1 });
     await enqueue("other", { receiver: "pager" });
@@ -54,7 +54,7 @@ describe("the outbox", () => {
       createdAtMs: nowMs,
       nextAttemptAtMs: nowMs,
       lastError: null,
-      alertIds: ["x", "y"],
+      subjects: ["x", "y"],
       payload: '{"a":1}',
     });
     expect(await claim()).toEqual([]);
@@ -78,8 +78,8 @@ describe("the outbox", () => {
       },
     },
   ])("holds a resolved back while the firing of the same alert $rule", async ({ before }) => {
-    await enqueue("firing", { alertIds: ["x"] });
-    await enqueue("resolved", { alertIds: ["y", "x"] });
+    await enqueue("firing", { subjects: ["x"] });
+    await enqueue("resolved", { subjects: ["y", "x"] });
     await before();
 
     expect(idsOf(await claim())).not.toContain("resolved");
@@ -91,8 +91,8 @@ describe("the outbox", () => {
     { rule: "was given up", end: () => outbox.deadLetter("firing", owner, "404") },
     { rule: "was discarded", end: () => outbox.discard("firing") },
   ])("lets a resolved go when the firing of the same alert $rule", async ({ end }) => {
-    await enqueue("firing", { alertIds: ["x"] });
-    await enqueue("resolved", { alertIds: ["x"] });
+    await enqueue("firing", { subjects: ["x"] });
+    await enqueue("resolved", { subjects: ["x"] });
     await claim();
 
     expect(await end()).toBe(true);
@@ -101,9 +101,9 @@ describe("the outbox", () => {
   });
 
   it("holds nothing back for another receiver or another alert", async () => {
-    await enqueue("firing", { alertIds: ["x"], notBeforeMs: nowMs + 60_000 });
-    await enqueue("other alert", { alertIds: ["y"] });
-    await enqueue("other receiver", { alertIds: ["x"], receiver: "pager" });
+    await enqueue("firing", { subjects: ["x"], notBeforeMs: nowMs + 60_000 });
+    await enqueue("other alert", { subjects: ["y"] });
+    await enqueue("other receiver", { subjects: ["x"], receiver: "pager" });
 
     expect(idsOf(await claim())).toEqual(["other alert"]);
     expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other receiver"]);
@@ -193,8 +193,8 @@ describe("the outbox", () => {
   });
 
   it("knows per receiver when something can be claimed next, leaving out what waits for another", async () => {
-    await enqueue("firing", { alertIds: ["x"], notBeforeMs: nowMs + 60_000 });
-    await enqueue("resolved", { alertIds: ["x"] });
+    await enqueue("firing", { subjects: ["x"], notBeforeMs: nowMs + 60_000 });
+    await enqueue("resolved", { subjects: ["x"] });
     await enqueue("leased", { receiver: "pager" });
     await claim({ receiver: "pager" });
     await enqueue("dead", { receiver: "slack" });
@@ -246,7 +246,7 @@ describe("the outbox", () => {
           receiver: "ops",
           createdAtMs: nowMs,
           notBeforeMs: nowMs,
-          alertIds: [`alert-${index % 7}`, `own-${index}`],
+          subjects: [`alert-${index % 7}`, `own-${index}`],
           payload: "{}",
         });
     });
@@ -254,14 +254,14 @@ describe("the outbox", () => {
     const entries = await outbox.list();
 
     expect(idsOf(entries)).toEqual(Array.from({ length: 1_001 }, (_, index) => `n-${index}`));
-    expect(entries[1_000]?.alertIds).toEqual(["alert-6", "own-1000"]);
+    expect(entries[1_000]?.subjects).toEqual(["alert-6", "own-1000"]);
   });
 });
 
 interface Waiting {
   readonly id: string;
   readonly receiver: string;
-  readonly alertIds: readonly string[];
+  readonly subjects: readonly string[];
   state: "queued" | "leased" | "dead";
   dueAtMs: number;
   leaseUntilMs: number;
@@ -279,7 +279,7 @@ describe("the order of the outbox", () => {
       arbitrary: fc.record({
         kind: fc.constant("enqueue" as const),
         receiver: fc.constantFrom(...receivers),
-        alertIds: fc.subarray(alerts, { minLength: 1 }),
+        subjects: fc.subarray(alerts, { minLength: 1 }),
         inMs: fc.nat(50),
       }),
     },
@@ -328,15 +328,15 @@ describe("the order of the outbox", () => {
             (older) =>
               older.receiver === one.receiver &&
               older.state !== "dead" &&
-              older.alertIds.some((alert) => one.alertIds.includes(alert)),
+              older.subjects.some((alert) => one.subjects.includes(alert)),
           );
 
       for (const step of operations) {
         if (step.kind === "wait") atMs += step.ms;
         else if (step.kind === "enqueue") {
           const id = `${world}-${queue.length}-${atMs}-${operations.indexOf(step)}`;
-          const alertIds = step.alertIds.map((alert) => `${alert}-${world}`);
-          const entry = { id, receiver: name(step.receiver), alertIds };
+          const subjects = step.subjects.map((alert) => `${alert}-${world}`);
+          const entry = { id, receiver: name(step.receiver), subjects };
           await outbox.enqueue({ ...entry, createdAtMs: atMs, notBeforeMs: atMs + step.inMs, payload: "{}" });
           queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs, leaseUntilMs: 0, holder: "" });
         } else if (step.kind === "claim") {

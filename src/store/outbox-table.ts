@@ -39,7 +39,7 @@ export function createOutboxStore(db: Db): OutboxStore {
   }
 
   return {
-    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, alertIds, payload }) =>
+    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, subjects, payload }) =>
       inTransaction(db, async (db) => {
         const times = { created_at_ms: createdAtMs, next_attempt_at_ms: notBeforeMs };
         const { seq } = await db
@@ -47,7 +47,7 @@ export function createOutboxStore(db: Db): OutboxStore {
           .values({ id, receiver, state: "queued", ...times, payload })
           .returning("seq")
           .executeTakeFirstOrThrow();
-        const unique = [...new Set(alertIds)];
+        const unique = [...new Set(subjects)];
         // Some statements: an engine bounds the number of parameters of one.
         for (let start = 0; start < unique.length; start += rowsPerStatement) {
           const values = unique.slice(start, start + rowsPerStatement).map((alert_id) => ({ alert_id, seq }));
@@ -213,7 +213,7 @@ function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: 
     createdAtMs: row.created_at_ms,
     nextAttemptAtMs: row.next_attempt_at_ms,
     lastError: row.last_error,
-    alertIds: alerts.map(({ alert_id }) => alert_id),
+    subjects: alerts.map(({ alert_id }) => alert_id),
     payload: row.payload,
   };
 }

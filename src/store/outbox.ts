@@ -10,8 +10,8 @@ export interface OutboxEntry {
   readonly createdAtMs: number;
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
-  /** Ids of the alerts in it: order is kept per receiver and alert. */
-  readonly alertIds: readonly string[];
+  /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver and subject. */
+  readonly subjects: readonly string[];
   /** The Notification (alerting/notification.ts) as JSON. */
   readonly payload: string;
 }
@@ -29,11 +29,11 @@ export interface OutboxStore {
     receiver: string;
     createdAtMs: number;
     notBeforeMs: number;
-    alertIds: readonly string[];
+    subjects: readonly string[];
     payload: string;
   }): Promise<void>;
   /**
-   * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with an alert of which an older entry
+   * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver is still queued or leased.
    */
   claim(claim: {

@@ -27,9 +27,9 @@ async function fill(path: string): Promise<void> {
   await store.schedule.sync(slugs.map((slug) => ({ check, slug, scheduleKey: "test", nextDueAtMs: nowMs })));
   await store.transaction(async ({ outbox }) => {
     for (let index = 0; index < notifications; index++) {
-      const alertIds = [`alert-${index % 7}`, `alert-${7 + (index % 3)}`];
+      const subjects = [`alert-${index % 7}`, `alert-${7 + (index % 3)}`];
       const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
-      await outbox.enqueue({ id: String(index), receiver: "ops", ...due, alertIds, payload: "{}" });
+      await outbox.enqueue({ id: String(index), receiver: "ops", ...due, subjects, payload: "{}" });
     }
   });
   await store.close();

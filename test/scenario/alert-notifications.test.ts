@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
+import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 
@@ -82,6 +83,17 @@ describe("a notification of one alert", () => {
     ]);
   });
 
+  it("knows when to remind as soon as it has told", async () => {
+    await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
+    await world.run("acme", "warn");
+
+    const told = await world.notifier.runOnce();
+    const next = await world.notifier.runOnce();
+
+    expect(told).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
+    expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
+  });
+
   it("says nothing of a flap within keepFiringFor", async () => {
     await open({ policy: { keepFiringForMs: 10 * minuteMs } });
     for (const severity of ["warn", "ok", "warn", "ok", "ok"] as const) {
@@ -90,6 +102,27 @@ describe("a notification of one alert", () => {
     }
 
     expect(world.told()).toEqual([["firing acme warn"]]);
+  });
+});
+
+describe("order", () => {
+  it("is kept over episodes: the resolved of the last one is not overtaken by the next one's firing", async () => {
+    await open();
+    const ops = world.receivers.get("ops");
+    if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
+    for (const severity of ["warn", "fail", "ok", "fail"] as const) {
+      await world.run("acme", severity);
+      await world.advance(2 * minuteMs);
+    }
+    if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
+    await world.advance(20 * minuteMs);
+
+    expect(world.told().flat()).toEqual([
+      "firing acme warn",
+      "escalated acme fail",
+      "resolved acme fail",
+      "firing acme fail",
+    ]);
   });
 });
 

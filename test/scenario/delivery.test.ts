@@ -85,10 +85,10 @@ function noteLogger(): Logger {
   return logger;
 }
 
-async function enqueue(id: string, name: string, alertIds: readonly string[] = [`alert-of-${id}`]): Promise<void> {
+async function enqueue(id: string, name: string, subjects: readonly string[] = [`alert-of-${id}`]): Promise<void> {
   const nowMs = clock.nowMs();
   const payload = JSON.stringify(testNotification({ id, receiver: name, nowMs, externalUrl: null }));
-  await store.outbox.enqueue({ id, receiver: name, createdAtMs: nowMs, notBeforeMs: nowMs, alertIds, payload });
+  await store.outbox.enqueue({ id, receiver: name, createdAtMs: nowMs, notBeforeMs: nowMs, subjects, payload });
 }
 
 /** Lets time pass while the outbox delivers by itself. */

@@ -38,7 +38,7 @@ async function record(parts: StoreParts, run: ClaimedRun): Promise<number> {
   await parts.notices.appendChange({ ...change, event: "firing", snapshot: String(number) });
   const id = `${slug}-${number}`;
   const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
-  await parts.outbox.enqueue({ id, receiver: "ops", ...due, alertIds: [alert.id], payload: String(number) });
+  await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });
   return number;
 }
 

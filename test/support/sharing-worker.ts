@@ -31,10 +31,10 @@ for (;;) {
   }
 }
 while ((await store.outbox.totals()).length > 0) {
-  for (const { id, alertIds } of await store.outbox.claim({ ...lease, receiver: "ops", limit: 3 })) {
+  for (const { id, subjects } of await store.outbox.claim({ ...lease, receiver: "ops", limit: 3 })) {
     const claimedAt = process.hrtime.bigint();
     await turn();
-    say(`sent ${id} ${alertIds.join(",")} ${claimedAt} ${process.hrtime.bigint()}`);
+    say(`sent ${id} ${subjects.join(",")} ${claimedAt} ${process.hrtime.bigint()}`);
     await store.outbox.delivered(id, owner);
   }
   // What is left may be under way in another process.
