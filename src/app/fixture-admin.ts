@@ -17,5 +17,8 @@ export async function importFixtureFiles(
 ): Promise<FixtureCounts> {
   const texts: FixtureText[] = [];
   for (const file of files) texts.push({ name: file, text: await readFixtureText(resolve(deps.cwd, file), file) });
-  return withEmbeddedStore(config, deps, (store) => importFixtures({ store, clock: deps.clock, files: texts }));
+  const configured = config.organizations.map(({ slug }) => slug);
+  return withEmbeddedStore(config, deps, (store) =>
+    importFixtures({ store, clock: deps.clock, files: texts, configured }),
+  );
 }

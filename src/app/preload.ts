@@ -25,13 +25,18 @@ export async function preload(config: Config, deps: PreloadDeps): Promise<void> 
     events: await deps.store.events.isEmpty(),
     fixture: (await deps.store.platform.organizations.slugs()).length === 0,
   };
-  for (const entry of source.preload) if (isEmpty[entry.kind]) await preloadOne(entry, deps);
+  const configured = config.organizations.map(({ slug }) => slug);
+  for (const entry of source.preload) if (isEmpty[entry.kind]) await preloadOne(entry, configured, deps);
 }
 
-async function preloadOne(entry: PreloadConfig, { store, path, clock, logger }: PreloadDeps): Promise<void> {
+async function preloadOne(
+  entry: PreloadConfig,
+  configured: readonly string[],
+  { store, path, clock, logger }: PreloadDeps,
+): Promise<void> {
   if (entry.kind === "fixture") {
-    const text = await readFixtureText(entry.path, entry.path);
-    const { reports, organizations } = await importFixtures({ store, clock, files: [{ name: entry.path, text }] });
+    const files = [{ name: entry.path, text: await readFixtureText(entry.path, entry.path) }];
+    const { reports, organizations } = await importFixtures({ store, clock, files, configured });
     logger.info({ file: entry.path, reports, organizations }, "fixture preloaded");
     return;
   }

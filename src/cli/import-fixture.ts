@@ -27,7 +27,7 @@ export const registerImportFixture: RegisterCommand = (program: Command, context
 
 const help = `
 Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
-again.
+again. Keys, rules and reports may be of organizations that the configuration names or that have events.
 
 Example:
   flatline import fixture examples/fixture.yaml

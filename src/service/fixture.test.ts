@@ -37,7 +37,8 @@ beforeEach(async () => {
 afterEach(() => opened.close());
 
 function importTexts(...texts: readonly string[]): ReturnType<typeof importFixtures> {
-  return importFixtures({ store, clock, files: texts.map((text, index) => ({ name: `f${index + 1}.yaml`, text })) });
+  const files = texts.map((text, index) => ({ name: `f${index + 1}.yaml`, text }));
+  return importFixtures({ store, clock, files, configured: ["configured"] });
 }
 
 /** The problems that an import was refused with. */
@@ -104,6 +105,24 @@ describe("importing a fixture", () => {
     const assets = 'assets: [{ id: 2, type: URL, content: "https://x.example" }]\n';
 
     expect(await importTexts(report, assets, organizations)).toMatchObject({ reports: 1, assets: 1 });
+  });
+
+  it.each([
+    { rule: "an organization of the configuration", slug: "configured" },
+    { rule: "one that has events", slug: "with-events" },
+  ])("lets keys, rules and reports be of $rule that no fixture states", async ({ slug }) => {
+    const death = { atMs: clock.nowMs(), assetType: null, asset: null, status: "DETECTED_AS_DEAD", id: null, count: 1 };
+    await store.events.add([{ ...death, slug: "with-events" }]);
+    const text = JSON.stringify({
+      keys: [{ key: "k", role: "customer", organizations: [slug] }],
+      legitimacyRules: [{ name: "owned", organization: slug, domains: ["owned.example"] }],
+      reports: [{ id: 1, organization: slug, createdAt: "2026-11-01T10:00:00Z" }],
+    });
+
+    await importTexts(text);
+
+    const { reports } = await customerApi(store, clock, "key_1", slug).listReports({});
+    expect(reports).toMatchObject([{ id: 1, organization: { slug } }]);
   });
 
   it("allows references with aliases", async () => {

@@ -22,17 +22,24 @@ export interface FixtureImport {
   readonly clock: Pick<Clock, "nowMs">;
   /** One import: each may refer to what another states. */
   readonly files: readonly FixtureText[];
+  /** The configured ones: a fixture may refer to them without stating them, as to those that have events [none]. */
+  readonly configured?: readonly string[];
 }
 
 /**
  * Imports fixtures, all of them or nothing: upserted by id or name; a proposal that comes again as queued and not resolved is
  * escalated again (CONTRACT 10). @throws invalid_data with every problem as `FILE:LINE:COL: path: message`, too_large
  */
-export async function importFixtures({ store, clock, files }: FixtureImport): Promise<FixtureCounts> {
+export async function importFixtures({ store, clock, files, configured = [] }: FixtureImport): Promise<FixtureCounts> {
   const read = files.map((file) => readFixture(file));
-  return store.transaction(async ({ platform }) => {
+  return store.transaction(async ({ platform, events }) => {
     // Section by section over all files: what a later one refers to is there by then.
     const organizations = await importOrganizations(read, platform);
+    for (const slug of referredSlugs(read)) {
+      if (organizations.has(slug)) continue;
+      const exists = configured.includes(slug) || (await events.firstEventAtMs(slug)) !== null;
+      if (exists) organizations.set(slug, await platform.organizations.upsert({ slug, name: null }));
+    }
     const problems: string[] = [];
     await importKeys(read, platform, organizations, clock.nowMs(), problems);
     const changed = await importAssets(read, platform, problems);
@@ -46,7 +53,10 @@ export async function importFixtures({ store, clock, files }: FixtureImport): Pr
 
 type Organizations = ReadonlyMap<string, number>;
 
-async function importOrganizations(files: readonly FixtureFile[], platform: PlatformStore): Promise<Organizations> {
+async function importOrganizations(
+  files: readonly FixtureFile[],
+  platform: PlatformStore,
+): Promise<Map<string, number>> {
   const known = new Map<string, number>();
   for (const slug of await platform.organizations.slugs()) {
     const id = await platform.organizations.idOf(slug);
@@ -58,6 +68,16 @@ async function importOrganizations(files: readonly FixtureFile[], platform: Plat
     await platform.organizations.upsertBrands(id, brands);
   }
   return known;
+}
+
+/** The organizations that keys, rules and reports are of. */
+function referredSlugs(files: readonly FixtureFile[]): ReadonlySet<string> {
+  const slugs = files.flatMap(({ fixture: { keys, legitimacyRules, reports } }) => [
+    ...keys.flatMap(({ organizations }) => organizations),
+    ...legitimacyRules.flatMap(({ organization }) => organization ?? []),
+    ...reports.map(({ organization }) => organization),
+  ]);
+  return new Set(slugs);
 }
 
 async function importKeys(
