@@ -55,6 +55,8 @@ export interface ClientOptions {
 
 /** API v2 over the wire. */
 export interface Client extends PlatformApi {
+  /** One page; without a query the first. */
+  listReports(query?: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
   /** Every report of a listing, page after page. Rejects as `listReports`, and with api_invalid_response for a repeated cursor. */
   allReports(query?: ReportsQuery, options?: CallOptions): AsyncGenerator<Report, void, undefined>;
   /** Closes the connections, unless the dispatcher was given. */
@@ -99,7 +101,7 @@ export function createClient(options: ClientOptions): Client {
     return parsed.data;
   }
 
-  async function listReports(query: ReportsQuery, callOptions: CallOptions = {}): Promise<ReportsPage> {
+  async function listReports(query: ReportsQuery = {}, callOptions: CallOptions = {}): Promise<ReportsPage> {
     const operation = operations.listReports;
     const path = `${operation.path}${reportsQueryString(query)}`;
     const page = parseReportsPage(await exchange.repeatable({ operation, path }, callOptions));

@@ -47,6 +47,14 @@ describe("the query", () => {
     });
     expect(bench.events).toEqual([{ operation: "list_reports", code: "200" }]);
   });
+
+  it("may be left out", async () => {
+    bench.upstream.script(page({ reports: [] }));
+
+    await bench.client.listReports();
+
+    expect(bench.upstream.requests[0]?.path).toBe("/api/v2/organization/reports");
+  });
 });
 
 describe("a page", () => {
