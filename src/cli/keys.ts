@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import { createKey, listKeys, revokeKey, type CreatedKey } from "../app/key-admin.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -35,7 +35,7 @@ function addCreate(keys: Command, context: CliContext): void {
   keys
     .command("create")
     .description("make a key and print it, once")
-    .requiredOption("--organization <slug...>", "organizations that it reaches")
+    .requiredOption("--organization <slug...>", "organizations that it reaches", collectSlugs)
     .addOption(
       new Option("--role <role>", "customer keys may review proposals, staff keys only read")
         .choices(["customer", "staff"])
@@ -55,6 +55,12 @@ function addCreate(keys: Command, context: CliContext): void {
       const row = { ...viewKey(created.stored), key: created.key };
       context.stdout.write(flags.json === true ? `${JSON.stringify(row, null, 2)}\n` : `${created.key}\n`);
     });
+}
+
+/** The organizations so far and one more. An empty one comes of a variable that is not set, and would reach nothing. */
+function collectSlugs(slug: string, before: readonly string[] = []): readonly string[] {
+  if (slug === "") throw new InvalidArgumentError("Expected the slug of an organization.");
+  return [...before, slug];
 }
 
 function addList(keys: Command, context: CliContext): void {

@@ -68,6 +68,15 @@ describe("beside a running daemon", () => {
     expect(JSON.parse((await cli(["keys", "list", "--json"])).stdout)).toEqual([]);
   });
 
+  it("a key of an organization without a slug is refused", async () => {
+    await folder.configure(embedded("127.0.0.1:0"));
+
+    const outcome = await cli(["keys", "create", "--organization", "acme", ""]);
+
+    expect([outcome.exitCode, outcome.stderr]).toEqual([64, expect.stringContaining("--organization")]);
+    expect(JSON.parse((await cli(["keys", "list", "--json"])).stdout)).toEqual([]);
+  });
+
   it("a fixture is imported and served, and what it asks for is counted", async () => {
     await folder.configure(embedded("127.0.0.1:0"));
     const app = await folder.start();
@@ -104,6 +113,16 @@ describe("beside a running daemon", () => {
 });
 
 describe("import fixture", () => {
+  it("may be of organizations that only the configuration names", async () => {
+    await folder.configure(embedded("127.0.0.1:0"));
+    const text = "keys: [{ key: k, role: customer, organizations: [acme] }]\n";
+    await writeFile(path.join(folder.path, "keys.yaml"), text);
+
+    const outcome = await cli(["import", "fixture", "keys.yaml"]);
+
+    expect([outcome.exitCode, outcome.stderr]).toEqual([0, ""]);
+  });
+
   it.each([
     ["that is not there", "missing.yaml", 66],
     ["that is none", "flatline.yaml", 65],
