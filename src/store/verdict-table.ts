@@ -8,6 +8,7 @@ import { inTransaction } from "./in-transaction.ts";
 import type { Db } from "./schema.ts";
 import { compactVerdicts } from "./verdict-compaction.ts";
 import { findSeries, numbersOf, severityAt, type VerdictNumbers, type VerdictSeries } from "./verdict-rows.ts";
+import { addPast, readHours } from "./verdict-hours.ts";
 import type { VerdictPoint, VerdictStore } from "./verdicts.ts";
 
 // The whole report is kept at least once a day,
@@ -33,6 +34,21 @@ export function createVerdictStore(db: Db): VerdictStore {
         order by at_ms`.execute(db);
       return rows.map(point);
     },
+    hours: (query) => readHours(db, query),
+    firstAtMs: async (check, slug) => {
+      const series = await findSeries(db, check, slug);
+      if (series === null) return null;
+      const { rows } = await sql<{ at_ms: number | null }>`
+        select min(at_ms) as at_ms from (
+          select min(at_ms) as at_ms from verdict_points where series_id = ${series.series_id}
+          union all select min(at_ms) from verdict_hours where series_id = ${series.series_id})`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
+    addPast: (check, slug, past) =>
+      inTransaction(db, async (db) => {
+        const series = (await findSeries(db, check, slug)) ?? (await addSeries(db, check, slug));
+        await addPast(db, series.series_id, past);
+      }),
     reports: async ({ check, slug, fromMs, toMs, limit }) => {
       const series = await findSeries(db, check, slug);
       if (series === null) return [];

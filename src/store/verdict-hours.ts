@@ -1,0 +1,40 @@
+import { sql } from "kysely";
+import { hourMs } from "../base/time.ts";
+import type { CheckName } from "../contract/report.ts";
+import { severities } from "../contract/severity.ts";
+import type { Db } from "./schema.ts";
+import { findSeries, severityAt, type VerdictNumbers } from "./verdict-rows.ts";
+import type { PastVerdict, VerdictHour } from "./verdicts.ts";
+
+/** The last run of each hour after `fromMs`; SQLite takes the other columns from the row of the one maximum. */
+export async function readHours(
+  db: Db,
+  { check, slug, fromMs }: { readonly check: CheckName; readonly slug: string; readonly fromMs: number },
+): Promise<VerdictHour[]> {
+  const series = await findSeries(db, check, slug);
+  if (series === null) return [];
+  const { rows } = await sql<VerdictNumbers & { readonly hour: number; readonly at_ms: number }>`
+    select hour, at_ms, severity, current_count, expected_count from verdict_hours
+    where series_id = ${series.series_id} and hour >= ${Math.floor(fromMs / hourMs)} and at_ms > ${fromMs}
+    union all
+    select at_ms / ${hourMs} as hour, max(at_ms) as at_ms, severity, current_count, expected_count from verdict_points
+    where series_id = ${series.series_id} and at_ms > ${fromMs} group by at_ms / ${hourMs}
+    order by at_ms`.execute(db);
+  return rows.map((row) => ({
+    hour: Math.floor(row.at_ms / hourMs),
+    atMs: row.at_ms,
+    severity: severityAt(row.severity),
+    currentCount: row.current_count,
+    expectedCount: row.expected_count,
+  }));
+}
+
+/** Adds points that no run was made for. */
+export async function addPast(db: Db, seriesId: number, past: readonly PastVerdict[]): Promise<void> {
+  for (const { atMs, severity, currentCount, baselineCount, expectedCount } of past) {
+    await sql`
+      insert into verdict_points (series_id, at_ms, severity, current_count, baseline_count, expected_count)
+      values (${seriesId}, ${atMs}, ${severities.indexOf(severity)}, ${currentCount}, ${baselineCount}, ${expectedCount})
+      on conflict (series_id, at_ms) do nothing`.execute(db);
+  }
+}
