@@ -1,24 +1,24 @@
 // Compiles src to dist with the TypeScript of this folder; a no-op where it is not installed (npm i --omit=dev in the image).
 import { spawnSync } from "node:child_process";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
-
-function build() {
-  // Beside dist first: a program that runs from dist meanwhile never finds half of it, and a failed build leaves it.
-  const fresh = `${root}dist.${process.pid}`;
-  try {
-    const options = [tsc, "-p", "tsconfig.build.json", "--outDir", fresh];
-    const { status } = spawnSync(process.execPath, options, { cwd: root, stdio: "inherit" });
-    if (status !== 0) return status ?? 1;
-    rmSync(`${root}dist`, { recursive: true, force: true });
-    renameSync(fresh, `${root}dist`);
-    return 0;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
+const compile = (project) => spawnSync(process.execPath, [tsc, "-p", project], { cwd: root, stdio: "inherit" }).status;
+if (existsSync(tsc) && existsSync(`${root}src`)) {
+  rmSync(`${root}dist`, { recursive: true, force: true });
+  // The page's own part runs in a browser: another library of types, and no declarations.
+  const statuses = [compile("tsconfig.build.json"), compile("src/web/page-client/tsconfig.json")];
+  const assets = `${root}dist/web/assets`;
+  mkdirSync(assets, { recursive: true });
+  const client = `${root}src/web/page-client`;
+  for (const name of readdirSync(client)) {
+    if (/\.(?:css|svg)$/.test(name)) copyFileSync(`${client}/${name}`, `${assets}/${name}`);
   }
+  const uplot = `${root}node_modules/uplot/dist`;
+  copyFileSync(`${uplot}/uPlot.iife.min.js`, `${assets}/uplot.js`);
+  const css = [`${uplot}/uPlot.min.css`, `${assets}/page.css`].map((path) => readFileSync(path, "utf8"));
+  writeFileSync(`${assets}/page.css`, css.join("\n"));
+  process.exitCode = statuses.find((status) => status !== 0) ?? 0;
 }
-
-if (existsSync(tsc) && existsSync(`${root}src`)) process.exitCode = build();

@@ -13,10 +13,15 @@ import { createProber } from "../monitor/probe.ts";
 import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
 import { apiPlugins } from "./api-plugin.ts";
+import { fillPast } from "./backfill.ts";
+import { createDeliveryLog } from "./delivery-log.ts";
 import { createHeartbeat } from "./heartbeat.ts";
+import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
+import { createPagePort, type PagePortOptions } from "./page-port.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
+import { createPublisher } from "./publisher.ts";
 import { createRuntime } from "./runtime.ts";
 import { checkSeriesInput, createWebPorts } from "./web-ports.ts";
 
@@ -109,8 +114,12 @@ async function startApp(
   const parts = await openParts(config, deps);
   stack.add("store and connections", () => parts.close());
   const { store, dispatcher } = parts;
+  const publisher = createPublisher();
+  const hours = createHourBook(store, clock);
+  const deliveries = createDeliveryLog(clock, () => publisher.publish());
   const runtime = createRuntime(config, parts, {
     ...deps,
+    watch: (receiver) => deliveries.watch(receiver),
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
   const newId = (): string => randomUUID();
@@ -135,7 +144,10 @@ async function startApp(
     logger,
     newId,
     settings,
-    onChange: (isUrgent) => notices.changed(isUrgent),
+    onChange: (isUrgent) => {
+      notices.changed(isUrgent);
+      publisher.publish();
+    },
   });
   const silences = createSilenceBook({
     store: store.silences,
@@ -143,7 +155,10 @@ async function startApp(
     logger,
     newId,
     settings,
-    onChange: () => notices.wake(),
+    onChange: () => {
+      notices.wake();
+      publisher.publish();
+    },
   });
   const scheduler = createScheduler({
     store: store.schedule,
@@ -157,6 +172,8 @@ async function startApp(
     onRecorded: (state) => {
       const input = checkSeriesInput(state, runtime.current());
       if (input !== null) metrics.checks.set(input);
+      hours.note(state);
+      publisher.publish();
     },
     metrics,
     logger,
@@ -179,8 +196,12 @@ async function startApp(
     await outbox.setReceivers(receivers);
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
     await showStates();
+    hours.forget();
     notices.wake();
+    publisher.publish();
   }
+
+  let reloads: ReturnType<PagePortOptions["reloads"]> = { appliedAtMs: clock.nowMs(), lastReload: null };
 
   async function readAndApply(): Promise<void> {
     const before = runtime.current();
@@ -189,10 +210,12 @@ async function startApp(
       runtime.replace(next);
       await apply();
       metrics.configReloaded(true, clock.nowMs());
+      reloads = { appliedAtMs: clock.nowMs(), lastReload: { atMs: clock.nowMs(), problem: null } };
       logger.info({ organizations: next.organizations.length }, "configuration reloaded");
     } catch (error) {
       runtime.restore(before);
       metrics.configReloaded(false, clock.nowMs());
+      reloads = { ...reloads, lastReload: { atMs: clock.nowMs(), problem: describeProblem(error) } };
       logger.error({ err: error }, "configuration not reloaded, the running one goes on");
       throw error;
     }
@@ -219,7 +242,20 @@ async function startApp(
       ],
       isStopping: () => isStopping,
       reload,
-      onAcknowledged: () => notices.wake(),
+      onAcknowledged: () => {
+        notices.wake();
+        publisher.publish();
+      },
+      onOutboxChanged: () => outbox.wake(),
+    }),
+    page: createPagePort({
+      store,
+      runtime,
+      clock,
+      hours,
+      deliveries,
+      subscribe: (listener) => publisher.subscribe(listener),
+      reloads: () => reloads,
     }),
   });
   const heartbeat = createHeartbeat({
@@ -248,6 +284,24 @@ async function startApp(
   const { host, port } = listenAddress(config.server.listen);
   const address = await web.listen(host, port);
   stack.add("web", () => web.close());
+  const stopFilling = new AbortController();
+  if (config.source.type === "embedded") {
+    const filled = fillPast({
+      store,
+      clock,
+      logger,
+      organizations: config.organizations,
+      onFilled: (slug) => {
+        hours.forget(slug);
+        publisher.publish();
+      },
+      signal: stopFilling.signal,
+    });
+    stack.add("past of the organizations", () => {
+      stopFilling.abort();
+      return filled;
+    });
+  }
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
     "flatline started",
@@ -263,6 +317,12 @@ async function startApp(
       await Promise.all([scheduler.stop(drainMs), outbox.stop(drainMs), notices.stop()]);
     },
   };
+}
+
+/** What was wrong with a configuration, in the words that name file and line. */
+function describeProblem(error: unknown): string {
+  if (error instanceof FlatlineError && error.issues.length > 0) return error.issues.join("\n");
+  return error instanceof Error ? error.message : String(error);
 }
 
 function listenAddress(listen: string): { host: string; port: number } {

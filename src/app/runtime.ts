@@ -1,4 +1,5 @@
 import type { OutboxReceiver } from "../alerting/attempt.ts";
+import type { Receiver } from "../alerting/receiver.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
@@ -34,6 +35,8 @@ export interface Runtime {
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
   readonly logger: Logger;
+  /** Sees what receivers answer [nobody does]. */
+  readonly watch?: (receiver: Receiver) => Receiver;
 }
 
 /** Wires `config` over the parts that outlive a reload. */
@@ -59,16 +62,17 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     targets,
     targetByKey: new Map(targets.map((target) => [targetKey(target), target])),
     settings: alertingSettings(config),
-    receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps.logger)),
+    receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps)),
     checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),
     runTimeoutMs: runTimeoutMs(config.source),
   };
 }
 
-function outboxReceiver(config: ReceiverConfig, parts: Parts, logger: Logger): OutboxReceiver {
+function outboxReceiver(config: ReceiverConfig, parts: Parts, { logger, watch }: RuntimeDeps): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
+  const receiver = createReceiver(config, { dispatcher: parts.dispatcher, logger });
   return {
-    receiver: createReceiver(config, { dispatcher: parts.dispatcher, logger }),
+    receiver: watch === undefined ? receiver : watch(receiver),
     timeoutMs,
     maxAgeMs,
     rateLimit,

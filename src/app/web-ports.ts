@@ -33,6 +33,8 @@ export interface WebPortsOptions {
   readonly reload: () => Promise<void>;
   /** Told after an alert was acknowledged. */
   readonly onAcknowledged: () => void;
+  /** Told after something was queued again. */
+  readonly onOutboxChanged: () => void;
 }
 
 type WebPorts = Pick<
@@ -141,6 +143,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     events: () => options.ingest,
     outbox: {
       list: () => store.outbox.list(),
+      retry: async (id) => {
+        const isChanged = await store.outbox.retry(id, clock.nowMs());
+        if (isChanged) options.onOutboxChanged();
+        return isChanged;
+      },
+      discard: (id) => store.outbox.discard(id),
       receivers: async () => {
         const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
         return current().config.receivers.map(({ name, type, minSeverity, sendResolved }) => ({

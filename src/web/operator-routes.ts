@@ -1,8 +1,9 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { FlatlineError } from "../base/errors.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, ConfigurationPort, OutboxPort } from "./ports.ts";
-import { addResource } from "./resource.ts";
+import { addResource, dropBodies } from "./resource.ts";
 
 /** What only an operator sees: outbox, receivers and configuration (CONTRACT 8). */
 export function addOperatorRoutes(
@@ -20,6 +21,20 @@ export function addOperatorRoutes(
           nextAttemptAt: entry.state === "dead" ? null : iso(nextAttemptAtMs),
         })),
     },
+  });
+  void scope.register(async (bodyless) => {
+    dropBodies(bodyless);
+    const change = (work: (id: string) => Promise<boolean>) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id } = request.params as { readonly id: string };
+      if (!(await work(id))) throw new FlatlineError("not_found", "no such notification, or it is under way just now");
+      return reply.code(204).send();
+    };
+    addResource(bodyless, "/api/v1/outbox/:id/retry", settings, {
+      POST: { access: "write", handle: change((id) => outbox.retry(id)) },
+    });
+    addResource(bodyless, "/api/v1/outbox/:id", settings, {
+      DELETE: { access: "write", handle: change((id) => outbox.discard(id)) },
+    });
   });
   addResource(scope, "/api/v1/receivers", settings, {
     GET: { access: "read", handle: () => outbox.receivers() },

@@ -141,6 +141,10 @@ export interface ReceiverView {
 export interface OutboxPort {
   list(): Promise<readonly OutboxEntry[]>;
   receivers(): Promise<readonly ReceiverView[]>;
+  /** Queues it again, due now. False: no such entry, or it is under way. */
+  retry(id: string): Promise<boolean>;
+  /** Deletes it for good. False: no such entry, or it is under way. */
+  discard(id: string): Promise<boolean>;
 }
 
 export interface ConfigurationPort {

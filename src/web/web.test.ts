@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 
@@ -459,37 +458,90 @@ describe("/", () => {
     const html = await answer.text();
 
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(html).not.toContain("<script");
+    expect(html).not.toContain("<script>");
     expect(html).not.toContain(" style=");
-    const rows = [...html.matchAll(/<td><a href="([^"]*)">([^<]*)<\/a><\/td>/g)];
-    expect(rows.map(([, , text]) => text)).toEqual([
-      "bad",
-      "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;&#38;&#39;",
-      "fine",
-      "new",
+    const rows = [...html.matchAll(/<tr\s+class="row (\w+)"[^>]*>.*?<a\s+href="([^"]*)"[^>]*>([^<]*)<\/a/gs)];
+    expect(rows.map(([, severity, , slug]) => [severity, slug])).toEqual([
+      ["fail", "bad"],
+      ["unknown", "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;&#38;&#39;"],
+      ["unknown", "new"],
+      ["ok", "fine"],
     ]);
-    expect(rows[1]?.[1]).toBe(`/api/v1/checks/dead-asset-spike/${encodeURIComponent(odd).replace("'", "&#39;")}`);
+    expect(rows[1]?.[2]).toBe(`/o/${encodeURIComponent(odd).replace("'", "&#39;")}`);
   });
 
-  it("allows its one style sheet and nothing else", async () => {
+  it("allows what it serves itself and nothing inline", async () => {
     const web = await start();
 
-    const answer = await ask(web, "GET /");
+    const policy = (await ask(web, "GET /")).headers.get("content-security-policy");
 
-    const [, style = ""] = /<style>([^]*)<\/style>/.exec(await answer.text()) ?? [];
-    const hash = createHash("sha256").update(style).digest("base64");
-    expect(answer.headers.get("content-security-policy")).toContain(`style-src 'sha256-${hash}'`);
-    expect(answer.headers.get("content-security-policy")).not.toContain("unsafe");
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain("unsafe");
   });
 
-  it("shows the first five hundred, and how many there are more", async () => {
+  it("shows the first hundred, and the way to the others", async () => {
     const web = await start();
     web.world.snapshots = Array.from({ length: 510 }, (_, index) => snapshotOf(null, { slug: `s${index}` }));
 
+    const first = await (await ask(web, "GET /")).text();
+    const last = await (await ask(web, "GET /?page=6")).text();
+
+    expect(first.match(/class="row /g)).toHaveLength(100);
+    expect(first).toContain('href="/?page=2"');
+    expect(last.match(/class="row /g)).toHaveLength(10);
+  });
+
+  it.each([
+    ["severity", "/?severity=fail", ["bad"]],
+    ["text", "/?q=FIN", ["fine"]],
+    ["an order", "/?sort=slug", ["bad", "fine"]],
+    ["the other order", "/?sort=slug&dir=desc", ["fine", "bad"]],
+    ["nothing that is known", "/?severity=red&sort=x&page=nine", ["bad", "fine"]],
+  ])("filters and sorts by the query: %s", async (_rule, path, slugs) => {
+    const web = await start();
+    web.world.snapshots = [
+      snapshotOf(resultReport({ severity: "ok", slug: "fine" })),
+      snapshotOf(resultReport({ severity: "fail", slug: "bad" })),
+    ];
+
+    const html = await (await ask(web, `GET ${path}`)).text();
+
+    expect([...html.matchAll(/data-slug="([^"]*)"/g)].map(([, slug]) => slug)).toEqual(slugs);
+  });
+
+  it("never draws what is unknown as ok or as 0", async () => {
+    const web = await start();
+    web.world.snapshots = [snapshotOf(errorReport({ slug: "dark" }))];
+
     const html = await (await ask(web, "GET /")).text();
 
-    expect(html.match(/<tr><td>/g)).toHaveLength(500);
-    expect(html).toContain("and 10 more in");
+    expect(html).toContain("1 of 1 could not be checked.");
+    expect(html).toMatch(/class="num c-count">–</);
+  });
+});
+
+describe("the operator's pages", () => {
+  it.each(["/receivers", "/queue", "/config"])("%s: 401 without the token, 200 with it either way", async (path) => {
+    const web = await start();
+
+    const none = await ask(web, `GET ${path}`);
+    const wrong = await fetch(web.url + path, { headers: { authorization: "Bearer no", accept: "text/html" } });
+    const withBearer = await fetch(web.url + path, { headers: bearer });
+    const withBasic = await fetch(web.url + path, { headers: basic });
+
+    expect([none.status, wrong.status, withBearer.status, withBasic.status]).toEqual([401, 401, 200, 200]);
+    expect(wrong.headers.get("www-authenticate")).toContain("Basic");
+  });
+
+  it("are closed when no token is configured", async () => {
+    const web = await start();
+    web.world.access = { token: null, publicRead: true };
+
+    const answer = await fetch(`${web.url}/config`, { headers: { accept: "text/html" } });
+
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toContain("server.token");
   });
 });
 

@@ -5,15 +5,16 @@ import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify"
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { isAuthorized, refuse } from "./access.ts";
+import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./alert-routes.ts";
 import { addCheckRoutes } from "./check-routes.ts";
-import { viewCheck } from "./check-view.ts";
 import { addEventRoutes } from "./event-routes.ts";
 import { addHealthRoutes } from "./health-routes.ts";
 import { addMetricsRoutes } from "./metrics-routes.ts";
 import { addOperatorRoutes } from "./operator-routes.ts";
-import { overviewPolicy, renderOverview } from "./overview-page.ts";
+import { addPageAssets } from "./page-assets.ts";
+import type { PagePort } from "./page-ports.ts";
+import { addPageRoutes } from "./page-routes.ts";
 import type {
   AccessSettings,
   AlertsPort,
@@ -28,7 +29,6 @@ import type {
   SilencesPort,
 } from "./ports.ts";
 import { answerClientError, createErrorHandler, securityHeaders, sendProblem } from "./problem.ts";
-import { addResource } from "./resource.ts";
 import { addSilenceRoutes } from "./silence-routes.ts";
 
 export interface WebOptions {
@@ -49,6 +49,7 @@ export interface WebOptions {
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
   readonly configuration: ConfigurationPort;
+  readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404. */
   readonly plugins?: readonly FastifyPluginAsync[];
   /** [defaultWebTimeouts] */
@@ -168,22 +169,8 @@ function createServer(options: WebOptions): FastifyInstance {
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
-  void server.register(async (scope) => addOverview(scope, options));
+  void server.register(async (scope) => addPageAssets(scope, access));
+  void server.register(async (scope) => addPageRoutes(scope, access, options));
   for (const plugin of plugins) void server.register(plugin, { prefix: "/api/v2" });
   return server;
-}
-
-function addOverview(scope: FastifyInstance, { access, checks, clock, version }: WebOptions): void {
-  addResource(scope, "/", access, {
-    GET: {
-      access: "public",
-      handle: async (request, reply) => {
-        const snapshots = await checks.list();
-        const withDetails = isAuthorized(request, access());
-        const views = snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
-        void reply.type("text/html; charset=utf-8").header("content-security-policy", overviewPolicy);
-        return reply.send(renderOverview(views, version));
-      },
-    },
-  });
 }

@@ -73,6 +73,16 @@ export const exceptions: readonly Exception[] = [
     reason: "the entry of the ingest thread; in any other thread it does nothing",
   },
   {
+    path: "src/web/page-client/main.ts",
+    rule: "import-does-nothing",
+    reason: "the entry of what runs in the browser",
+  },
+  ...["main", "stream", "overview", "actions"].map((name) => ({
+    path: `src/web/page-client/${name}.ts`,
+    rule: "clock",
+    reason: "runs in a browser, which has no clock of ours",
+  })),
+  {
     path: "src/client/upstream-text.ts",
     rule: "errors",
     reason: "caught in the same file, as JSON.parse's own errors",

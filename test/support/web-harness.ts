@@ -159,11 +159,34 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
     events: () => (world.ingest === null ? null : { ingest: world.ingest }),
     outbox: {
       list: async () => world.outbox,
+      retry: async (id) => world.outbox.some((entry) => entry.id === id),
+      discard: async (id) => world.outbox.some((entry) => entry.id === id),
       receivers: async () => [
         { name: "ops", type: "webhook", minSeverity: "warn", sendResolved: true, pending: 0, deadLetters: 0 },
       ],
     },
     configuration: { show: () => ({ server: { token: new Secret(token) } }) },
+    page: {
+      organizations: () => [],
+      fleetRule: () => ({ minOrganizations: 3, ratio: 0.5 }),
+      source: () => "embedded",
+      hours: async () => [],
+      points: async () => [],
+      alertHistory: async () => [],
+      assetTypes: async () => [],
+      fleets: async () => [],
+      toldOfFleet: async () => ({ receivers: [], atMs: null }),
+      silencedUntilMs: async () => () => null,
+      deliveries: () => [],
+      queue: async () => ({ reports: [], failures: [], isWatched: false, warnAfterMs: 0, failAfterMs: 0 }),
+      configuration: () => ({
+        text: "server: {}\n",
+        files: ["flatline.yaml"],
+        appliedAtMs: harnessNowMs,
+        lastReload: null,
+      }),
+      subscribe: () => () => undefined,
+    },
     ...options,
   });
   const { url, port } = await web.listen("127.0.0.1", listenPort);

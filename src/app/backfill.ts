@@ -1,0 +1,79 @@
+import type { Logger } from "../base/logger.ts";
+import { dayMs, hourMs, type Clock } from "../base/time.ts";
+import { evaluateSpike } from "../spike/evaluate.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { spikeWindow } from "../spike/window.ts";
+import type { Store } from "../store/store.ts";
+import type { PastVerdict } from "../store/verdicts.ts";
+
+export interface BackfillOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly organizations: readonly { readonly slug: string; readonly thresholds: SpikeThresholds }[];
+  /** Told after an organization got a past. */
+  readonly onFilled: (slug: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const reachMs = 7 * dayMs;
+// An evaluation against a baseline of which most is missing would draw a spike where there is only a beginning.
+const leastCoverage = 0.5;
+// Between two organizations everybody else gets as much time as one took, and at least this.
+const leastPauseMs = 5;
+
+/**
+ * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
+ * not an empty chart. History only: no alert comes of it. What is there already is left as it is.
+ */
+export async function fillPast({
+  store,
+  clock,
+  logger,
+  organizations,
+  onFilled,
+  signal,
+}: BackfillOptions): Promise<void> {
+  for (const { slug, thresholds } of organizations) {
+    if (signal.aborted) return;
+    const startedMs = clock.monotonicMs();
+    try {
+      const past = await evaluatePast(store, slug, thresholds, clock.nowMs());
+      if (past.length > 0) {
+        await store.verdicts.addPast("dead-asset-spike", slug, past);
+        onFilled(slug);
+        logger.debug({ slug, hours: past.length }, "past evaluated from stored events");
+      }
+    } catch (error) {
+      logger.warn({ err: error, slug }, "past could not be evaluated");
+    }
+    await clock.sleep(Math.max(leastPauseMs, clock.monotonicMs() - startedMs), signal);
+  }
+}
+
+async function evaluatePast(
+  store: Store,
+  slug: string,
+  thresholds: SpikeThresholds,
+  nowMs: number,
+): Promise<PastVerdict[]> {
+  const firstEventAtMs = await store.events.firstEventAtMs(slug);
+  if (firstEventAtMs === null) return [];
+  const coveredFromMs =
+    firstEventAtMs + thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs * leastCoverage;
+  const firstRunMs = (await store.verdicts.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
+  const fromMs = Math.max(nowMs - reachMs, coveredFromMs);
+  const past: PastVerdict[] = [];
+  for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
+    const counts = await store.events.counts({ slug, ...spikeWindow(atMs, thresholds) });
+    let currentCount = 0;
+    let baselineCount = 0;
+    for (const one of counts) {
+      currentCount += one.currentCount;
+      baselineCount += one.baselineCount;
+    }
+    const { severity, observed } = evaluateSpike({ slug, nowMs: atMs, thresholds, currentCount, baselineCount });
+    past.push({ atMs, severity, currentCount, baselineCount, expectedCount: observed.expectedCount });
+  }
+  return past;
+}

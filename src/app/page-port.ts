@@ -1,0 +1,159 @@
+import { dirname, relative } from "node:path";
+import { matches } from "../alerting/matching.ts";
+import { rulesAt, ruleOf, windowAt } from "../alerting/silences.ts";
+import type { Clock } from "../base/time.ts";
+import type { Config, OrganizationConfig } from "../config/config.ts";
+import { formatDuration } from "../config/durations.ts";
+import { renderConfig } from "../config/render.ts";
+import { builtinSettings } from "../config/schema-organization.ts";
+import { expectedDeathsNumber } from "../spike/verdict.ts";
+import { spikeWindow } from "../spike/window.ts";
+import type { Store } from "../store/store.ts";
+import type { PageConfiguration, PageOrganization, PagePort } from "../web/page-ports.ts";
+import type { DeliveryLog } from "./delivery-log.ts";
+import type { HourBook } from "./hour-book.ts";
+import { readQueues } from "./page-queue.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface PagePortOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly hours: HourBook;
+  readonly deliveries: DeliveryLog;
+  readonly subscribe: PagePort["subscribe"];
+  /** When the configuration was applied, and how the last reload went. */
+  readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
+}
+
+// Of a life that is longer the beginning is left out.
+const mostHistory = 500;
+const spike = "dead-asset-spike" as const;
+
+/** The rooms as the pages see them. */
+export function createPagePort(options: PagePortOptions): PagePort {
+  const { store, runtime, clock } = options;
+  let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
+
+  function organizations(): readonly PageOrganization[] {
+    const { config } = runtime.current();
+    if (known?.config !== config) {
+      const folder = dirname(config.files[0] ?? "");
+      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, folder)) };
+    }
+    return known.organizations;
+  }
+
+  return {
+    organizations,
+    fleetRule: () => runtime.current().config.alerting.fleet,
+    source: () => {
+      const { source } = runtime.current().config;
+      return source.type === "remote" ? new URL(source.baseUrl).host : "embedded";
+    },
+    hours: (slug) => options.hours.read(slug),
+    points: (slug, fromMs, toMs) => store.verdicts.points({ check: spike, slug, fromMs, toMs }),
+    alertHistory: (slug, fromMs) => store.alerts.history({ check: spike, slug, fromMs, limit: mostHistory }),
+    assetTypes: async (slug) => {
+      const { config } = runtime.current();
+      const organization = config.organizations.find((one) => one.slug === slug);
+      if (config.source.type === "remote" || organization === undefined) return [];
+      const { thresholds } = organization;
+      const state = await store.schedule.state(spike, slug);
+      const atMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
+      const counts = await store.events.counts({ slug, ...spikeWindow(atMs, thresholds) });
+      return counts
+        .map(({ assetType, currentCount, baselineCount }) => ({
+          assetType: assetType ?? "without a type",
+          count: currentCount,
+          expected: expectedDeathsNumber(baselineCount, thresholds),
+        }))
+        .toSorted((left, right) => right.count - right.expected - (left.count - left.expected));
+    },
+    fleets: () => store.notices.fleets(20),
+    toldOfFleet: async (fleetId) => {
+      const told = (await store.notices.receiverStates()).filter(({ toldFleetId }) => toldFleetId === fleetId);
+      const times = told.flatMap(({ lastFleetAtMs }) => lastFleetAtMs ?? []);
+      return { receivers: told.map(({ receiver }) => receiver), atMs: times.length === 0 ? null : Math.min(...times) };
+    },
+    silencedUntilMs: async () => {
+      const nowMs = clock.nowMs();
+      const { settings } = runtime.current();
+      const stored = await store.silences.endingAfter(nowMs);
+      const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
+      return (slug) => {
+        const subject = { slug, check: spike, labels: settings.targetOf(spike, slug)?.labels ?? {} };
+        const ends = rules.filter((rule) => matches(rule, subject)).map((rule) => windowAt(rule, nowMs)?.endsAtMs ?? 0);
+        return ends.length === 0 ? null : Math.max(...ends);
+      };
+    },
+    deliveries: () => options.deliveries.list(),
+    queue: (signal) => readQueues(runtime.current(), signal),
+    configuration: () => {
+      const { config } = runtime.current();
+      return { text: renderConfig(config), files: config.files, ...options.reloads() };
+    },
+    subscribe: options.subscribe,
+  };
+}
+
+function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
+  const { slug, labels, thresholds, schedule, alert, receivers, setAt } = organization;
+  const builtin = builtinSettings;
+  const setting = (name: string, path: string, value: number | string, fallback: number | string | null) => {
+    const place = setAt[path];
+    const setIn = place === undefined ? (value === fallback ? "default" : "defaults") : shorten(place, folder);
+    return { name, value: String(value), setIn };
+  };
+  return {
+    slug,
+    labels,
+    thresholds,
+    forMs: alert.forMs,
+    settings: [
+      setting("windowHours", "thresholds.windowHours", thresholds.windowHours, builtin.thresholds.windowHours),
+      setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays, builtin.thresholds.baselineDays),
+      setting(
+        "warnMultiplier",
+        "thresholds.warnMultiplier",
+        thresholds.warnMultiplier,
+        builtin.thresholds.warnMultiplier,
+      ),
+      setting(
+        "failMultiplier",
+        "thresholds.failMultiplier",
+        thresholds.failMultiplier,
+        builtin.thresholds.failMultiplier,
+      ),
+      setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount, builtin.thresholds.minSpikeCount),
+      setting("schedule", "schedule", schedule.pattern, builtin.schedule),
+      setting("timezone", "timezone", schedule.timezone, builtin.timezone),
+      setting("alert.for", "alert.for", formatDuration(alert.forMs), builtin.alert.for),
+      setting(
+        "alert.keepFiringFor",
+        "alert.keepFiringFor",
+        formatDuration(alert.keepFiringForMs),
+        builtin.alert.keepFiringFor,
+      ),
+      setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter, builtin.alert.unknownAfter),
+      setting(
+        "alert.repeatInterval",
+        "alert.repeatInterval",
+        formatDuration(alert.repeatIntervalMs),
+        builtin.alert.repeatInterval,
+      ),
+      {
+        name: "receivers",
+        value: receivers.join(", ") || "none",
+        setIn: setAt["receivers"] === undefined ? "default" : shorten(setAt["receivers"], folder),
+      },
+    ],
+  };
+}
+
+/** Without the folder of the configuration: who may read the page need not know the machine. */
+function shorten(place: string, folder: string): string {
+  const colon = place.lastIndexOf(":");
+  const file = relative(folder, place.slice(0, colon));
+  return `${file.startsWith("..") || file === "" ? place.slice(place.lastIndexOf("/") + 1, colon) : file}${place.slice(colon)}`;
+}

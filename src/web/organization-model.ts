@@ -1,0 +1,223 @@
+import { dayMs, hourMs } from "../base/time.ts";
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { VerdictPoint } from "../store/verdicts.ts";
+import type { PageModel, PageModelPorts } from "./page-model.ts";
+import type { PageDelivery, PageOrganization } from "./page-ports.ts";
+import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
+import type { LaneSpan } from "./page/chart.ts";
+import { formatCount, formatExpected, nbsp } from "./page/figures.ts";
+import type { RowSeverity } from "./page/marks.ts";
+import type { OrganizationData, TimelineEntry } from "./page/organization.ts";
+import { selectRows } from "./page/row.ts";
+import type { CheckSnapshot } from "./ports.ts";
+
+const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
+// More points than a chart has pixels show nothing.
+const mostPoints = 1_500;
+const mostTimeline = 40;
+const logOverFailAbove = 10;
+
+export interface OrganizationAsk {
+  readonly slug: string;
+  readonly params: URLSearchParams;
+  readonly hasToken: boolean;
+}
+
+/** Reads what the page of one organization shows; null when nobody configured it. */
+export async function readOrganization(
+  ports: PageModelPorts,
+  model: PageModel,
+  ask: OrganizationAsk,
+): Promise<OrganizationData | null> {
+  const { slug, params } = ask;
+  const row = model.rows.find((one) => one.slug === slug);
+  const snapshot = model.snapshots.get(slug);
+  if (row === undefined || snapshot === undefined) return null;
+  const { page } = ports;
+  const { nowMs } = model;
+  const organization = page.organizations().find((one) => one.slug === slug) ?? null;
+  const range = ranges.find((one) => one === params.get("range")) ?? "3d";
+  const asked = params.get("scale");
+  const history = await page.alertHistory(slug, nowMs - rangeMs[range]);
+  const points = await page.points(slug, nowMs - rangeMs[range], nowMs);
+  const fromMs = range === "all" ? (points[0]?.atMs ?? nowMs - dayMs) : nowMs - rangeMs[range];
+  const deliveries = page.deliveries().filter(({ slugs, atMs }) => slugs.includes(slug) && atMs >= fromMs);
+  const isOpen = row.alert?.state === "firing" || row.alert?.state === "silenced";
+  const alert = isOpen ? snapshot.alerts.find(({ state }) => state === "firing") : undefined;
+  const report = snapshot.state.lastReport;
+  const result = report?.kind === "result" ? report.result : null;
+  const order = selectRows(model.rows, { severities: [], text: "", sort: "severity", dir: "desc" });
+  const at = order.indexOf(row);
+  const lastGood = snapshot.state.lastResultReport;
+  return {
+    nowMs,
+    row,
+    fleet: model.fleet,
+    previous: order[at - 1]?.slug ?? null,
+    next: order[at + 1]?.slug ?? null,
+    chart: chartOf(points, organization, { fromMs, toMs: nowMs }, asked),
+    range,
+    isScaleAsked: asked === "log" || asked === "linear",
+    lanes: {
+      spans: spansOf(history, snapshot, fromMs, nowMs),
+      events: history
+        .filter(({ event }) => event !== "acknowledged")
+        .map(({ atMs, event, severity }) => ({ atMs, event, severity })),
+      sent: deliveries
+        .filter(({ outcome }) => outcome !== "retry")
+        .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
+    },
+    assetTypes: await page.assetTypes(slug),
+    findings: (result?.findings ?? []).map(({ severity, message }) => ({ severity, message })),
+    suggestedAction: result?.suggestedAction ?? null,
+    appUrl: result?.appUrl ?? null,
+    error: report?.kind === "error" ? report.error : null,
+    lastResult: lastGood === null ? null : { severity: lastGood.severity, atMs: lastGood.finishedAtMs },
+    lastRunTookMs: report === null ? null : report.finishedAtMs - report.startedAtMs,
+    unknownRuns: row.alert?.unknownRuns ?? 0,
+    alertId: alert !== undefined && alert.acknowledgement === null ? alert.id : null,
+    alertStartMs: alert?.startsAtMs ?? null,
+    sent: {
+      accepted: deliveries.filter(({ outcome }) => outcome === "accepted").length,
+      dead: deliveries.filter(({ outcome }) => outcome === "refused").length,
+    },
+    timeline: timelineOf(history, deliveries, points, nowMs),
+    settings: organization?.settings ?? [],
+    thresholds: organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
+    hasToken: ask.hasToken,
+  };
+}
+
+function chartOf(
+  points: readonly VerdictPoint[],
+  organization: PageOrganization | null,
+  span: { readonly fromMs: number; readonly toMs: number },
+  asked: string | null,
+): ChartData {
+  const shown = thin(points);
+  const { warnMultiplier = 2, failMultiplier = 4, minSpikeCount = 1 } = organization?.thresholds ?? {};
+  const above = (multiplier: number) => (point: VerdictPoint) =>
+    point.expectedCount === null ? null : Math.max(minSpikeCount, point.expectedCount * multiplier);
+  const fail = shown.map(above(failMultiplier));
+  const peak = Math.max(0, ...shown.map(({ currentCount }) => currentCount ?? 0));
+  const lastFail = fail.findLast((value) => value !== null) ?? minSpikeCount;
+  const isSteep = peak > logOverFailAbove * lastFail;
+  return {
+    ...span,
+    scale: asked === "log" || asked === "linear" ? asked : isSteep ? "log" : "linear",
+    at: shown.map(({ atMs }) => atMs),
+    count: shown.map(({ currentCount }) => currentCount),
+    expected: shown.map(({ expectedCount }) => expectedCount),
+    warn: shown.map(above(warnMultiplier)),
+    fail,
+    severity: shown.map(({ severity }) => severity),
+  };
+}
+
+/** At most so many points; of each stretch the last, and each at which the severity changes. */
+function thin(points: readonly VerdictPoint[]): readonly VerdictPoint[] {
+  if (points.length <= mostPoints) return points;
+  const every = Math.ceil(points.length / mostPoints);
+  return points.filter(
+    (point, index) =>
+      index % every === 0 || index === points.length - 1 || points[index - 1]?.severity !== point.severity,
+  );
+}
+
+/** The alert's life from its history: pending, firing, and silenced while it is now. */
+function spansOf(
+  history: readonly AlertHistoryEntry[],
+  { alerts }: CheckSnapshot,
+  fromMs: number,
+  nowMs: number,
+): LaneSpan[] {
+  const spans: LaneSpan[] = [];
+  for (const entries of Map.groupBy(history, ({ alertId }) => alertId).values()) {
+    for (const [index, { event, atMs }] of entries.entries()) {
+      if (event === "resolved" || event === "recovered" || event === "cleared") continue;
+      const toMs = entries[index + 1]?.atMs ?? nowMs;
+      spans.push({ fromMs: atMs, toMs, state: event === "pending" ? "pending" : "firing" });
+    }
+  }
+  for (const alert of alerts) {
+    const isKnown = history.some(({ alertId }) => alertId === alert.id);
+    const state = alert.silenced && alert.state === "firing" ? "silenced" : alert.state;
+    if (!isKnown || state === "silenced")
+      spans.push({ fromMs: Math.max(fromMs, alert.startsAtMs), toMs: nowMs, state });
+  }
+  return spans;
+}
+
+const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = {
+  pending: (severity) => `Pending with ${severity}`,
+  firing: (severity) => `Firing with ${severity}`,
+  escalated: (severity) => `Escalated to ${severity}`,
+  deescalated: (severity) => `Down to ${severity}`,
+  resolved: () => "Resolved",
+  unknown: () => "No result",
+  recovered: () => "Results again",
+  cleared: () => "Ok before it fired",
+  acknowledged: () => "Acknowledged",
+};
+
+function timelineOf(
+  history: readonly AlertHistoryEntry[],
+  deliveries: readonly PageDelivery[],
+  points: readonly VerdictPoint[],
+  nowMs: number,
+): TimelineEntry[] {
+  const entries: TimelineEntry[] = history.map(({ atMs, event, severity }, index) => {
+    const untilMs = history[index + 1]?.atMs ?? nowMs;
+    const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
+    return {
+      atMs,
+      kind: event === "acknowledged" ? "dot" : "mark",
+      severity: isEnd ? "ok" : severity,
+      title: eventWords[event]?.(severity) ?? event,
+      text: countsAt(points, atMs),
+      told: toldOf(deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs))),
+    };
+  });
+  for (const { receiver, atMs, outcome, detail } of deliveries) {
+    if (outcome !== "refused") continue;
+    entries.push({
+      atMs,
+      kind: "cross",
+      severity: "fail",
+      title: `Not delivered to ${receiver}`,
+      text: `${detail}, dead-lettered at once.`,
+      told: null,
+    });
+  }
+  const first = history.find(({ event }) => event === "firing" || event === "pending");
+  const lastOk =
+    first === undefined ? undefined : points.findLast(({ atMs, severity }) => severity === "ok" && atMs < first.atMs);
+  if (lastOk !== undefined)
+    entries.push({
+      atMs: lastOk.atMs,
+      kind: "mark",
+      severity: "ok",
+      title: "Last ok run",
+      text: countsAt(points, lastOk.atMs),
+      told: null,
+    });
+  return entries.toSorted((left, right) => right.atMs - left.atMs).slice(0, mostTimeline);
+}
+
+function countsAt(points: readonly VerdictPoint[], atMs: number): string {
+  // A run's alert begins with the run, its point is of the end.
+  const point = points.find((one) => one.atMs >= atMs) ?? points.at(-1);
+  if (point === undefined || point.currentCount === null || Math.abs(point.atMs - atMs) > hourMs) return "";
+  const { currentCount, expectedCount } = point;
+  if (expectedCount === null) return `${formatCount(currentCount)} deaths`;
+  const ratio = expectedCount > 0 ? ` (${(currentCount / expectedCount).toFixed(1)}×)` : "";
+  return `${formatCount(currentCount)} deaths, ${formatExpected(expectedCount)} expected${ratio}`;
+}
+
+function toldOf(deliveries: readonly PageDelivery[]): string | null {
+  const accepted = deliveries.filter(({ outcome }) => outcome === "accepted");
+  if (accepted.length === 0) return null;
+  const names = [...new Set(accepted.map(({ receiver }) => receiver))];
+  const slowest = Math.max(...accepted.map(({ tookMs }) => tookMs));
+  return `${names.join(" and ")}, accepted in ${slowest}${nbsp}ms`;
+}

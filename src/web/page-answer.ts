@@ -1,0 +1,45 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { acceptedEncoding } from "./page-assets.ts";
+
+/** The pages' own Content-Security-Policy: everything from here, nothing inline, nobody frames it. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+// Smaller answers fit a packet anyway.
+const leastBytes = 1_400;
+// The best that is quick: a page of 100 rows takes some 3 ms.
+const brotliQuality = 4;
+
+/** Answers with text, compressed when the client takes it. */
+export async function sendText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  text: string,
+): Promise<FastifyReply> {
+  void reply
+    .type(`${type}; charset=utf-8`)
+    .headers({ "content-security-policy": pagePolicy, vary: "accept-encoding, authorization" });
+  const encoding = acceptedEncoding(request);
+  if (encoding === null || text.length < leastBytes) return reply.send(text);
+  const plain = Buffer.from(text);
+  const packed =
+    encoding === "br"
+      ? await compressBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
+      : await compressGzip(plain);
+  return reply.header("content-encoding", encoding).send(packed);
+}

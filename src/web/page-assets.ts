@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { AccessSettings } from "./ports.ts";
+import { sendProblem } from "./problem.ts";
+import { addResource } from "./resource.ts";
+
+interface Asset {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+  readonly brotli: Buffer;
+}
+
+const types: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+// What scripts/build.js puts beside the compiled program; a run from the sources takes what was built last.
+const folders = [new URL("./assets/", import.meta.url), new URL("../../dist/web/assets/", import.meta.url)];
+const namePattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+)?\.(css|js|svg)$/;
+
+/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. They hold nothing of anybody: everybody may read them. */
+export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
+  const known = new Map<string, Asset>();
+  addResource(scope, "/assets/*", settings, {
+    GET: {
+      access: "open",
+      handle: (request, reply) => {
+        const { "*": name } = request.params as { readonly "*": string };
+        const asset = known.get(name) ?? readAsset(name);
+        if (asset === null) return sendProblem(reply, 404, "no such path");
+        known.set(name, asset);
+        return sendAsset(request, reply, asset);
+      },
+    },
+  });
+}
+
+function readAsset(name: string): Asset | null {
+  const ending = namePattern.exec(name)?.[1];
+  if (ending === undefined) return null;
+  for (const folder of folders) {
+    try {
+      return compress(readFileSync(new URL(name, folder)), types[ending] ?? "text/plain");
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}
+
+function compress(plain: Buffer, type: string): Asset {
+  return {
+    type,
+    etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 16)}"`,
+    plain,
+    gzip: gzipSync(plain, { level: 9 }),
+    brotli: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+  };
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  // Always asked again, answered with 304: a new version is seen at the next look, without names that change.
+  void reply.headers({ etag: asset.etag, "cache-control": "no-cache", vary: "accept-encoding" }).type(asset.type);
+  if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
+  return sendEncoded(request, reply, asset);
+}
+
+function sendEncoded(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  const accepted = acceptedEncoding(request);
+  if (accepted === null) return reply.send(asset.plain);
+  return reply.header("content-encoding", accepted).send(accepted === "br" ? asset.brotli : asset.gzip);
+}
+
+/** Which of ours the client takes, the better first. */
+export function acceptedEncoding(request: FastifyRequest): "br" | "gzip" | null {
+  const accepted = (request.headers["accept-encoding"]?.toString() ?? "")
+    .split(",")
+    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
+    .map((part) => part.split(";", 1)[0]?.trim().toLowerCase());
+  if (accepted.includes("br")) return "br";
+  return accepted.includes("gzip") ? "gzip" : null;
+}

@@ -1,0 +1,135 @@
+import { escapeHtml } from "../page/html.ts";
+import { swapPage } from "./swap.ts";
+import { askToken, callApi, knownToken, showDialog, type Answer } from "./token.ts";
+
+/** What the buttons do; one listener for all, as a page's content may be another's a moment later. */
+export function startActions(): void {
+  document.addEventListener("click", (event) => {
+    const target = event.target as Element;
+    const button = target.closest<HTMLButtonElement>("button[data-do], button[data-outbox], button[data-copy]");
+    if (button !== null) void act(button);
+    const link = target.closest<HTMLAnchorElement>("a[data-swap], .pagesnav a");
+    if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const page = link.dataset["page"];
+    // The overview is its own program; the operator's pages are asked for with the token of the tab.
+    if (page === "organizations") return;
+    event.preventDefault();
+    void follow(link.href, page !== undefined);
+  });
+  document.addEventListener("change", (event) => {
+    const all = event.target as Element;
+    if (!(all instanceof HTMLInputElement) || all.id !== "all") return;
+    for (const box of letters()) box.checked = all.checked;
+  });
+}
+
+async function follow(href: string, needsToken: boolean): Promise<void> {
+  const hasToken = document.getElementById("main")?.dataset["token"] === "yes";
+  if (needsToken && hasToken && knownToken() === null && (await askToken()) === null) return;
+  if (needsToken && !hasToken) {
+    location.href = href;
+    return;
+  }
+  if (await swapPage(href)) {
+    history.pushState(null, "", href);
+    if (needsToken) {
+      document.getElementById("main")?.focus();
+      scrollTo(0, 0);
+    }
+  }
+}
+
+async function act(button: HTMLButtonElement): Promise<void> {
+  const { copy, outbox, alert } = button.dataset;
+  if (copy !== undefined) {
+    await navigator.clipboard?.writeText(document.getElementById(copy)?.textContent ?? "");
+    button.textContent = "Copied";
+    return;
+  }
+  if (outbox !== undefined) return changeLetters(outbox === "retry" ? "retry" : "discard");
+  const slug = button.closest<HTMLElement>("[data-slug]")?.dataset["slug"] ?? "";
+  const path = `/api/v1/checks/dead-asset-spike/${encodeURIComponent(slug)}`;
+  switch (button.dataset["do"]) {
+    case "run":
+      return tell(await busy(button, () => callApi("POST", `${path}/run`)), "It ran just now.");
+    case "ack":
+      return tell(
+        await busy(button, () => callApi("POST", `/api/v1/alerts/${encodeURIComponent(alert ?? "")}/ack`, {})),
+        "Acknowledged: quiet until it is resolved or worse.",
+      );
+    case "reload":
+      return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
+    case "silence":
+      return silence(button, slug);
+    case undefined:
+    default:
+  }
+}
+
+async function silence(button: HTMLButtonElement, slug: string): Promise<void> {
+  const form = await showDialog(
+    `<h2>Silence ${escapeHtml(slug)}</h2><label>For<select name="hours"><option value="1">1 h</option><option value="4" selected>4 h</option><option value="12">12 h</option><option value="24">1 d</option><option value="168">7 d</option></select></label>
+<label>Why<input type="text" name="comment" required maxlength="1000"></label><label>Who<input type="text" name="by" maxlength="200"></label>
+<div class="row"><button type="button" value="no">Cancel</button><button class="primary">Silence</button></div>`,
+  );
+  if (form === null) return;
+  const endsAt = new Date(Date.now() + Number(form.get("hours")) * 3_600_000).toISOString();
+  const by = textOf(form, "by");
+  // A slug may hold what a silence takes for a pattern; it then means at least this organization.
+  const body = { slug, endsAt, comment: textOf(form, "comment"), ...(by === "" ? {} : { createdBy: by }) };
+  tell(
+    await busy(button, () => callApi("POST", "/api/v1/silences", body)),
+    `Silenced until ${endsAt.slice(11, 16)} UTC.`,
+  );
+}
+
+function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value.trim() : "";
+}
+
+function letters(): HTMLInputElement[] {
+  return [...document.querySelectorAll<HTMLInputElement>("input[name=letter]")];
+}
+
+async function changeLetters(what: "retry" | "discard"): Promise<void> {
+  const ids = letters()
+    .filter(({ checked }) => checked)
+    .map(({ value }) => value);
+  if (ids.length === 0) return tell({ ok: false, message: "Select some first.", body: null }, "");
+  if (what === "discard") {
+    const form = await showDialog(
+      `<h2>Discard ${ids.length}?</h2><p>Nobody will ever be told of them.</p><div class="row"><button type="button" value="no">Keep</button><button class="primary">Discard</button></div>`,
+    );
+    if (form === null) return;
+  }
+  for (const id of ids) {
+    const path = `/api/v1/outbox/${encodeURIComponent(id)}`;
+    const answer = await (what === "retry" ? callApi("POST", `${path}/retry`) : callApi("DELETE", path));
+    if (answer === null || !answer.ok) return tell(answer, "");
+  }
+  await swapPage(location.href);
+  tell(
+    { ok: true, message: "", body: null },
+    what === "retry" ? `${ids.length} will be tried again.` : `${ids.length} discarded.`,
+  );
+}
+
+async function busy(button: HTMLButtonElement, work: () => Promise<Answer | null>): Promise<Answer | null> {
+  const label = button.textContent;
+  const timer = setTimeout(() => (button.textContent = "…"), 400);
+  button.setAttribute("aria-busy", "true");
+  const answer = await work();
+  clearTimeout(timer);
+  button.textContent = label;
+  button.removeAttribute("aria-busy");
+  if (answer?.ok === true) await swapPage(location.href);
+  return answer;
+}
+
+function tell(answer: Answer | null, done: string): void {
+  const place = document.getElementById("did");
+  if (place === null) return;
+  place.classList.toggle("bad", answer !== null && !answer.ok);
+  place.textContent = answer === null ? "Nothing was changed." : answer.ok ? done : answer.message;
+}

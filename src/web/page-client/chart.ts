@@ -1,0 +1,206 @@
+import type UPlot from "uplot";
+
+import { bandsOf, peakOf, positionOf, spreadLabels, ticksOf, timeTicks, type ChartData } from "../page/chart-data.ts";
+import { formatClock, formatCount, formatDay, formatExpected } from "../page/figures.ts";
+
+declare const uPlot: typeof UPlot | undefined;
+
+const secondMs = 1_000;
+const labelGap = 15;
+
+/** Draws the chart in the place of the server's; answers how to end it. null: there is none, the server's stays. */
+export function startChart(): (() => void) | null {
+  const host = document.getElementById("chart");
+  const block = document.getElementById("data")?.textContent;
+  if (host === null || block === undefined || block === null || typeof uPlot === "undefined") return null;
+  const { chart: data } = JSON.parse(block) as { readonly chart: ChartData };
+  if (data.at.length === 0) return null;
+  const Plot = uPlot;
+  const narrow = matchMedia("(max-width: 720px)");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let plot: UPlot | null = null;
+
+  const draw = (): void => {
+    plot?.destroy();
+    host.replaceChildren();
+    const ends = document.createElement("div");
+    ends.className = "ends";
+    ends.setAttribute("aria-hidden", "true");
+    plot = new Plot(optionsOf(data, host, ends, narrow.matches), valuesOf(data), host);
+    host.append(ends);
+    const { root } = plot;
+    root.tabIndex = 0;
+    root.setAttribute("role", "img");
+    root.setAttribute(
+      "aria-label",
+      "Count against expected. Arrow keys read the values, Escape shows the whole range.",
+    );
+    root.addEventListener("keydown", onKey);
+    showEnds(plot, data, ends, null, narrow.matches);
+  };
+
+  function onKey(event: KeyboardEvent): void {
+    if (plot === null) return;
+    if (event.key === "Escape") {
+      plot.setScale("x", { min: data.fromMs / secondMs, max: data.toMs / secondMs });
+      plot.setCursor({ left: -10, top: -10 });
+      return;
+    }
+    const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    const now = plot.cursor.idx ?? data.at.length;
+    const index = Math.min(Math.max(0, now + by * (event.shiftKey ? 12 : 1)), data.at.length - 1);
+    plot.setCursor({ left: plot.valToPos((data.at[index] ?? 0) / secondMs, "x"), top: 10 });
+    const live = document.getElementById("live");
+    const atMs = data.at[index] ?? 0;
+    if (live !== null)
+      live.textContent = `${formatDay(atMs)} ${formatClock(atMs)}: ${formatCount(data.count[index] ?? null)}, ${formatExpected(data.expected[index] ?? null)} expected, ${data.severity[index] ?? "unknown"}`;
+  }
+
+  draw();
+  let width = host.clientWidth;
+  const observer = new ResizeObserver(() => {
+    if (host.clientWidth === width) return;
+    width = host.clientWidth;
+    draw();
+  });
+  observer.observe(host);
+  const redraw = (): void => draw();
+  dark.addEventListener("change", redraw);
+  narrow.addEventListener("change", redraw);
+  return () => {
+    observer.disconnect();
+    dark.removeEventListener("change", redraw);
+    narrow.removeEventListener("change", redraw);
+    plot?.destroy();
+  };
+}
+
+function valuesOf(data: ChartData): UPlot.AlignedData {
+  const times = [...data.at, data.toMs].map((atMs) => atMs / secondMs);
+  // The last value holds until now.
+  const held = (values: readonly (number | null)[]): (number | null)[] => [...values, values.at(-1) ?? null];
+  return [times, held(data.expected), held(data.warn), held(data.fail), held(data.count)];
+}
+
+function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarrow: boolean): UPlot.Options {
+  const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const peak = peakOf(data);
+  const paths = typeof uPlot === "undefined" ? undefined : uPlot.paths.stepped?.({ align: 1 });
+  const line = (stroke: string, width: number, dash?: number[]): UPlot.Series => ({
+    stroke,
+    width,
+    points: { show: false },
+    ...(paths === undefined ? {} : { paths }),
+    ...(dash === undefined ? {} : { dash }),
+  });
+  const font = `12px ${colour("--font")}`;
+  const tints: Readonly<Record<string, string>> = {
+    fail: colour("--fail-tint"),
+    warn: colour("--warn-tint"),
+    unknown: colour("--unknown-tint"),
+  };
+  const times = (fromMs: number, toMs: number): number[] => timeTicks(fromMs, toMs).map(({ atMs }) => atMs / secondMs);
+  return {
+    width: host.clientWidth,
+    height: isNarrow ? 230 : 300,
+    padding: [8, isNarrow ? 12 : 132, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: true, y: false } },
+    scales: {
+      x: {
+        time: false,
+        range: (_plot, min, max) =>
+          min === data.at[0] && max === data.toMs ? [data.fromMs / secondMs, data.toMs / secondMs] : [min, max],
+        min: data.fromMs / secondMs,
+        max: data.toMs / secondMs,
+      },
+      y: { range: [0, peak * 1.06], ...(data.scale === "log" ? { distr: 4 as const, asinh: 3 } : {}) },
+    },
+    axes: [
+      {
+        stroke: colour("--ink-3"),
+        font,
+        size: 32,
+        grid: { stroke: colour("--rule"), width: 1, dash: [1, 3] },
+        ticks: { show: false },
+        splits: (_plot, _axis, min, max) => [
+          ...times(min * secondMs, max * secondMs).filter((at) => at < max - (max - min) * 0.04),
+          max,
+        ],
+        values: (_plot, splits) =>
+          splits.map((at, index) => {
+            const atMs = at * secondMs;
+            if (index === splits.length - 1) return Math.abs(atMs - data.toMs) < 1 ? "now" : formatClock(atMs);
+            return atMs % 86_400_000 === 0 ? formatDay(atMs) : formatClock(atMs);
+          }),
+      },
+      {
+        stroke: colour("--ink-3"),
+        font,
+        size: 44,
+        gap: 6,
+        grid: { stroke: colour("--rule"), width: 1 },
+        ticks: { show: false },
+        splits: () => ticksOf(peak, data.scale),
+        // Without it a scale like a logarithm shows the powers of ten only.
+        filter: (_plot, splits) => splits,
+        values: (_plot, splits) => splits.map((value) => formatCount(value)),
+      },
+    ],
+    series: [
+      {},
+      line(colour("--ink-2"), 1.25, [1.5, 3]),
+      line(colour("--warn"), 1.25, [6, 3]),
+      line(colour("--fail"), 1.25),
+      line(colour("--ink"), 2),
+    ],
+    hooks: {
+      drawClear: [
+        (plot) => {
+          const { ctx, bbox } = plot;
+          for (const { severity, fromMs, toMs } of bandsOf(data)) {
+            const tint = tints[severity];
+            if (tint === undefined) continue;
+            const left = Math.max(bbox.left, plot.valToPos(fromMs / secondMs, "x", true));
+            const right = Math.min(bbox.left + bbox.width, plot.valToPos(toMs / secondMs, "x", true));
+            if (right <= left) continue;
+            ctx.fillStyle = tint;
+            ctx.fillRect(left, bbox.top, right - left, bbox.height);
+          }
+        },
+      ],
+      setCursor: [(plot) => showEnds(plot, data, ends, plot.cursor.idx ?? null, isNarrow)],
+    },
+  };
+}
+
+/** The values at the right end: those of now, or those under the cursor. */
+function showEnds(plot: UPlot, data: ChartData, ends: HTMLElement, index: number | null, isNarrow: boolean): void {
+  const at = index === null || index >= data.at.length ? data.at.length - 1 : index;
+  const peak = peakOf(data);
+  const height = plot.over.clientHeight;
+  const lines = [
+    { css: "count", name: "count", value: data.count[at] ?? null, text: formatCount },
+    { css: "fail", name: "fail above", value: data.fail[at] ?? null, text: formatExpected },
+    { css: "warn", name: "warn above", value: data.warn[at] ?? null, text: formatExpected },
+    { css: "expected", name: "expected", value: data.expected[at] ?? null, text: formatExpected },
+  ].flatMap((line) => (line.value === null ? [] : [{ ...line, value: line.value }]));
+  const places = spreadLabels(
+    lines.map(({ value }) => height - positionOf(value, peak, data.scale) * height),
+    labelGap,
+    height,
+  );
+  ends.replaceChildren(
+    ...lines.map(({ css, name, value, text }, line) => {
+      const label = document.createElement("span");
+      label.className = css;
+      const figure = document.createElement("b");
+      figure.textContent = text(value);
+      label.append(figure, ` ${name}`);
+      if (!isNarrow) label.style.top = `${Math.round((places[line] ?? 0) + 1)}px`;
+      return label;
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+import { rowSeverities } from "../page/marks.ts";
+import type { Overview } from "./overview.ts";
+import { showDialog } from "./token.ts";
+
+// Kept beyond the tab: whoever dictates to a computer turns them off once (WCAG 2.1.4).
+const offKey = "flatline-keys-off";
+const pages: Readonly<Record<string, string>> = { o: "/", r: "/receivers", q: "/queue", c: "/config" };
+
+/** The keys of ART; none while somebody types. */
+export function startKeys(overview: Overview | null): void {
+  let isGoing = false;
+  document.addEventListener("click", (event) => {
+    if ((event.target as Element).closest("[data-keys]") !== null) void showKeys();
+  });
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    const isTyping =
+      target.matches("input:not([type=checkbox]), select, textarea") || target.closest("dialog") !== null;
+    if (event.key === "Escape" && target.id === "q") {
+      overview?.clear();
+      target.blur();
+      return;
+    }
+    if (isTyping || event.metaKey || event.ctrlKey || event.altKey || localStorage.getItem(offKey) !== null) return;
+    const wasGoing = isGoing;
+    isGoing = event.key === "g";
+    const page = wasGoing ? pages[event.key] : undefined;
+    if (page !== undefined) {
+      document.querySelector<HTMLElement>(`.pagesnav a[href="${page}"]`)?.click();
+      return;
+    }
+    press(event, overview);
+  });
+}
+
+function press(event: KeyboardEvent, overview: Overview | null): void {
+  const severity = rowSeverities[Number(event.key) - 1];
+  if (severity !== undefined) overview?.toggle(severity);
+  else if (event.key === "/") {
+    event.preventDefault();
+    document.getElementById("q")?.focus();
+  } else if (event.key === "Escape") overview?.clear();
+  else if (event.key === "j" || event.key === "k") {
+    if (overview !== null) overview.move(event.key === "j" ? 1 : -1);
+    else document.querySelector<HTMLElement>(`[data-neighbour=${event.key}]`)?.click();
+  } else if (event.key === "r") document.querySelector<HTMLElement>("[data-do=run]:not(:disabled)")?.click();
+  else if (event.key === "?") void showKeys();
+}
+
+const list: readonly (readonly [string, string])[] = [
+  ["/", "filter"],
+  ["Esc", "clear, close"],
+  ["j k", "next, previous"],
+  ["Enter", "open"],
+  ["1–4", "only fail, warn, unknown, ok"],
+  ["g, then o r q c", "organizations, receivers, queue, configuration"],
+  ["r", "run now"],
+  ["?", "this list"],
+];
+
+async function showKeys(): Promise<void> {
+  const isOff = localStorage.getItem(offKey) !== null;
+  const rows = list.map(([keys, what]) => `<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`).join("");
+  const form = await showDialog(
+    `<h2>Keys</h2><dl>${rows}</dl><p>They are ${isOff ? "off" : "on"} in this browser.</p><div class="row"><button type="button" value="no">Close</button><button class="primary">Turn them ${isOff ? "on" : "off"}</button></div>`,
+  );
+  if (form === null) return;
+  if (isOff) localStorage.removeItem(offKey);
+  else localStorage.setItem(offKey, "yes");
+}

@@ -1,0 +1,73 @@
+// The page's entry: what the server drew is taken over and kept live.
+import { startActions } from "./actions.ts";
+import { startKeys } from "./keys.ts";
+import { startOverview } from "./overview.ts";
+import { openStream, type Stream } from "./stream.ts";
+import { beginChart, swapPage } from "./swap.ts";
+
+const refreshEveryMs = 2_000;
+
+function start(): void {
+  document.documentElement.classList.add("js");
+  let stream: Stream = { now: () => Number(document.getElementById("main")?.dataset["now"]) };
+  const overview = startOverview(() => stream);
+  beginChart();
+  startActions();
+  startKeys(overview);
+  useOrder();
+  let refresh: ReturnType<typeof setTimeout> | null = null;
+  let isFirst = true;
+  const swapSoon = (): void => {
+    refresh ??= setTimeout(() => {
+      refresh = null;
+      // What somebody reads or fills in is not pulled away.
+      if (document.querySelector("dialog[open]") === null && !document.hidden)
+        void swapPage(location.href).then(useOrder);
+    }, refreshEveryMs);
+  };
+  const isLivePage = (): boolean => location.pathname.startsWith("/o/") || location.pathname === "/receivers";
+  stream = openStream({
+    hello: () => {
+      overview?.hello();
+      if (!isFirst && isLivePage()) swapSoon();
+      isFirst = false;
+    },
+    change: (change) => {
+      overview?.change(change);
+      const slug = document.querySelector<HTMLElement>(".buttons")?.dataset["slug"];
+      const concerns = slug === undefined || change.rows.some((row) => row.slug === slug);
+      if (
+        overview === null &&
+        isLivePage() &&
+        concerns &&
+        document.querySelector("input[name=letter]:checked") === null
+      )
+        swapSoon();
+    },
+  });
+  addEventListener("popstate", () => location.reload());
+}
+
+/** The neighbours are those of the list that the reader came from. */
+function useOrder(): void {
+  const slug = document.querySelector<HTMLElement>(".buttons")?.dataset["slug"];
+  const stored = sessionStorage.getItem("flatline-order");
+  if (slug === undefined || stored === null) return;
+  const order = JSON.parse(stored) as readonly string[];
+  const at = order.indexOf(slug);
+  if (at === -1) return;
+  show("k", order[at - 1]);
+  show("j", order[at + 1]);
+}
+
+function show(key: string, slug: string | undefined): void {
+  const link = document.querySelector<HTMLAnchorElement>(`[data-neighbour=${key}]`);
+  if (link === null) return;
+  link.hidden = slug === undefined;
+  if (slug === undefined) return;
+  link.href = `/o/${encodeURIComponent(slug)}`;
+  const text = [...link.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
+  if (text !== undefined) text.textContent = key === "k" ? `‹ ${slug} ` : `${slug} `;
+}
+
+start();

@@ -1,0 +1,66 @@
+import { startChart } from "./chart.ts";
+import { askToken, knownToken } from "./token.ts";
+
+// The one chart of this page.
+const shown: { end: (() => void) | null } = { end: null };
+
+/** Begins the chart of the page that is shown, if it has one. */
+export function beginChart(): void {
+  shown.end?.();
+  shown.end = startChart();
+}
+
+/** Gets a page from the server and shows its content in the place of what is shown; false when it could not. */
+export async function swapPage(url: string): Promise<boolean> {
+  const token = knownToken();
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: { accept: "text/html", ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+    });
+  } catch {
+    return false;
+  }
+  if (response.status === 401) {
+    sessionStorage.removeItem("flatline-token");
+    const again = await askToken(token === null ? "" : "Not accepted. Nothing was changed.");
+    return again !== null && swapPage(url);
+  }
+  if (!response.ok && response.status !== 404) return false;
+  show(new DOMParser().parseFromString(await response.text(), "text/html"));
+  return true;
+}
+
+function show(page: Document): void {
+  const main = document.getElementById("main");
+  const next = page.getElementById("main");
+  if (main === null || next === null) return;
+  const focused = document.activeElement;
+  const open = [...main.querySelectorAll("details")].map((details) => details.open);
+  const selector = main.contains(focused) ? selectorOf(focused) : null;
+  main.innerHTML = next.innerHTML;
+  for (const [index, details] of [...main.querySelectorAll("details")].entries()) details.open = open[index] ?? false;
+  if (selector !== null) main.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
+  document.title = page.title;
+  document.documentElement.dataset["page"] = page.documentElement.dataset["page"] ?? "";
+  for (const id of ["data", "trace"]) {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old !== null && fresh !== null) old.innerHTML = fresh.innerHTML;
+    else if (old === null && fresh !== null) document.body.append(document.importNode(fresh, true));
+    else if (id === "data") old?.remove();
+  }
+  const icon = page.getElementById("favicon")?.getAttribute("href");
+  if (icon !== undefined && icon !== null) document.getElementById("favicon")?.setAttribute("href", icon);
+  const nav = page.querySelector(".pagesnav");
+  if (nav !== null) document.querySelector(".pagesnav")?.replaceChildren(...document.importNode(nav, true).childNodes);
+  beginChart();
+}
+
+/** How to find what had the focus in the page that comes. */
+function selectorOf(element: Element | null): string | null {
+  if (!(element instanceof HTMLElement)) return null;
+  const does = element.dataset["do"];
+  if (does !== undefined) return `[data-do="${does}"]`;
+  const href = element.getAttribute("href");
+  return href === null ? null : `a[href="${CSS.escape(href)}"]`;
+}

@@ -1,0 +1,96 @@
+import { escapeHtml } from "../page/html.ts";
+
+// Of the tab only: gone when it is closed, never sent along by the browser itself.
+const key = "flatline-token";
+
+/** What the service answered to somebody who may write. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly body: unknown;
+}
+
+/** The token that was given in this tab; null: none yet. */
+export function knownToken(): string | null {
+  return sessionStorage.getItem(key);
+}
+
+/** Asks for the token once; null when nobody gives one. `problem` is why it is asked again. */
+export async function askToken(problem = ""): Promise<string | null> {
+  const known = knownToken();
+  if (known !== null) return known;
+  const form = await showDialog(
+    `<h2>This needs the token</h2><p>It is <code>server.token</code> of the configuration, kept until this tab is closed.</p>
+<p class="bad" role="alert">${escapeHtml(problem)}</p><label>Token<input type="password" name="token" autocomplete="off" required></label>
+<div class="row"><button type="button" value="no">Cancel</button><button class="primary">Go on</button></div>`,
+  );
+  const token = form?.get("token");
+  if (typeof token !== "string" || token === "") return null;
+  sessionStorage.setItem(key, token);
+  return token;
+}
+
+/** A dialog with a form; what was filled in, or null when it was closed. */
+export function showDialog(content: string): Promise<FormData | null> {
+  const dialog = document.createElement("dialog");
+  dialog.innerHTML = `<form method="dialog">${content}</form>`;
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    const form = dialog.querySelector("form");
+    let filled: FormData | null = null;
+    form?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      filled = new FormData(form);
+      dialog.close();
+    });
+    dialog.querySelector("button[value=no]")?.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(filled);
+    });
+    const title = dialog.querySelector("h2");
+    if (title !== null) {
+      title.id = "dialog-title";
+      dialog.setAttribute("aria-labelledby", "dialog-title");
+    }
+    dialog.showModal();
+  });
+}
+
+/** Asks the API with the token, which is asked for when it is not known or was wrong; null when nobody gave one. */
+export async function callApi(method: string, path: string, body?: unknown): Promise<Answer | null> {
+  let problem = "";
+  for (;;) {
+    const token = await askToken(problem);
+    if (token === null) return problem === "" ? null : { ok: false, message: problem, body: null };
+    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    let response: Response;
+    try {
+      response = await fetch(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    } catch {
+      return { ok: false, message: "flatline could not be reached. Nothing was changed.", body: null };
+    }
+    if (response.status === 401) {
+      sessionStorage.removeItem(key);
+      problem = "Not accepted. Nothing was changed.";
+      continue;
+    }
+    const text = await response.text();
+    const parsed = readJson(text);
+    const message = hasMessage(parsed) ? parsed.message : response.ok ? "" : `HTTP ${response.status}`;
+    return { ok: response.ok, message, body: parsed };
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function hasMessage(value: unknown): value is { readonly message: string } {
+  return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
+}

@@ -1,0 +1,117 @@
+import type { ServerResponse } from "node:http";
+
+import { secondMs, type Clock } from "../base/time.ts";
+import type { PageModel } from "./page-model.ts";
+
+/** Sends the overview's changes to every open page; reads nothing while nobody looks. */
+export interface PageEvents {
+  /** Keeps the answer open and writes to it until the reader goes. */
+  add(response: ServerResponse): void;
+  close(): void;
+}
+
+export interface PageEventsOptions {
+  readonly clock: Clock;
+  readonly read: () => Promise<PageModel>;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+// ART: changes are drawn at most every 2 s; what changes within is told together.
+const togetherMs = 2 * secondMs;
+// A silent line cannot be told from a dead one; many proxies cut after 30 s or 60 s.
+const heartbeatMs = 10 * secondMs;
+// What becomes late or stale does so without any change: it is looked for this often.
+const lookAnywayMs = 30 * secondMs;
+// A reader that takes nothing for so long is gone, or had better come again.
+const mostBufferedBytes = 4 * 1_024 * 1_024;
+
+/** Nobody looks yet. */
+export function createPageEvents({ clock, read, subscribe, onError }: PageEventsOptions): PageEvents {
+  const readers = new Set<ServerResponse>();
+  let last = new Map<string, string>();
+  let unsubscribe: (() => void) | null = null;
+  let stop = new AbortController();
+  let isDirty = false;
+  let isRunning = false;
+
+  function begin(): void {
+    stop = new AbortController();
+    unsubscribe = subscribe(() => {
+      isDirty = true;
+    });
+    // What the first reader's page shows may be older than this.
+    isDirty = true;
+    last = new Map();
+    if (!isRunning) void loop();
+  }
+
+  function end(): void {
+    unsubscribe?.();
+    unsubscribe = null;
+    stop.abort();
+  }
+
+  async function loop(): Promise<void> {
+    isRunning = true;
+    let quietMs = 0;
+    let unreadMs = 0;
+    while (readers.size > 0) {
+      if (isDirty) {
+        isDirty = false;
+        await tell();
+        quietMs = 0;
+        unreadMs = 0;
+      } else if (quietMs >= heartbeatMs) {
+        quietMs = 0;
+        // An event, not a comment: the page must see that the line is alive.
+        send(`event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
+      }
+      await clock.sleep(togetherMs, stop.signal);
+      quietMs += togetherMs;
+      unreadMs += togetherMs;
+      if (unreadMs >= lookAnywayMs) isDirty = true;
+    }
+    isRunning = false;
+  }
+
+  async function tell(): Promise<void> {
+    try {
+      const model = await read();
+      const next = new Map(model.rows.map((row) => [row.slug, JSON.stringify(row)]));
+      const isFirst = last.size === 0;
+      const rows = isFirst ? [] : model.rows.filter(({ slug }) => last.get(slug) !== next.get(slug));
+      const gone = [...last.keys()].filter((slug) => !next.has(slug));
+      last = next;
+      const { nowMs, fleet, deadLetters, queued } = model;
+      send(`event: change\ndata: ${JSON.stringify({ nowMs, rows, gone, fleet, deadLetters, queued })}\n\n`);
+    } catch (error) {
+      isDirty = true;
+      onError(error);
+    }
+  }
+
+  function send(text: string): void {
+    for (const reader of readers) {
+      if (reader.writableLength > mostBufferedBytes) reader.destroy();
+      else reader.write(text);
+    }
+  }
+
+  return {
+    add: (response) => {
+      readers.add(response);
+      response.on("close", () => {
+        readers.delete(response);
+        if (readers.size === 0) end();
+      });
+      response.write(`retry: 2000\nevent: hello\ndata: ${clock.nowMs()}\n\n`);
+      if (readers.size === 1) begin();
+    },
+    close: () => {
+      end();
+      for (const reader of readers) reader.end();
+      readers.clear();
+    },
+  };
+}

@@ -1,0 +1,293 @@
+import { dayMs, hourMs } from "../base/time.ts";
+import type { Clock } from "../base/time.ts";
+import type { VerdictHour } from "../store/verdicts.ts";
+import { viewCheck } from "./check-view.ts";
+import type { PageOrganization, PagePort } from "./page-ports.ts";
+import type { FleetData, FleetVerdict } from "./page/fleet.ts";
+import type { RowSeverity } from "./page/marks.ts";
+import type { RowAlert, RowData } from "./page/row.ts";
+import { sparkPoints, stateLetter, type Spark } from "./page/spark.ts";
+import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "./ports.ts";
+
+/** Everything that the overview shows, at one moment. */
+export interface PageModel {
+  readonly nowMs: number;
+  readonly rows: readonly RowData[];
+  readonly fleet: FleetData;
+  readonly deadLetters: number;
+  readonly queued: number;
+  /** Checks that run, and how many of them are late. */
+  readonly checks: number;
+  readonly late: number;
+  /** Between two runs of most of them, milliseconds. */
+  readonly everyMs: number;
+  readonly snapshots: ReadonlyMap<string, CheckSnapshot>;
+}
+
+export interface PageModelPorts {
+  readonly clock: Clock;
+  readonly checks: ChecksPort;
+  readonly alerts: AlertsPort;
+  readonly outbox: OutboxPort;
+  readonly page: PagePort;
+}
+
+const historyHours = 7 * 24;
+const sparkEveryHours = 3;
+const staleIntervals = 3;
+// An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
+const leastCarryHours = 2;
+// Until then nobody calls a run late: a scheduler may be busy.
+const lateGraceMs = 60_000;
+
+/** Reads the model anew. */
+export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
+  const { checks, alerts, outbox, page, clock } = ports;
+  const [snapshots, live, receivers, untilOf] = await Promise.all([
+    checks.list(),
+    alerts.list(),
+    outbox.receivers(),
+    page.silencedUntilMs(),
+  ]);
+  const nowMs = clock.nowMs();
+  const bySlug = new Map<string, CheckSnapshot>();
+  let queued = 0;
+  for (const snapshot of snapshots) {
+    const { state } = snapshot;
+    if (state.check === "dead-asset-spike") bySlug.set(state.slug, snapshot);
+    const waiting = state.lastReport?.kind === "result" ? state.lastReport.result.observed["queued"] : 0;
+    if (state.check === "review-queue" && typeof waiting === "number") queued += waiting;
+  }
+  const configured = new Map(page.organizations().map((one) => [one.slug, one]));
+  const rows: RowData[] = [];
+  const hoursOf: (readonly VerdictHour[])[] = [];
+  for (const [slug, snapshot] of bySlug) {
+    const organization = configured.get(slug) ?? null;
+    const hours = await page.hours(slug);
+    hoursOf.push(hours);
+    rows.push(rowOf(snapshot, organization, hours, nowMs, untilOf(slug)));
+  }
+  return {
+    nowMs,
+    rows,
+    fleet: await fleetOf(ports, rows, live, hoursOf, nowMs, bySlug),
+    deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
+    queued,
+    checks: snapshots.length,
+    late: rows.filter(({ isLate }) => isLate).length,
+    everyMs: median(rows.map(({ intervalMs }) => intervalMs)),
+    snapshots: bySlug,
+  };
+}
+
+function rowOf(
+  snapshot: CheckSnapshot,
+  organization: PageOrganization | null,
+  hours: readonly VerdictHour[],
+  nowMs: number,
+  silencedUntilMs: number | null,
+): RowData {
+  const { state } = snapshot;
+  const view = viewCheck(snapshot, nowMs, false);
+  const severity = view.severity as RowSeverity | null;
+  const report = view.isStale ? null : state.lastReport;
+  const counts = report?.kind === "result" ? report.counts : null;
+  const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
+  const known = counts?.ratio ?? null;
+  const ratio = known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null);
+  const intervalMs = intervalOf(snapshot);
+  const since = sinceOf(snapshot, hours, severity, nowMs);
+  const thresholds = organization?.thresholds ?? null;
+  const failAbove = expected === null || thresholds === null ? 0 : expected * thresholds.failMultiplier;
+  const isLate =
+    state.lastRunAtMs !== null &&
+    !state.isRunning &&
+    (view.isStale || state.nextDueAtMs + lateGraceMs < nowMs - intervalMs);
+  return {
+    slug: state.slug,
+    labels: Object.entries(organization?.labels ?? {}).map(([name, value]) => `${name} ${value}`),
+    severity,
+    isLate,
+    count,
+    expected,
+    ratio,
+    ...since,
+    lastRunMs: state.lastRunAtMs,
+    nextRunMs: state.nextDueAtMs,
+    intervalMs,
+    isRunning: state.isRunning,
+    alert: alertOf(snapshot, organization, silencedUntilMs),
+    windowHours: thresholds?.windowHours ?? 24,
+    spark: sparkOf(
+      hours,
+      { severity, count, expected, nowMs, intervalMs },
+      Math.max(failAbove, thresholds?.minSpikeCount ?? 1),
+    ),
+  };
+}
+
+function intervalOf({ state, staleAfterMs }: CheckSnapshot): number {
+  if (Number.isFinite(staleAfterMs)) return Math.max(1_000, Math.round(staleAfterMs / staleIntervals));
+  return state.lastRunAtMs === null ? 5 * 60_000 : Math.max(1_000, state.nextDueAtMs - state.lastRunAtMs);
+}
+
+function alertOf(
+  { alerts }: CheckSnapshot,
+  organization: PageOrganization | null,
+  untilMs: number | null,
+): RowAlert | null {
+  const firing = alerts.find(({ state }) => state === "firing");
+  const alert = firing ?? alerts[0];
+  if (alert === undefined) return null;
+  const unknownRuns = alerts.find(({ kind }) => kind === "unknown")?.unknownRuns ?? 0;
+  const isAcknowledged = alert.acknowledgement !== null;
+  if (alert.state === "pending") {
+    const firesAtMs =
+      alert.kind === "verdict" && organization !== null && organization.forMs > 0
+        ? alert.startsAtMs + organization.forMs
+        : null;
+    return { state: "pending", untilMs: firesAtMs, unknownRuns, isAcknowledged };
+  }
+  if (alert.silenced) return { state: "silenced", untilMs, unknownRuns, isAcknowledged };
+  return { state: "firing", untilMs: null, unknownRuns, isAcknowledged };
+}
+
+/** Since when the severity holds: by the runs, and before the first of them by the evaluated past. */
+function sinceOf(
+  { state }: CheckSnapshot,
+  hours: readonly VerdictHour[],
+  severity: RowSeverity | null,
+  nowMs: number,
+): Pick<RowData, "sinceMs" | "isSinceLonger"> {
+  if (severity === null || state.severitySinceMs === null) return { sinceMs: null, isSinceLonger: false };
+  if (severity !== state.severity) return { sinceMs: state.lastRunAtMs, isSinceLonger: false };
+  let sinceMs = state.severitySinceMs;
+  const before = hours.filter(({ atMs }) => atMs < sinceMs);
+  let index = before.length - 1;
+  for (; index >= 0 && before[index]?.severity === severity; index--) sinceMs = before[index]?.atMs ?? sinceMs;
+  const isSinceLonger = nowMs - sinceMs > 7 * dayMs - 2 * hourMs;
+  return { sinceMs, isSinceLonger };
+}
+
+interface Now {
+  readonly severity: RowSeverity | null;
+  readonly count: number | null;
+  readonly expected: number | null;
+  readonly nowMs: number;
+  readonly intervalMs: number;
+}
+
+/** One point each three hours: the last run before it, unless that is too long ago; the last point is now. */
+function sparkOf(hours: readonly VerdictHour[], now: Now, floor: number): Spark {
+  const carry = carryHours(now.intervalMs);
+  const thisHour = Math.floor(now.nowMs / hourMs);
+  const counts: (number | null)[] = [];
+  let states = "";
+  let index = 0;
+  for (let point = 0; point < sparkPoints - 1; point++) {
+    const hour = thisHour - (sparkPoints - 1 - point) * sparkEveryHours;
+    while (index < hours.length && (hours[index]?.hour ?? 0) <= hour) index++;
+    const last = hours[index - 1];
+    const isKnown = last !== undefined && last.hour >= hour - carry;
+    counts.push(isKnown ? last.currentCount : null);
+    states += stateLetter(isKnown ? last.severity : null);
+  }
+  return { counts: [...counts, now.count], states: states + stateLetter(now.severity), expected: now.expected, floor };
+}
+
+function carryHours(intervalMs: number): number {
+  return Math.max(leastCarryHours, Math.ceil((staleIntervals * intervalMs) / hourMs));
+}
+
+async function fleetOf(
+  { page }: PageModelPorts,
+  rows: readonly RowData[],
+  live: Awaited<ReturnType<AlertsPort["list"]>>,
+  hoursOf: readonly (readonly VerdictHour[])[],
+  nowMs: number,
+  snapshots: ReadonlyMap<string, CheckSnapshot>,
+): Promise<FleetData> {
+  const firing = live.alerts
+    .map(({ state }) => state)
+    .filter(({ check, kind, state }) => check === "dead-asset-spike" && kind === "verdict" && state === "firing");
+  const spikingSlugs = new Set(firing.map(({ slug }) => slug));
+  const fresh = rows.filter(
+    ({ slug, severity }) => spikingSlugs.has(slug) || (severity !== null && severity !== "unknown"),
+  );
+  const rule = page.fleetRule();
+  const from = rule === null ? null : Math.max(rule.minOrganizations, Math.ceil(rule.ratio * fresh.length), 1);
+  const fleets = await page.fleets();
+  const firstHour = Math.floor(nowMs / hourMs) - historyHours + 1;
+  const trace = traceOf(hoursOf, rows, firstHour);
+  const traceVerdicts = trace.map((_, index) => {
+    const [startMs, endMs] = [(firstHour + index) * hourMs, (firstHour + index + 1) * hourMs];
+    return fleets.some((fleet) => fleet.startsAtMs < endMs && (fleet.endsAtMs ?? nowMs) >= startMs);
+  });
+  const oldest = firing.toSorted((left, right) => left.startsAtMs - right.startsAtMs)[0];
+  const verdict: FleetVerdict | null =
+    live.fleet === null
+      ? null
+      : {
+          sinceMs: live.fleet.startsAtMs,
+          first: oldest === undefined ? null : { slug: oldest.slug, atMs: oldest.startsAtMs },
+          assetTypes: carriers(
+            rows.filter(({ slug }) => spikingSlugs.has(slug)),
+            snapshots,
+          ),
+          ...(await notified(page, live.fleet.id)),
+        };
+  const lastHot = trace.findLastIndex((count) => count !== null && count > 0);
+  const firstKnown = trace.findIndex((count) => count !== null);
+  const isFlat = rows.every(({ severity }) => severity === "ok");
+  const flatHours = lastHot === -1 ? firstKnown : lastHot + 1;
+  const flatSinceMs =
+    isFlat && flatHours >= 0 && flatHours < trace.length - 1 ? (firstHour + flatHours) * hourMs : null;
+  return { spiking: spikingSlugs.size, withResult: fresh.length, from, verdict, trace, traceVerdicts, flatSinceMs };
+}
+
+async function notified(page: PagePort, fleetId: string): Promise<Pick<FleetVerdict, "notified" | "notifiedMs">> {
+  const { receivers, atMs } = await page.toldOfFleet(fleetId);
+  return { notified: receivers, notifiedMs: atMs };
+}
+
+function traceOf(
+  hoursOf: readonly (readonly VerdictHour[])[],
+  rows: readonly RowData[],
+  firstHour: number,
+): (number | null)[] {
+  const counts: (number | null)[] = Array.from({ length: historyHours }, () => null);
+  for (const [at, hours] of hoursOf.entries()) {
+    const carry = carryHours(rows[at]?.intervalMs ?? hourMs);
+    let index = 0;
+    for (let offset = 0; offset < historyHours; offset++) {
+      while (index < hours.length && (hours[index]?.hour ?? 0) <= firstHour + offset) index++;
+      const last = hours[index - 1];
+      if (last === undefined || last.hour < firstHour + offset - carry) continue;
+      counts[offset] = (counts[offset] ?? 0) + (last.severity === "warn" || last.severity === "fail" ? 1 : 0);
+    }
+  }
+  return counts;
+}
+
+/** Which asset types carry the excess of those that spike, with their share, largest first. */
+function carriers(
+  rows: readonly RowData[],
+  snapshots: ReadonlyMap<string, CheckSnapshot>,
+): { assetType: string; share: number }[] {
+  const totals = new Map<string, number>();
+  let all = 0;
+  for (const { slug } of rows) {
+    const report = snapshots.get(slug)?.state.lastReport;
+    for (const { assetType, excess } of report?.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
+      totals.set(assetType, (totals.get(assetType) ?? 0) + excess);
+      all += excess;
+    }
+  }
+  return [...totals]
+    .map(([assetType, excess]) => ({ assetType, share: excess / all }))
+    .toSorted((left, right) => right.share - left.share);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}

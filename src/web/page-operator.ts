@@ -1,0 +1,103 @@
+import { z } from "zod";
+
+import type { PageRoutesOptions, OperatorPage } from "./page-routes.ts";
+import { renderConfiguration } from "./page/configuration-page.ts";
+import { renderQueue } from "./page/queue-page.ts";
+import { renderReceivers, type OutboxRow, type ReceiverRow } from "./page/receivers-page.ts";
+import type { OutboxEntry } from "../store/outbox.ts";
+
+type OperatorRoute = readonly [
+  path: string,
+  current: "receivers" | "queue" | "config",
+  render: () => Promise<OperatorPage>,
+];
+
+/** What of a queued notification is shown; it is ours, but an older version may have written it. */
+const payloadSchema = z.object({
+  alerts: z.array(z.object({ slug: z.string(), check: z.string(), event: z.string() })).default([]),
+});
+
+/** The pages that only an operator sees. */
+export function operatorPages(options: PageRoutesOptions, signal: () => AbortSignal): readonly OperatorRoute[] {
+  const { clock, page, outbox, silences } = options;
+  return [
+    [
+      "/receivers",
+      "receivers",
+      async () => {
+        const entries = await outbox.list();
+        const views = await outbox.receivers();
+        const rows = views.map((view): ReceiverRow => {
+          const own = page.deliveries().filter(({ receiver }) => receiver === view.name);
+          const good = own.findLast(({ outcome }) => outcome === "accepted");
+          const bad = own.findLast(({ outcome }) => outcome !== "accepted");
+          const stored = entries.findLast(({ receiver, lastError }) => receiver === view.name && lastError !== null);
+          const waiting = entries.filter(({ receiver, state }) => receiver === view.name && state !== "dead");
+          const oldestMs = waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs));
+          const known = stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" };
+          return {
+            name: view.name,
+            type: view.type,
+            minSeverity: view.minSeverity,
+            waiting: view.pending,
+            oldestMs,
+            lastDelivered: good === undefined ? null : { atMs: good.atMs, tookMs: good.tookMs },
+            lastError: bad === undefined ? known : { atMs: bad.atMs, text: bad.detail },
+            deadLetters: view.deadLetters,
+          };
+        });
+        return { title: "Receivers · flatline", main: renderReceivers(rows, entries.map(outboxRow), clock.nowMs()) };
+      },
+    ],
+    [
+      "/queue",
+      "queue",
+      async () => ({ title: "Review queue · flatline", main: renderQueue(await page.queue(signal()), clock.nowMs()) }),
+    ],
+    [
+      "/config",
+      "config",
+      async () => {
+        const configuration = page.configuration();
+        const activeSilences = (await silences.list()).filter(({ state }) => state === "active").length;
+        const receivers = (await outbox.receivers()).length;
+        const data = { ...configuration, organizations: page.organizations(), activeSilences, receivers };
+        return { title: "Configuration · flatline", main: renderConfiguration(data, clock.nowMs()) };
+      },
+    ],
+  ];
+}
+
+function outboxRow({
+  id,
+  receiver,
+  state,
+  attempts,
+  createdAtMs,
+  nextAttemptAtMs,
+  lastError,
+  payload,
+}: OutboxEntry): OutboxRow {
+  const alerts = readAlerts(payload);
+  const [first] = alerts;
+  const more = alerts.length > 1 ? ` and ${alerts.length - 1} more` : "";
+  return {
+    id,
+    receiver,
+    isDead: state === "dead",
+    createdAtMs,
+    nextAttemptAtMs,
+    attempts,
+    lastError,
+    about: first === undefined ? "a notification" : `${first.slug}${more}`,
+    event: first?.event ?? "",
+  };
+}
+
+function readAlerts(payload: string): readonly { readonly slug: string; readonly event: string }[] {
+  try {
+    return payloadSchema.safeParse(JSON.parse(payload)).data?.alerts ?? [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,97 @@
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { FleetState } from "../store/notices.ts";
+import type { VerdictHour, VerdictPoint } from "../store/verdicts.ts";
+
+/** What the configuration says of an organization's spike check. */
+export interface PageOrganization {
+  readonly slug: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly thresholds: {
+    readonly windowHours: number;
+    readonly baselineDays: number;
+    readonly warnMultiplier: number;
+    readonly failMultiplier: number;
+    readonly minSpikeCount: number;
+  };
+  /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default` where nobody set it. */
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly setIn: string }[];
+  /** How long it must be bad before it fires, milliseconds. */
+  readonly forMs: number;
+}
+
+/** Deaths of one asset type now. */
+export interface PageAssetType {
+  readonly assetType: string;
+  readonly count: number;
+  readonly expected: number;
+}
+
+/** One attempt to tell a receiver of something, since the start of the daemon. */
+export interface PageDelivery {
+  readonly receiver: string;
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly outcome: "accepted" | "retry" | "refused";
+  /** What the receiver answered, in words without its address. */
+  readonly detail: string;
+  readonly slugs: readonly string[];
+}
+
+/** A report that waits for the customer. */
+export interface PageQueuedReport {
+  readonly slug: string;
+  readonly reportId: string;
+  readonly title: string | null;
+  readonly createdAtMs: number | null;
+  readonly assets: readonly { readonly type: string; readonly content: string }[];
+  readonly proposals: readonly { readonly id: string; readonly decision: string | null }[];
+  readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
+}
+
+/** What waits in all review queues that are watched, the oldest first; of what could not be asked, why. */
+export interface PageQueue {
+  readonly reports: readonly PageQueuedReport[];
+  readonly failures: readonly { readonly slug: string; readonly message: string }[];
+  /** No organization has a watched queue. */
+  readonly isWatched: boolean;
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
+}
+
+export interface PageConfiguration {
+  /** The effective configuration as YAML, secrets as `***`. */
+  readonly text: string;
+  readonly files: readonly string[];
+  readonly appliedAtMs: number;
+  /** The last reload; null: none since the start. */
+  readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
+}
+
+/** What the pages need beside the ports of the API. All of it is of the spike check where nothing else is said. */
+export interface PagePort {
+  /** In the configuration's order. */
+  organizations(): readonly PageOrganization[];
+  /** null: no fleet verdict is ever given. */
+  fleetRule(): { readonly minOrganizations: number; readonly ratio: number } | null;
+  /** `embedded`, or the host of the remote source. */
+  source(): string;
+  /** The last run of each hour of the last seven days, oldest first, the current hour included. */
+  hours(slug: string): Promise<readonly VerdictHour[]>;
+  points(slug: string, fromMs: number, toMs: number): Promise<readonly VerdictPoint[]>;
+  alertHistory(slug: string, fromMs: number): Promise<readonly AlertHistoryEntry[]>;
+  /** Local sources only; empty for a remote one, whose findings are all that is known. */
+  assetTypes(slug: string): Promise<readonly PageAssetType[]>;
+  /** The latest fleet verdicts, newest first. */
+  fleets(): Promise<readonly FleetState[]>;
+  /** Who was told of this fleet verdict, and when last. */
+  toldOfFleet(fleetId: string): Promise<{ readonly receivers: readonly string[]; readonly atMs: number | null }>;
+  /** Until when the alerts of an organization are silenced; null: nobody knows, or they are not. */
+  silencedUntilMs(): Promise<(slug: string) => number | null>;
+  /** Newest last. */
+  deliveries(): readonly PageDelivery[];
+  queue(signal: AbortSignal): Promise<PageQueue>;
+  /** How many reports wait, as far as the last runs of the checks know. */
+  configuration(): PageConfiguration;
+  /** Calls `listener` after each recorded run and each change of an alert or silence, until the answer is called. */
+  subscribe(listener: () => void): () => void;
+}

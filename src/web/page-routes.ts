@@ -1,0 +1,247 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { Logger } from "../base/logger.ts";
+import { secondMs } from "../base/time.ts";
+import { isAuthorized, refuse } from "./access.ts";
+import { readOrganization } from "./organization-model.ts";
+import { sendText } from "./page-answer.ts";
+import { createPageEvents } from "./page-events.ts";
+import { readPageModel, type PageModel, type PageModelPorts } from "./page-model.ts";
+import { operatorPages } from "./page-operator.ts";
+import { countOf, formatLength } from "./page/figures.ts";
+import { overviewTitle, renderCounters, renderVerdict, worstOf } from "./page/fleet.ts";
+import { html, nothing, type Html } from "./page/html.ts";
+import { renderDocument, renderMessage, type PageFrame } from "./page/layout.ts";
+import { organizationTitle, renderOrganization } from "./page/organization.ts";
+import { readQuery, selectRows, shownSeverity } from "./page/row.ts";
+import { pageSize, renderTable } from "./page/table.ts";
+import type { AccessSettings, ConfigurationPort, SilencesPort } from "./ports.ts";
+import { pathOf } from "./problem.ts";
+import { addResource } from "./resource.ts";
+
+export interface PageRoutesOptions extends PageModelPorts {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly silences: SilencesPort;
+  readonly configuration: ConfigurationPort;
+}
+
+// Who reloads twice within a second sees the same.
+const freshMs = secondMs;
+const queueTimeoutMs = 15 * secondMs;
+
+/** What an operator's page is made of. */
+export interface OperatorPage {
+  readonly title: string;
+  readonly main: Html;
+}
+
+/** The pages and what keeps them live (CONTRACT 8: `/`, `/o/…` and `/events` are public, the others need the token). */
+export function addPageRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  options: PageRoutesOptions,
+): void {
+  const { clock, page, logger } = options;
+  let cached: { readonly atMs: number; readonly model: Promise<PageModel> } | null = null;
+
+  function readModel(): Promise<PageModel> {
+    if (cached !== null && clock.monotonicMs() - cached.atMs < freshMs) return cached.model;
+    const model = readPageModel(options);
+    cached = { atMs: clock.monotonicMs(), model };
+    model.catch(() => (cached = null));
+    return model;
+  }
+  // What was changed by the reader is seen at once by the reader.
+  const forget = page.subscribe(() => (cached = null));
+  const events = createPageEvents({
+    clock,
+    read: readModel,
+    subscribe: (listener) => page.subscribe(listener),
+    onError: (error) => logger.warn({ err: error }, "page could not be kept live"),
+  });
+  scope.addHook("preClose", (done) => {
+    forget();
+    events.close();
+    done();
+  });
+
+  function frame(
+    model: PageModel,
+    changes: Pick<PageFrame, "title" | "current" | "main"> & Partial<PageFrame>,
+  ): string {
+    return renderDocument({
+      severity: worstOf(model.rows),
+      fleet: model.fleet,
+      deadLetters: model.deadLetters,
+      queued: model.queued,
+      nowMs: model.nowMs,
+      version: options.version,
+      footer: footerOf(model, page.source()),
+      hasToken: settings().token !== null,
+      scripts: ["page-client/main.js"],
+      showsVerdict: true,
+      ...changes,
+    });
+  }
+
+  addResource(scope, "/", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const model = await readModel();
+        const params = paramsOf(request);
+        const query = readQuery(params);
+        const found = selectRows(model.rows, query);
+        const pages = Math.max(1, Math.ceil(found.length / pageSize));
+        const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
+        const { nowMs, rows, fleet } = model;
+        const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
+          <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
+          ${renderTable(rows, found, query, number, nowMs)}`;
+        const text = frame(model, {
+          title: overviewTitle(rows, fleet),
+          current: "organizations",
+          main,
+          showsVerdict: false,
+        });
+        return sendText(request, reply, "text/html", text);
+      },
+    },
+  });
+
+  addResource(scope, "/rows.json", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const { nowMs, rows, fleet, deadLetters, queued } = await readModel();
+        return sendText(
+          request,
+          reply,
+          "application/json",
+          JSON.stringify({ nowMs, rows, fleet, deadLetters, queued }),
+        );
+      },
+    },
+  });
+
+  addResource(scope, "/o/:slug", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const { slug } = request.params as { readonly slug: string };
+        const model = await readModel();
+        const ask = { slug, params: paramsOf(request), hasToken: settings().token !== null };
+        const data = await readOrganization(options, model, ask);
+        if (data === null) {
+          const main = renderMessage(
+            "No such organization is configured.",
+            html`Nobody checks «${slug}». <a href="/">All organizations</a>`,
+          );
+          void reply.code(404);
+          return sendText(
+            request,
+            reply,
+            "text/html",
+            frame(model, { title: "flatline", current: "organizations", main }),
+          );
+        }
+        const text = frame(model, {
+          title: organizationTitle(data.row),
+          current: "organizations",
+          severity: shownSeverity(data.row),
+          main: renderOrganization(data),
+          scripts: ["uplot.js", "page-client/main.js"],
+          data: { chart: data.chart },
+          showsVerdict: false,
+        });
+        return sendText(request, reply, "text/html", text);
+      },
+    },
+  });
+
+  addResource(scope, "/events", settings, {
+    GET: {
+      access: "public",
+      handle: (request, reply) => {
+        void reply.header("content-type", "text/event-stream; charset=utf-8");
+        if (request.method === "HEAD") return reply.send();
+        reply.hijack();
+        const headers = {
+          "content-type": "text/event-stream; charset=utf-8",
+          "cache-control": "no-store",
+          "x-accel-buffering": "no",
+          "x-content-type-options": "nosniff",
+        };
+        reply.raw.writeHead(200, headers);
+        events.add(reply.raw);
+        return reply;
+      },
+    },
+  });
+
+  const read = (): AbortSignal => clock.timeout(queueTimeoutMs);
+  for (const [path, current, render] of operatorPages(options, read)) {
+    scope.route({
+      method: "GET",
+      url: path,
+      config: { access: "read" },
+      onRequest: (request, reply, done) => {
+        if (wantsHtml(request) && !isAuthorized(request, settings())) void refusePage(request, reply);
+        else if (!refuse(request, reply, "read", settings())) done();
+      },
+      handler: async (request, reply) => {
+        const [model, made] = await Promise.all([readModel(), render()]);
+        return sendText(request, reply, "text/html", frame(model, { title: made.title, current, main: made.main }));
+      },
+    });
+  }
+
+  /** The same refusal as the API's, in words that somebody with a browser can use. */
+  async function refusePage(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { token } = settings();
+    const hasToken = token !== null;
+    // A script that asks for the part of a page has a dialog of its own: a browser's would come on top of it.
+    const isScript = request.headers["sec-fetch-dest"] === "empty";
+    void reply.code(hasToken ? 401 : 403);
+    if (hasToken && !isScript)
+      void reply.header("www-authenticate", ['Bearer realm="flatline"', 'Basic realm="flatline", charset="UTF-8"']);
+    const text = hasToken
+      ? html`Give it as the password, with any name. It is <code>server.token</code> of the configuration.`
+      : html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
+    const main = renderMessage("This page needs the token.", text);
+    const path = pathOf(request.url);
+    const current = path === "/receivers" ? "receivers" : path === "/queue" ? "queue" : "config";
+    const isPublic = settings().publicRead;
+    const page = renderDocument({
+      title: "flatline",
+      current,
+      severity: "unknown",
+      fleet: isPublic ? (await readModel()).fleet : null,
+      deadLetters: 0,
+      queued: 0,
+      nowMs: clock.nowMs(),
+      version: options.version,
+      footer: "",
+      hasToken,
+      scripts: isPublic ? ["page-client/main.js"] : [],
+      main,
+      showsVerdict: false,
+    });
+    await sendText(request, reply, "text/html", page);
+  }
+}
+
+function paramsOf(request: FastifyRequest): URLSearchParams {
+  const at = request.url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));
+}
+
+function wantsHtml(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? "").includes("text/html");
+}
+
+function footerOf({ checks, late, everyMs }: PageModel, source: string): string {
+  const every = everyMs === 0 ? "" : ` every ${formatLength(everyMs)}`;
+  return `source ${source} · ${countOf(checks, "check")}${every}, ${late} late`;
+}

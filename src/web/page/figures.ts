@@ -1,0 +1,151 @@
+// How numbers and times are written on the page. Pure: the browser runs the same code.
+
+/** Joins a number to its unit: neither ever ends a line alone. */
+export const nbsp = "\u00a0";
+/** What stands where there is no number: never 0. */
+export const none = "–";
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** 5,119; from ten million 12.3M. */
+export function formatCount(count: number | null): string {
+  if (count === null || !Number.isFinite(count)) return none;
+  if (Math.abs(count) >= 10_000_000) return `${grouped(Math.round(count / 100_000) / 10)}M`;
+  return grouped(Math.round(count));
+}
+
+/** Below 100 with one decimal, else whole; "0" and "<0.1" as they are. */
+export function formatExpected(expected: number | null): string {
+  if (expected === null || !Number.isFinite(expected)) return none;
+  if (expected === 0) return "0";
+  if (expected > 0 && expected < 0.1) return "<0.1";
+  return expected < 99.95 ? expected.toFixed(1) : formatCount(expected);
+}
+
+/** 459×, 3.1×; "from 0" when nothing was expected and something came. */
+export function formatRatio(row: {
+  readonly count: number | null;
+  readonly expected: number | null;
+  readonly ratio: number | null;
+}): string {
+  const { count, expected, ratio } = row;
+  if (ratio !== null && Number.isFinite(ratio)) return `${ratio < 99.95 ? ratio.toFixed(1) : formatCount(ratio)}×`;
+  return expected === 0 && count !== null && count > 0 ? "from 0" : none;
+}
+
+/** How many times as many, in words: "459 times as many". */
+export function formatTimes(ratio: number): string {
+  return `${ratio < 9.95 ? ratio.toFixed(1) : formatCount(ratio)} times as many`;
+}
+
+/** 0.784 → 78 % */
+export function formatShare(share: number): string {
+  return `${Math.round(share * 100)}${nbsp}%`;
+}
+
+const units = [
+  ["d", dayMs],
+  ["h", hourMs],
+  ["m", minuteMs],
+  ["s", secondMs],
+] as const;
+
+function twoUnits(ms: number): (readonly [number, string])[] {
+  const rounded = Math.max(0, ms);
+  const at = units.findIndex(([, length]) => rounded >= length);
+  const [name, length] = units[at] ?? ["s", secondMs];
+  const first = [Math.floor(rounded / length), name] as const;
+  const next = units[at + 1];
+  // Minutes go without seconds: 30m, 4m.
+  if (at === -1 || next === undefined || name === "m") return [first];
+  const rest = Math.floor((rounded % length) / next[1]);
+  return rest === 0 ? [first] : [first, [rest, next[0]]];
+}
+
+/** For tables: 48s · 30m · 11h 40m · 1d 13h. */
+export function formatLength(ms: number): string {
+  return twoUnits(ms)
+    .map(([count, unit]) => `${count}${unit}`)
+    .join(" ");
+}
+
+/** For prose: 11 h 40 min. */
+export function formatLengthInProse(ms: number): string {
+  return twoUnits(ms)
+    .map(([count, unit]) => `${count}${nbsp}${unit === "m" ? "min" : unit}`)
+    .join(" ");
+}
+
+/** 4m 56s: with seconds below an hour, for what one waits for. */
+export function formatWait(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / secondMs));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds >= 3_600) return formatLength(ms);
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+}
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const longMonths = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** 12:00, in UTC as every time of the page. */
+export function formatClock(atMs: number): string {
+  const at = new Date(atMs);
+  return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
+}
+
+/** 12:00:04 */
+export function formatSeconds(atMs: number): string {
+  return `${formatClock(atMs)}:${two(new Date(atMs).getUTCSeconds())}`;
+}
+
+/** 15 Jan */
+export function formatDay(atMs: number): string {
+  const at = new Date(atMs);
+  return `${at.getUTCDate()}${nbsp}${months[at.getUTCMonth()] ?? ""}`;
+}
+
+/** Thursday 15 January */
+export function formatLongDay(atMs: number): string {
+  const at = new Date(atMs);
+  return `${weekdays[at.getUTCDay()] ?? ""} ${at.getUTCDate()} ${longMonths[at.getUTCMonth()] ?? ""}`;
+}
+
+/** 15 Jan 12:00, today only 12:00. */
+export function formatTime(atMs: number, nowMs: number): string {
+  return isSameDay(atMs, nowMs) ? formatClock(atMs) : `${formatDay(atMs)} ${formatClock(atMs)}`;
+}
+
+/** Whether both are in one day of UTC. */
+export function isSameDay(leftMs: number, rightMs: number): boolean {
+  return Math.floor(leftMs / dayMs) === Math.floor(rightMs / dayMs);
+}
+
+/** One organization, 2,000 organizations. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+function grouped(value: number): string {
+  const [whole = "", decimals] = String(value).split(".");
+  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return decimals === undefined ? text : `${text}.${decimals}`;
+}

@@ -1,0 +1,204 @@
+import { countOf, formatCount, formatExpected, formatLengthInProse, formatShare, formatTime, nbsp } from "./figures.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark, rowSeverities, type RowSeverity } from "./marks.ts";
+import { organizationPath, shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
+
+/** Everything above the table: the fleet as a whole. Times are epoch ms. */
+export interface FleetData {
+  /** Organizations that fire, silenced ones too, and those with a result: as in `flatline_fleet_*`. */
+  readonly spiking: number;
+  readonly withResult: number;
+  /** From how many on there is a verdict; null: none is ever given. */
+  readonly from: number | null;
+  readonly verdict: FleetVerdict | null;
+  /** Organizations spiking in each hour of the last seven days, oldest first; null: no result of anybody. */
+  readonly trace: readonly (number | null)[];
+  /** In which of these hours a verdict held. */
+  readonly traceVerdicts: readonly boolean[];
+  /** Since when everything is ok; null: since before the history, or it is not. */
+  readonly flatSinceMs: number | null;
+}
+
+export interface FleetVerdict {
+  readonly sinceMs: number;
+  readonly first: { readonly slug: string; readonly atMs: number } | null;
+  readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
+  readonly notified: readonly string[];
+  readonly notifiedMs: number | null;
+}
+
+/** How many organizations have which severity. */
+export function countSeverities(rows: readonly RowData[]): Readonly<Record<RowSeverity, number>> {
+  const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
+  for (const row of rows) counts[shownSeverity(row)]++;
+  return counts;
+}
+
+/** The one sentence that says what holds. */
+export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
+  if (fleet.verdict !== null)
+    return `${formatCount(fleet.spiking)} of ${formatCount(fleet.withResult)} organizations spike at once. Suspect the liveness checker.`;
+  const counts = countSeverities(rows);
+  const all = rows.length;
+  const spiking = counts.fail + counts.warn;
+  if (spiking > 0) {
+    const parts = [counts.fail > 0 ? `${counts.fail} fail` : "", counts.warn > 0 ? `${counts.warn} warn` : ""];
+    const few = fleet.from === null ? "" : ` Too few for a fleet verdict (from ${formatCount(fleet.from)}).`;
+    const unknown = counts.unknown > 0 ? ` ${formatCount(counts.unknown)} could not be checked.` : "";
+    return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}`;
+  }
+  const waiting = rows.filter(({ severity }) => severity === null).length;
+  if (waiting === all && all > 0)
+    return `${countOf(all, "organization")} ${all === 1 ? "waits" : "wait"} for the first run.`;
+  if (counts.unknown > 0) {
+    const others = counts.ok === 0 ? "" : ` The others are ok.`;
+    return `${formatCount(counts.unknown)} of ${formatCount(all)} could not be checked.${others}`;
+  }
+  const flat = fleet.flatSinceMs === null ? "" : ` Flat for ${formatLengthInProse(nowMs - fleet.flatSinceMs)}.`;
+  return all === 1 ? `The one organization is ok.${flat}` : `All ${formatCount(all)} organizations are ok.${flat}`;
+}
+
+/** The heading: the verdict as a banner while it holds, else the sentence alone. */
+export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs: number): Html {
+  if (rows.length === 0)
+    return html`<h1 class="sentence">No organization is configured.</h1>
+      <p class="why">Add one under <code>organizations</code> in flatline.yaml, then reload.</p>`;
+  const sentence = fleetSentence(rows, fleet, nowMs);
+  const { verdict } = fleet;
+  if (verdict === null) return html`<h1 class="sentence">${sentence}</h1>`;
+  const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
+  const counted = sum(hot.map(({ count }) => count));
+  const expected = sum(hot.map((row) => row.expected));
+  const times = expected > 0 ? ` (${(counted / expected).toFixed(1)}×)` : "";
+  const window = sameWindow(rows);
+  return html`<section class="verdict" aria-labelledby="verdict">
+    <div>
+      <h1 class="sentence" id="verdict">${mark("fail", 20)} ${sentence}</h1>
+      <p class="why">
+        Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`} against
+        ${formatExpected(expected)} expected${times}.<br />Attackers do not leave ${formatCount(fleet.spiking)}
+        organizations on one day: treat these deaths as wrong until the checker is cleared.
+      </p>
+    </div>
+    <dl class="facts">
+      <dt>Since</dt>
+      <dd>
+        ${formatTime(verdict.sinceMs, nowMs)}
+        <span class="detail">${formatLengthInProse(nowMs - verdict.sinceMs)}</span>
+      </dd>
+      ${
+        verdict.first === null
+          ? nothing
+          : html`<dt>First</dt>
+              <dd>
+                <a href="${organizationPath(verdict.first.slug)}">${verdict.first.slug}</a>
+                <span class="detail">${formatTime(verdict.first.atMs, nowMs)}</span>
+              </dd>`
+      }
+      ${
+        verdict.assetTypes.length === 0
+          ? nothing
+          : html`<dt>Carried by</dt>
+              <dd>
+                ${verdict.assetTypes.slice(0, 3).map(({ assetType, share }, index) => html`${index > 0 ? ", " : ""}<span class="${index === 0 ? "first" : "detail"}">${assetType} ${formatShare(share)}</span>`)}
+              </dd>`
+      }
+      <dt>Notified</dt>
+      <dd>
+        ${verdict.notified.length === 0 ? html`<span class="detail">nobody yet</span>` : html`${verdict.notified.join(", ")} ${verdict.notifiedMs === null ? nothing : html`<span class="detail">${formatTime(verdict.notifiedMs, nowMs)}</span>`}`}
+      </dd>
+    </dl>
+  </section>`;
+}
+
+/** The window that all of them count over, hours; null when they differ. */
+export function sameWindow(rows: readonly RowData[]): number | null {
+  const hours = rows[0]?.windowHours ?? null;
+  return rows.every((row) => row.windowHours === hours) ? hours : null;
+}
+
+/** Four links that filter. */
+export function renderCounters(rows: readonly RowData[], query: RowQuery): Html {
+  const counts = countSeverities(rows);
+  const counters = rowSeverities.map((severity) => {
+    const isOn = query.severities.includes(severity);
+    const severities = isOn ? query.severities.filter((one) => one !== severity) : [...query.severities, severity];
+    const href = writeQuery({ ...query, severities: rowSeverities.filter((one) => severities.includes(one)) });
+    return html`<a
+      class="counter${counts[severity] === 0 ? " zero" : ""}"
+      href="${href}"
+      data-severity="${severity}"
+      ${isOn ? html` aria-current="true"` : nothing}
+      >${mark(severity)} <b>${formatCount(counts[severity])}</b> ${severity}</a
+    >`;
+  });
+  return html`<nav class="counters" aria-label="Filter by severity">${counters}</nav>
+    ${renderStrip(counts)}`;
+}
+
+const stripWidth = 1_200;
+
+/** The proportions, as widths of an SVG: a strict policy drops styles of elements. */
+function renderStrip(counts: Readonly<Record<RowSeverity, number>>): Html {
+  const present = rowSeverities.filter((severity) => counts[severity] > 0);
+  const total = sum(present.map((severity) => counts[severity]));
+  const free = stripWidth - 2 * Math.max(0, present.length - 1) - 4 * present.length;
+  let x = 0;
+  const segments = present.map((severity) => {
+    const width = Math.round((4 + (free * counts[severity]) / total) * 10) / 10;
+    const segment = html`<rect
+      class="seg ${severity}"
+      x="${x + (severity === "ok" ? 0.5 : 0)}"
+      y="${severity === "ok" ? 0.5 : 0}"
+      width="${Math.max(1, width - (severity === "ok" ? 1 : 0))}"
+      height="${severity === "ok" ? 7 : 8}"
+    />`;
+    x += width + 2;
+    return segment;
+  });
+  return html`<svg class="strip" viewBox="0 0 ${stripWidth} 8" height="8" preserveAspectRatio="none" aria-hidden="true">
+    ${segments}
+  </svg>`;
+}
+
+const traceWidth = 1_200;
+const traceHeight = 40;
+
+/** The rule under the masthead: how many organizations spiked, each hour of seven days. */
+export function renderTrace(fleet: FleetData): Html {
+  const { trace, from } = fleet;
+  const peak = Math.max(0, fleet.spiking, ...trace.map((count) => count ?? 0));
+  const top = Math.max(peak * 1.05, (from ?? 3) * 1.3, 1);
+  const y = (value: number): number => Math.round((traceHeight - 2 - (value / top) * (traceHeight - 5)) * 10) / 10;
+  const step = traceWidth / Math.max(1, trace.length);
+  const line: string[] = [];
+  const hot: string[] = [];
+  let last = y(0);
+  for (const [index, count] of trace.entries()) {
+    const [x0, x1] = [Math.round(index * step * 10) / 10, Math.round((index + 1) * step * 10) / 10];
+    const now = y(count ?? 0);
+    line.push(index === 0 ? `M0 ${now}` : now === last ? "" : `V${now}`, `H${x1}`);
+    if (fleet.traceVerdicts[index] === true) hot.push(`M${x0} ${last}V${now}H${x1}`);
+    last = now;
+  }
+  const verdictLine = from === null ? nothing : html`<path class="from" d="M0 ${y(from)}H${traceWidth}" />`;
+  return html`<div class="trace"><svg viewBox="0 0 ${traceWidth} ${traceHeight}" height="${traceHeight}" preserveAspectRatio="none" aria-hidden="true">${verdictLine}<path class="line" d="${line.join("")}"/>${hot.length === 0 ? nothing : html`<path class="hot" d="${hot.join("")}" />`}</svg>
+<p class="caption"><span class="cap-what">organizations spiking, last 7 days</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${formatCount(fleet.spiking)} now</b></span></p></div>`;
+}
+
+/** The title of the document. */
+export function overviewTitle(rows: readonly RowData[], fleet: FleetData): string {
+  const { fail, warn } = countSeverities(rows);
+  if (fleet.verdict !== null) return `${fleet.spiking} of ${fleet.withResult} spiking`;
+  return fail + warn > 0 ? `${fail + warn} of ${rows.length} spiking` : "flatline";
+}
+
+/** The worst that the favicon shows. */
+export function worstOf(rows: readonly RowData[]): RowSeverity {
+  const counts = countSeverities(rows);
+  return rowSeverities.find((severity) => counts[severity] > 0 && severity !== "ok") ?? "ok";
+}
+
+function sum(values: readonly (number | null)[]): number {
+  return values.reduce<number>((total, value) => total + (value ?? 0), 0);
+}

@@ -1,0 +1,233 @@
+import { ranges, type ChartData, type Range } from "./chart-data.ts";
+import {
+  renderChart,
+  renderChartTable,
+  renderLanes,
+  type LaneDelivery,
+  type LaneEvent,
+  type LaneSpan,
+} from "./chart.ts";
+import {
+  countOf,
+  formatClock,
+  formatCount,
+  formatExpected,
+  formatLength,
+  formatLengthInProse,
+  formatRatio,
+  formatTime,
+  formatTimes,
+  formatWait,
+  isSameDay,
+  nbsp,
+  none,
+} from "./figures.ts";
+import type { FleetData } from "./fleet.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark, type RowSeverity } from "./marks.ts";
+import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./organization-parts.ts";
+import { organizationPath, shownSeverity, writeQuery, type RowData } from "./row.ts";
+
+/** Everything that the page of one organization shows. Times are epoch ms. */
+export interface OrganizationData {
+  readonly nowMs: number;
+  readonly row: RowData;
+  readonly fleet: FleetData;
+  readonly previous: string | null;
+  readonly next: string | null;
+  readonly chart: ChartData;
+  readonly range: Range;
+  readonly isScaleAsked: boolean;
+  readonly lanes: {
+    readonly spans: readonly LaneSpan[];
+    readonly events: readonly LaneEvent[];
+    readonly sent: readonly LaneDelivery[];
+  };
+  readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly expected: number }[];
+  readonly findings: readonly { readonly severity: RowSeverity; readonly message: string }[];
+  readonly suggestedAction: string | null;
+  readonly appUrl: string | null;
+  readonly error: { readonly reason: string; readonly message: string } | null;
+  readonly lastResult: { readonly severity: string; readonly atMs: number } | null;
+  readonly lastRunTookMs: number | null;
+  readonly unknownRuns: number;
+  /** Of the live alert that fires; null: nothing to acknowledge. */
+  readonly alertId: string | null;
+  readonly alertStartMs: number | null;
+  readonly sent: { readonly accepted: number; readonly dead: number };
+  readonly timeline: readonly TimelineEntry[];
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly setIn: string }[];
+  readonly thresholds: {
+    readonly warnMultiplier: number;
+    readonly failMultiplier: number;
+    readonly minSpikeCount: number;
+  };
+  readonly hasToken: boolean;
+}
+
+export interface TimelineEntry {
+  readonly atMs: number;
+  readonly kind: "mark" | "dot" | "cross";
+  readonly severity: RowSeverity;
+  readonly title: string;
+  readonly text: string;
+  /** Who was told, in a line below. */
+  readonly told: string | null;
+}
+
+/** The page of one organization. */
+export function renderOrganization(data: OrganizationData): Html {
+  const { row } = data;
+  const severity = shownSeverity(row);
+  return html`<div class="crumbs">
+      <nav aria-label="Where this is">
+        <a href="/">Organizations</a> /
+        <a href="${writeQuery({ severities: [severity], text: "", sort: "severity", dir: "desc" })}">${severity}</a> /
+        <span>${row.slug}</span>
+      </nav>
+      <nav class="neighbours" aria-label="Neighbours">
+        ${data.previous === null ? nothing : html`<a rel="prev" href="${organizationPath(data.previous)}" data-neighbour="k">‹ ${data.previous} <kbd aria-hidden="true">k</kbd></a>`}
+        ${data.next === null ? nothing : html`<a rel="next" href="${organizationPath(data.next)}" data-neighbour="j">${data.next} <kbd aria-hidden="true">j</kbd> ›</a>`}
+      </nav>
+    </div>
+    <div class="headline">
+      <h1 class="name ${severity}">
+        ${mark(severity, 20)} <span class="word">${row.severity ?? "not run yet"}</span>
+        <span class="slug">${row.slug}</span>
+      </h1>
+      ${renderButtons(data)}
+    </div>
+    <p class="lead">${organizationSentence(data)}</p>
+    ${data.fleet.verdict === null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
+    ${renderFigures(data)}
+    <section aria-labelledby="chart-h">
+      <div class="charthead">
+        <h2 id="chart-h">Deaths in the last ${row.windowHours}${nbsp}h</h2>
+        <div class="switches">${renderSwitches(data)}</div>
+      </div>
+      ${
+        data.chart.at.length === 0
+          ? html`<p class="away">
+              Nothing was recorded in this range.
+              ${row.severity === null ? "The first run is yet to come." : "A longer one may show more."}
+            </p>`
+          : html`<div id="chart">${renderChart(data.chart)}</div>
+              ${renderLanes(data.chart, data.lanes)}${renderChartTable(data.chart)}`
+      }
+    </section>
+    <div class="columns">
+      <div>${renderAssetTypes(data)}${renderFindings(data)}${renderThresholds(data)}</div>
+      <div>${renderTimeline(data)}</div>
+    </div>`;
+}
+
+/** The title of the document: "fail: ads-hosts, 459×". */
+export function organizationTitle(row: RowData): string {
+  const ratio = formatRatio(row);
+  return `${row.severity ?? "not run yet"}: ${row.slug}${ratio === none ? "" : `, ${ratio}`}`;
+}
+
+const holding = { fail: "Failing", warn: "Warning", ok: "Ok", unknown: "Unknown" } as const;
+
+/** What holds, and what it means. */
+export function organizationSentence(data: OrganizationData): string {
+  const { row, nowMs } = data;
+  if (row.severity === null) return `Waiting for its first run, in ${formatWait(row.nextRunMs - nowMs)}.`;
+  if (row.severity === "unknown") return unknownSentence(data);
+  const window = `in ${row.windowHours}${nbsp}h`;
+  const lasts =
+    row.sinceMs === null
+      ? ""
+      : ` ${holding[row.severity]} ${row.severity === "ok" ? "" : `since ${sinceWords(row.sinceMs, nowMs)}, `}for ${row.isSinceLonger ? `more than 7${nbsp}d` : formatLengthInProse(nowMs - row.sinceMs)}.`;
+  if (row.count === null) return `The service says ${row.severity} and gives no count.${lasts}`;
+  const deaths = countOf(row.count, "death");
+  if (row.expected === null) return `${deaths} ${window}; the service gives no expected count.${lasts}`;
+  if (row.expected === 0) return `${deaths} ${window}, none expected.${lasts}`;
+  const start = `${deaths} ${window}, ${formatExpected(row.expected)} expected`;
+  if (row.ratio === null) return `${start}.${lasts}`;
+  return row.severity === "ok"
+    ? `${start} (${formatRatio(row)}).${lasts}`
+    : `${start}: ${formatTimes(row.ratio)}.${lasts}`;
+}
+
+function unknownSentence({ row, nowMs, error, lastResult, unknownRuns }: OrganizationData): string {
+  const last =
+    lastResult === null
+      ? ""
+      : ` Last result: ${lastResult.severity}, ${formatLengthInProse(nowMs - lastResult.atMs)} ago.`;
+  if (error === null)
+    return `No run since ${sinceWords(row.lastRunMs ?? nowMs, nowMs)}, due every ${formatLengthInProse(row.intervalMs)}.${last}`;
+  const runs = unknownRuns > 1 ? `, ${unknownRuns} runs in a row` : "";
+  return `No result since ${sinceWords(row.sinceMs ?? nowMs, nowMs)}: ${error.message} (${error.reason})${runs}.${last}`;
+}
+
+function sinceWords(atMs: number, nowMs: number): string {
+  return isSameDay(atMs, nowMs) ? `${formatClock(atMs)} today` : formatTime(atMs, nowMs);
+}
+
+function renderButtons({ row, hasToken, alertId }: OrganizationData): Html {
+  const off = hasToken ? nothing : html` disabled`;
+  const why = hasToken
+    ? nothing
+    : html`<p class="whynot">These need a token, and none is configured (<code>server.token</code>).</p>`;
+  return html`<div class="buttons" data-slug="${row.slug}">
+    <button type="button" data-do="run" ${off}>Run now</button>
+    <button type="button" data-do="silence" ${off}>Silence…</button>
+    ${alertId === null ? nothing : html`<button type="button" class="primary" data-do="ack" data-alert="${alertId}" ${off}>Acknowledge</button>`}${why}
+    <p class="did" id="did" role="status"></p>
+  </div>`;
+}
+
+function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): Html {
+  const severity = shownSeverity(row);
+  const length = row.sinceMs === null ? none : row.isSinceLonger ? "over 7d" : formatLength(nowMs - row.sinceMs);
+  const alert = row.alert === null ? none : row.alert.state;
+  const told = [
+    sent.accepted > 0 ? `${sent.accepted} sent` : "",
+    sent.dead > 0 ? countOf(sent.dead, "dead letter") : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+  const figures: readonly (readonly [string, string, string])[] = [
+    [`Count, ${row.windowHours}${nbsp}h`, formatCount(row.count), ""],
+    ["Expected", formatExpected(row.expected), ""],
+    ["Ratio", formatRatio(row), ""],
+    [`${holding[severity]} for`, length, ""],
+    [
+      "Last run",
+      row.lastRunMs === null ? none : formatWait(nowMs - row.lastRunMs),
+      row.lastRunMs === null ? "" : `ago${lastRunTookMs === null ? "" : `, ${lastRunTookMs}${nbsp}ms`}`,
+    ],
+    ["Next run", row.isRunning ? "running" : formatWait(row.nextRunMs - nowMs), ""],
+    ["Alert", alert, row.alert?.isAcknowledged === true ? "acknowledged" : told],
+  ];
+  return html`<dl class="figures">
+    ${figures.map(
+      ([name, value, detail]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}${detail === "" ? nothing : html` <small>${detail}</small>`}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function renderSwitches({ row, range, chart, isScaleAsked }: OrganizationData): Html {
+  const names: Readonly<Record<Range, string>> = {
+    "24h": `24${nbsp}h`,
+    "3d": `3${nbsp}d`,
+    "7d": `7${nbsp}d`,
+    all: "all",
+  };
+  const address = (to: Range, scale: string | null): string => {
+    const params = [to === "3d" ? "" : `range=${to}`, scale === null ? "" : `scale=${scale}`].filter(Boolean);
+    return `${organizationPath(row.slug)}${params.length === 0 ? "" : `?${params.join("&")}`}`;
+  };
+  const asked = isScaleAsked ? chart.scale : null;
+  return html`<nav class="switch" aria-label="Range">
+      ${ranges.map((one) => html`<a href="${address(one, asked)}" data-swap${one === range ? html` aria-current="true"` : nothing}>${names[one]}</a>`)}
+    </nav>
+    <nav class="switch" aria-label="Scale">
+      ${(["linear", "log"] as const).map((one) => html`<a href="${address(range, one)}" data-swap${one === chart.scale ? html` aria-current="true"` : nothing}>${one}</a>`)}
+    </nav>`;
+}

@@ -1,0 +1,99 @@
+import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "./figures.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark, type RowSeverity } from "./marks.ts";
+import { organizationPath } from "./row.ts";
+
+/** One report of the review queue. */
+export interface QueueRow {
+  readonly slug: string;
+  readonly reportId: string;
+  readonly title: string | null;
+  readonly createdAtMs: number | null;
+  readonly assets: readonly { readonly type: string; readonly content: string }[];
+  readonly proposals: readonly { readonly id: string; readonly decision: string | null }[];
+  readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
+}
+
+export interface QueueData {
+  readonly reports: readonly QueueRow[];
+  readonly failures: readonly { readonly slug: string; readonly message: string }[];
+  readonly isWatched: boolean;
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
+}
+
+/** What waits for the customer, the oldest first. */
+export function renderQueue(
+  { reports, failures, isWatched, warnAfterMs, failAfterMs }: QueueData,
+  nowMs: number,
+): Html {
+  const oldest = reports.find(({ createdAtMs }) => createdAtMs !== null);
+  const sentence = !isWatched
+    ? "No review queue is watched. Set `reviewQueue: { enabled: true }` in flatline.yaml, then reload."
+    : reports.length === 0
+      ? failures.length === 0
+        ? "No report waits for the customer."
+        : "The review queues could not be read."
+      : `${countOf(reports.length, "report")} ${reports.length === 1 ? "waits" : "wait"} for the customer.${(oldest?.createdAtMs ?? null) === null || oldest === undefined || oldest.createdAtMs === null ? "" : ` The oldest, ${oldest.slug} ${oldest.reportId}, since ${formatDay(oldest.createdAtMs)} ${formatClock(oldest.createdAtMs)}: ${formatLengthInProse(nowMs - oldest.createdAtMs)} (fails from ${Math.round(failAfterMs / 3_600_000)}${nbsp}h).`}`;
+  const rows = reports.map((one) => {
+    const ageMs = one.createdAtMs === null ? null : nowMs - one.createdAtMs;
+    const severity: RowSeverity =
+      ageMs === null ? "unknown" : ageMs >= failAfterMs ? "fail" : ageMs >= warnAfterMs ? "warn" : "ok";
+    return html`<tr>
+      <td>
+        <span class="sevcell ${severity}"
+          >${mark(severity)} <span class="sr">${severity}, </span>${ageMs === null ? none : formatLength(ageMs)}</span
+        >
+      </td>
+      <th scope="row"><a href="${organizationPath(one.slug)}">${one.slug}</a></th>
+      <td>${one.reportId}</td>
+      <td class="title">${one.title ?? none}</td>
+      <td class="asset">
+        ${one.assets.slice(0, 3).map(({ type, content }, index) => html`${index > 0 ? html`<br />` : nothing}${type} <span class="mono">${breakable(content)}</span>`)}
+      </td>
+      <td class="sla">
+        ${one.proposals.map(({ id, decision }) => `${id} ${decision ?? "undecided"}`).join(", ") || none}
+      </td>
+      <td class="sla">${slaText(one, nowMs)}</td>
+    </tr>`;
+  });
+  const first = reports[0]?.proposals[0]?.id;
+  return html`<h1 class="sentence">${sentence}</h1>
+    ${failures.map(({ slug, message }) => html`<p class="problem">${mark("unknown")} ${slug} could not be read: <code>${message}</code></p>`)}
+    ${
+      reports.length === 0
+        ? nothing
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Review queue">
+            <table class="plain wide">
+              <thead>
+                <tr>
+                  <th scope="col">Age ↓</th>
+                  <th scope="col">Organization</th>
+                  <th scope="col">Report</th>
+                  <th scope="col">Title</th>
+                  <th scope="col">Asset</th>
+                  <th scope="col">Proposal</th>
+                  <th scope="col">SLA</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${rows}
+              </tbody>
+            </table>
+          </div>`
+    }
+    ${first === undefined ? nothing : html`<p class="how">Review one: <code id="copied">flatline proposals review ${first}</code> <button type="button" data-copy="copied">Copy</button></p>`}`;
+}
+
+function slaText({ sla }: QueueRow, nowMs: number): string {
+  if (sla === null) return none;
+  const length = sla.dueAtMs === null ? "" : ` ${formatLength(Math.abs(nowMs - sla.dueAtMs))}`;
+  if (sla.breached) return `breached${length}`;
+  return sla.dueAtMs === null ? none : sla.dueAtMs < nowMs ? `due${length} ago` : `due in${length}`;
+}
+
+/** Broken at 40 characters; text, never a link: these addresses are phishing. */
+function breakable(content: string): Html {
+  const parts = content.match(/[^]{1,40}/gu) ?? [];
+  return html`${parts.map((part, index) => html`${index > 0 ? html`<wbr />` : nothing}${part}`)}`;
+}

@@ -1,0 +1,167 @@
+import { countOf, formatCount, formatLength, formatLengthInProse, formatTime, nbsp, none } from "./figures.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark, type RowSeverity } from "./marks.ts";
+
+/** One receiver with what it has accepted and refused. Times are epoch ms. */
+export interface ReceiverRow {
+  readonly name: string;
+  readonly type: string;
+  readonly minSeverity: string;
+  readonly waiting: number;
+  readonly oldestMs: number | null;
+  readonly lastDelivered: { readonly atMs: number; readonly tookMs: number } | null;
+  readonly lastError: { readonly atMs: number; readonly text: string } | null;
+  readonly deadLetters: number;
+}
+
+/** One notification that was not accepted yet, or never will be. */
+export interface OutboxRow {
+  readonly id: string;
+  readonly receiver: string;
+  readonly isDead: boolean;
+  readonly createdAtMs: number;
+  readonly nextAttemptAtMs: number;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  /** What it is about, in words. */
+  readonly about: string;
+  readonly event: string;
+}
+
+/** Receivers, dead letters and what waits. */
+export function renderReceivers(receivers: readonly ReceiverRow[], outbox: readonly OutboxRow[], nowMs: number): Html {
+  if (receivers.length === 0)
+    return html`<h1 class="sentence">No receiver is configured.</h1>
+      <p class="why">
+        Nobody is told of anything. Add one under <code>receivers</code> in flatline.yaml, then reload.
+      </p>`;
+  const good = receivers.filter((one) => stateOf(one) === "ok").length;
+  const bad = receivers
+    .filter((one) => one.deadLetters > 0 || one.waiting > 0)
+    .map((one) => {
+      const dead = one.deadLetters > 0 ? countOf(one.deadLetters, "dead letter") : "";
+      const waiting =
+        one.waiting > 0
+          ? `${one.waiting} waiting${one.oldestMs === null ? "" : `, the oldest for ${formatLengthInProse(nowMs - one.oldestMs)}`}`
+          : "";
+      return ` ${one.name} has ${[dead, waiting].filter(Boolean).join(" and ")}.`;
+    });
+  const dead = outbox.filter(({ isDead }) => isDead);
+  const waiting = outbox.filter(({ isDead }) => !isDead);
+  return html`<h1 class="sentence">
+      ${good === receivers.length && receivers.length > 1 ? `All ${good}` : `${good} of ${receivers.length}`}
+      ${receivers.length === 1 ? "receiver accepts" : "receivers accept"} notifications.${bad.slice(0, 3).join("")}
+    </h1>
+    <div class="scroll" tabindex="0" role="region" aria-label="Receivers">
+      <table class="plain wide">
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Name</th>
+            <th scope="col">Type</th>
+            <th scope="col">Min severity</th>
+            <th scope="col" class="num">Waiting</th>
+            <th scope="col" class="num">Oldest</th>
+            <th scope="col">Last delivered</th>
+            <th scope="col">Last error</th>
+            <th scope="col" class="num">Dead letters</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${receivers.map((one) => {
+            const state = stateOf(one);
+            return html`<tr>
+              <td>
+                <span class="sevcell ${state}">${mark(state)} <span class="word">${state}</span></span>
+              </td>
+              <th scope="row">${one.name}</th>
+              <td>${one.type}</td>
+              <td>${one.minSeverity}</td>
+              <td class="num">${formatCount(one.waiting)}</td>
+              <td class="num">${one.oldestMs === null ? none : formatLength(nowMs - one.oldestMs)}</td>
+              <td>
+                ${one.lastDelivered === null ? none : `${formatTime(one.lastDelivered.atMs, nowMs)} (${one.lastDelivered.tookMs}${nbsp}ms)`}
+              </td>
+              <td class="err">
+                ${one.lastError === null ? none : `${one.lastError.text}, ${formatTime(one.lastError.atMs, nowMs)}`}
+              </td>
+              <td class="num">${formatCount(one.deadLetters)}</td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    <section aria-labelledby="dead-h">
+      <h2 id="dead-h">Dead letters</h2>
+      ${
+        dead.length === 0
+          ? html`<p class="detail">None: everything was accepted, or still may be.</p>`
+          : html`<p class="actions">
+                <label><input type="checkbox" id="all" /> all</label>
+                <button type="button" data-outbox="retry">Retry selected</button>
+                <button type="button" data-outbox="discard">Discard…</button>
+                <span class="did" id="did" role="status"></span>
+              </p>
+              ${renderLetters(dead, nowMs, true)}`
+      }
+    </section>
+    <section aria-labelledby="waiting-h">
+      <h2 id="waiting-h">Waiting</h2>
+      ${waiting.length === 0 ? html`<p class="detail">Nothing waits.</p>` : renderLetters(waiting, nowMs, false)}
+    </section>`;
+}
+
+function stateOf({ deadLetters, waiting, lastError, lastDelivered }: ReceiverRow): RowSeverity {
+  if (deadLetters > 0) return "fail";
+  const isFailing = lastError !== null && (lastDelivered === null || lastDelivered.atMs < lastError.atMs);
+  return waiting > 0 && isFailing ? "warn" : "ok";
+}
+
+function renderLetters(rows: readonly OutboxRow[], nowMs: number, isDead: boolean): Html {
+  const shown = rows.slice(0, 200);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${isDead ? "Dead letters" : "Waiting"}">
+      <table class="plain wide">
+        <thead>
+          <tr>
+            ${
+              isDead
+                ? html`<th scope="col"><span class="sr">Select</span></th>
+                    <th scope="col">When</th>`
+                : html`<th scope="col">Next try in</th>`
+            }
+            <th scope="col">Receiver</th>
+            <th scope="col">Alert</th>
+            <th scope="col">Event</th>
+            <th scope="col">${isDead ? "Why" : "Last answer"}</th>
+            <th scope="col" class="num">${isDead ? "Attempts" : "Attempt"}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map(
+            (row) =>
+              html`<tr>
+                ${
+                  isDead
+                    ? html`<td>
+                          <input
+                            type="checkbox"
+                            name="letter"
+                            value="${row.id}"
+                            aria-label="Select ${row.about} to ${row.receiver}"
+                          />
+                        </td>
+                        <td>${formatTime(row.createdAtMs, nowMs)}</td>`
+                    : html`<td>${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}</td>`
+                }
+                <th scope="row">${row.receiver}</th>
+                <td>${row.about}</td>
+                <td>${row.event}</td>
+                <td class="err">${row.lastError ?? none}</td>
+                <td class="num">${row.attempts}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${rows.length > shown.length ? html`<p class="detail">and ${rows.length - shown.length} more: <code>flatline outbox list</code></p>` : nothing}`;
+}

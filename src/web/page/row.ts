@@ -1,0 +1,222 @@
+import {
+  formatClock,
+  formatCount,
+  formatDay,
+  formatExpected,
+  formatLength,
+  formatRatio,
+  formatWait,
+  isSameDay,
+  none,
+} from "./figures.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark, type RowSeverity } from "./marks.ts";
+import { sparkline, type Spark } from "./spark.ts";
+
+/** One organization in the table of the overview; the server and the browser draw it with the same code. Times are epoch ms. */
+export interface RowData {
+  readonly slug: string;
+  /** As they are shown: "team trust". */
+  readonly labels: readonly string[];
+  /** null before the first run. */
+  readonly severity: RowSeverity | null;
+  /** No run for longer than it may take: what is known is old. */
+  readonly isLate: boolean;
+  readonly count: number | null;
+  readonly expected: number | null;
+  readonly ratio: number | null;
+  readonly sinceMs: number | null;
+  /** It has been so for longer than the history that was looked at. */
+  readonly isSinceLonger: boolean;
+  readonly lastRunMs: number | null;
+  readonly nextRunMs: number;
+  /** Between two runs, about. */
+  readonly intervalMs: number;
+  readonly isRunning: boolean;
+  readonly alert: RowAlert | null;
+  readonly windowHours: number;
+  /** The deaths that the excess is of, for the fleet. */
+  readonly spark: Spark;
+}
+
+export interface RowAlert {
+  readonly state: "firing" | "pending" | "silenced";
+  /** When it fires or is no longer silenced; null: nobody knows. */
+  readonly untilMs: number | null;
+  /** Runs without a result in a row. */
+  readonly unknownRuns: number;
+  readonly isAcknowledged: boolean;
+}
+
+/** What the table is filtered and sorted by: the query of the URL. */
+export interface RowQuery {
+  readonly severities: readonly RowSeverity[];
+  readonly text: string;
+  readonly sort: SortKey;
+  readonly dir: "asc" | "desc";
+}
+
+export const sortKeys = ["severity", "slug", "count", "expected", "ratio", "since", "next", "alert"] as const;
+export type SortKey = (typeof sortKeys)[number];
+
+const ranks: Readonly<Record<RowSeverity, number>> = { fail: 1, warn: 2, unknown: 3, ok: 4 };
+const severityNames: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
+// A late next run is one this much after it was due: a busy scheduler is not yet news.
+const lateAfterMs = 60_000;
+
+/** The severity as it is shown: nobody knows anything before the first run. */
+export function shownSeverity(row: Pick<RowData, "severity">): RowSeverity {
+  return row.severity ?? "unknown";
+}
+
+/** Reads `?severity=&q=&sort=&dir=`; what it does not know, it leaves at the default. */
+export function readQuery(params: URLSearchParams): RowQuery {
+  const asked = (params.get("severity") ?? "").split(",");
+  const sort = sortKeys.find((key) => key === params.get("sort")) ?? "severity";
+  const dir = params.get("dir");
+  return {
+    severities: severityNames.filter((severity) => asked.includes(severity)),
+    text: params.get("q") ?? "",
+    sort,
+    dir: dir === "asc" || dir === "desc" ? dir : defaultDir(sort),
+  };
+}
+
+/** The query as the URL has it; what is the default is left out. */
+export function writeQuery(query: RowQuery, page = 1): string {
+  const params: string[] = [];
+  if (query.severities.length > 0) params.push(`severity=${query.severities.join(",")}`);
+  if (query.text !== "") params.push(`q=${encodeURIComponent(query.text.toWellFormed())}`);
+  if (query.sort !== "severity") params.push(`sort=${query.sort}`);
+  if (query.dir !== defaultDir(query.sort)) params.push(`dir=${query.dir}`);
+  if (page > 1) params.push(`page=${page}`);
+  return params.length === 0 ? "/" : `/?${params.join("&")}`;
+}
+
+/** Numbers and what is bad come first, names and times in their own order. */
+export function defaultDir(sort: SortKey): "asc" | "desc" {
+  return sort === "slug" || sort === "next" || sort === "since" ? "asc" : "desc";
+}
+
+/** The rows that the query asks for, in its order. */
+export function selectRows(rows: readonly RowData[], query: RowQuery): RowData[] {
+  const text = query.text.trim().toLowerCase();
+  const found = rows.filter(
+    (row) =>
+      (query.severities.length === 0 || query.severities.includes(shownSeverity(row))) &&
+      (text === "" ||
+        row.slug.toLowerCase().includes(text) ||
+        row.labels.some((label) => label.toLowerCase().includes(text))),
+  );
+  const sign = query.dir === "desc" ? -1 : 1;
+  const value = sortValues[query.sort];
+  return found.sort((left, right) => {
+    const [a, b] = [value(left), value(right)];
+    if (a !== b) {
+      // What has no value stands last in either direction.
+      if (a === null) return 1;
+      if (b === null) return -1;
+      return (a < b ? -1 : 1) * sign;
+    }
+    return bySeverity(left, right);
+  });
+}
+
+/** Rank, then ratio descending, then slug. */
+function bySeverity(left: RowData, right: RowData): number {
+  const byRank = ranks[shownSeverity(left)] - ranks[shownSeverity(right)];
+  if (byRank !== 0) return byRank;
+  const [a, b] = [ratioOf(left) ?? -1, ratioOf(right) ?? -1];
+  if (a !== b) return a > b ? -1 : 1;
+  if (left.slug === right.slug) return 0;
+  return left.slug < right.slug ? -1 : 1;
+}
+
+function ratioOf({ ratio, expected, count }: RowData): number | null {
+  if (ratio !== null) return ratio;
+  return expected === 0 && count !== null && count > 0 ? Number.POSITIVE_INFINITY : null;
+}
+
+const alertRanks = { firing: 3, silenced: 2, pending: 1 } as const;
+
+const sortValues: Readonly<Record<SortKey, (row: RowData) => number | string | null>> = {
+  severity: (row) => -ranks[shownSeverity(row)],
+  slug: (row) => row.slug,
+  count: (row) => row.count,
+  expected: (row) => row.expected,
+  ratio: ratioOf,
+  // Ascending is the shortest first.
+  since: (row) => (row.sinceMs === null ? null : -row.sinceMs),
+  next: (row) => row.nextRunMs,
+  alert: (row) => (row.alert === null ? null : alertRanks[row.alert.state]),
+};
+
+/** The address of an organization's page. */
+export function organizationPath(slug: string): string {
+  return `/o/${encodeURIComponent(slug.toWellFormed())}`;
+}
+
+/** One row of the table. `index` counts from 1 over all rows that the query found. */
+export function renderRow(row: RowData, nowMs: number, index: number): Html {
+  const severity = shownSeverity(row);
+  const word = row.severity ?? "unknown";
+  const isHot = severity === "fail" || severity === "warn";
+  return html`<tr class="row ${severity}" data-slug="${row.slug}" aria-rowindex="${index + 1}">
+    <td class="c-sev">${mark(severity)}<span class="word">${word}</span></td>
+    <th scope="row" class="c-org">
+      <a href="${organizationPath(row.slug)}" title="${row.slug}">${row.slug}</a
+      >${row.labels.length === 0 ? nothing : html` <span class="labels">${row.labels.join(" · ")}</span>`}<span
+        class="vs"
+        >${formatCount(row.count)} vs ${formatExpected(row.expected)}</span
+      >
+    </th>
+    <td class="num c-count${isHot ? " hot" : ""}">${formatCount(row.count)}</td>
+    <td class="num c-exp">${formatExpected(row.expected)}</td>
+    <td class="num c-ratio">${formatRatio(row)}</td>
+    <td class="c-spark">${sparkline(row.spark)}</td>
+    <td class="num c-since">${sinceText(row, nowMs)}</td>
+    <td class="num c-next">${nextText(row, nowMs)}</td>
+    <td class="c-alert">${alertText(row, nowMs)}</td>
+  </tr>`;
+}
+
+/** Since when the severity holds, as a length. */
+export function sinceText(row: RowData, nowMs: number): string {
+  if (row.sinceMs === null) return none;
+  return row.isSinceLonger ? "over 7d" : formatLength(nowMs - row.sinceMs);
+}
+
+/** When it runs next; that it is late when it is. */
+export function nextText(row: RowData, nowMs: number): Html {
+  if (row.isRunning) return html`running`;
+  if (row.isLate && row.lastRunMs !== null)
+    return html`<span class="late"
+      >${mark("warn", 12)}
+      <span class="late-word"
+        >last run ${formatLength(nowMs - row.lastRunMs)} ago, due every ${formatLength(row.intervalMs)}</span
+      ></span
+    >`;
+  const waitMs = row.nextRunMs - nowMs;
+  if (waitMs < -lateAfterMs) return html`<span class="late">${mark("warn", 12)} late ${formatLength(-waitMs)}</span>`;
+  return html`${waitMs < 60_000 ? formatWait(waitMs) : formatLength(waitMs)}`;
+}
+
+/** The alert's state and what comes of it. */
+export function alertText(row: RowData, nowMs: number): Html {
+  const { alert } = row;
+  if (row.severity === null)
+    return html`<span class="detail">waiting for its first run, in ${formatWait(row.nextRunMs - nowMs)}</span>`;
+  if (alert === null) return html`<span class="detail">${none}</span>`;
+  const unknown = row.severity === "unknown" && alert.unknownRuns > 0;
+  const runs = `no result, ${alert.unknownRuns} ${alert.unknownRuns === 1 ? "run" : "runs"}`;
+  const detail = alertDetail(alert, nowMs) || (unknown ? runs : "");
+  return html`<span class="state ${alert.state}">${alert.state}</span
+    >${detail === "" ? nothing : html` <span class="detail">${detail}</span>`}`;
+}
+
+function alertDetail({ state, untilMs, isAcknowledged }: RowAlert, nowMs: number): string {
+  if (state === "pending") return untilMs === null ? "" : `fires in ${formatWait(untilMs - nowMs)}`;
+  if (state === "silenced" && untilMs !== null)
+    return `until ${isSameDay(untilMs, nowMs) ? "" : `${formatDay(untilMs)} `}${formatClock(untilMs)}`;
+  return isAcknowledged ? "acknowledged" : "";
+}
