@@ -38,10 +38,10 @@ export function assetTypeProblem(name: string): string | null {
   return `assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`;
 }
 
-/** What is wrong with a status; null when nothing is. */
+/** What is wrong with a status; null when nothing is: any name is one (CONTRACT 10). */
 export function statusProblem(name: string): string | null {
-  if (/^[A-Za-z0-9_]+$/.test(name) && name.length <= longestName) return null;
-  return `status ${excerpt(name)} is not 1 to ${longestName} letters, digits and underscores`;
+  if (name.trim() !== "" && !hasControlCharacter(name) && name.length <= longestName) return null;
+  return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
 }
 
 export function hasControlCharacter(text: string): boolean {
