@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import sparticuz from "@sparticuz/chromium";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+
+// Debian's where it is there, else the one that npm brought.
+const systemBrowser = "/usr/bin/chromium";
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A browser, and everything that its pages complained of. */
+export interface TestBrowser {
+  /** A page of its own context; what it says on the console is kept. */
+  open(url: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Errors of scripts, of the console and of the Content-Security-Policy so far. */
+  readonly complaints: readonly string[];
+  /** Forgets those after the first `count`: what a test brings about on purpose. */
+  forgive(count: number): void;
+  close(): Promise<void>;
+}
+
+/** Starts a real Chromium without a screen. */
+export async function startBrowser(): Promise<TestBrowser> {
+  const executablePath = existsSync(systemBrowser) ? systemBrowser : await sparticuz.executablePath();
+  // As root there is no sandbox; what is shown is our own.
+  const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  const complaints: string[] = [];
+  const contexts: BrowserContext[] = [];
+  return {
+    complaints,
+    forgive: (count) => void complaints.splice(count),
+    open: async (url, options = {}) => {
+      // Where no language is set, the system's own name of it is one that Intl refuses.
+      const context = await browser.newContext({
+        locale: "en-US",
+        viewport: { width: 1_360, height: 900 },
+        ...options,
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.on("pageerror", (error) => complaints.push(`${url}: ${error.message}`));
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") complaints.push(`${url}: ${message.text()}`);
+      });
+      await page.goto(url);
+      return page;
+    },
+    close: async () => {
+      for (const context of contexts) await context.close();
+      await browser.close();
+    },
+  };
+}
+
+/** What axe-core finds against WCAG 2.2 AA, one line each. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which no Content-Security-Policy holds back.
+  await page.evaluate(axeSource);
+  const found: unknown = await page.evaluate(
+    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ": " + html.slice(0, 160) + " " + failureSummary)))`,
+  );
+  return found as string[];
+}
