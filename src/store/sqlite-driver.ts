@@ -28,6 +28,9 @@ export interface SqliteDialect extends Dialect {
   close(): Promise<void>;
 }
 
+// The store works synchronously, so a chain of awaits over it never lets the event loop turn: a thousand checks that are due
+// together held it for seconds. After so much work in SQLite, about as much again around it, the loop has its turn.
+const sliceMs = 5;
 // Each is a few kilobytes; lists of parameters make texts that come once and never again.
 const cachedStatements = 256;
 
@@ -66,7 +69,12 @@ class SqliteDriver implements Driver {
     return this.#connection;
   }
 
-  async releaseConnection(): Promise<void> {}
+  /** Kysely gives the connection to the next one only when this has ended. */
+  async releaseConnection(): Promise<void> {
+    if (this.#connection === null || this.#connection.busyMs < sliceMs) return;
+    this.#connection.busyMs = 0;
+    await this.#options.clock.sleep(0);
+  }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     // IMMEDIATE: a transaction that reads first and writes later could not be retried when another wrote between.
@@ -93,6 +101,8 @@ interface Prepared {
 }
 
 class SqliteConnection implements DatabaseConnection {
+  /** Work in SQLite since the event loop last had its turn. */
+  busyMs = 0;
   readonly #database: DatabaseSync;
   readonly #options: SqliteDialectOptions;
   readonly #statements = new Map<string, Prepared>();
@@ -108,7 +118,14 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const { path, clock } = this.#options;
-    return whenFree(path, clock, () => this.#execute<Row>(query));
+    return whenFree(path, clock, () => {
+      const startedAtMs = clock.monotonicMs();
+      try {
+        return this.#execute<Row>(query);
+      } finally {
+        this.busyMs += clock.monotonicMs() - startedAtMs;
+      }
+    });
   }
 
   // oxlint-disable-next-line require-yield -- nothing streams
