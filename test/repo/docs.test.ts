@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+import { readSourceFiles } from "./source-files.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "dashboards/README.md",
+  "deploy/README.md",
+  ...readdirSync(join(root, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
+];
+
+/** GitHub's anchors of a page's headings. */
+function anchorsOf(path: string): string[] {
+  const text = read(path).replaceAll(/```[^]*?```/g, "");
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+describe("the documentation", () => {
+  it.each(pages)("%s links to what there is", (page) => {
+    const text = read(page).replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+
+    const broken = links.filter((link) => {
+      if (/^[a-z]+:/.test(link)) return false;
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? page : relative(root, join(root, dirname(page), path));
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && target.endsWith(".md") && !anchorsOf(target).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it("is all within reach of the README", () => {
+    const readme = read("README.md");
+
+    const unlinked = pages.filter((page) => page.startsWith("docs/") && !readme.includes(`](${page})`));
+    expect(unlinked).toEqual([]);
+    expect(readme).toMatch(/\]\(CONTRIBUTING\.md\)[^]*\]\(SECURITY\.md\)/);
+  });
+
+  it("mentions only files of the project that there are", () => {
+    const mentioned = pages
+      .filter((page) => page === "CONTRIBUTING.md")
+      .flatMap((page) => read(page).match(/`(?:src|test|docs|dashboards)\/[\w./-]+`/g) ?? [])
+      .map((path) => path.slice(1, -1));
+
+    expect(mentioned.length).toBeGreaterThan(8);
+    expect(mentioned.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
+
+describe("docs/troubleshooting.md", () => {
+  const titles = [...read("docs/troubleshooting.md").matchAll(/^### `([^`]+)`$/gm)].map(([, title = ""]) => title);
+  const source = `${readSourceFiles("src")
+    .filter(({ path }) => !path.endsWith(".test.ts"))
+    .map(({ text }) => text)
+    .join("\n")}\n${read("bin/flatline.js")}`;
+  /** What Node.js, or the service of a receiver says; there is no source of ours for it. */
+  const foreign = new Set([
+    "self-signed certificate in certificate chain",
+    "HTTP 404: no_service",
+    "HTTP 400: invalid_payload",
+  ]);
+
+  it("is by messages", () => {
+    expect(titles.length).toBeGreaterThan(25);
+  });
+
+  it.each(titles.filter((title) => !foreign.has(title)))("explains a message that there is: %s", (title) => {
+    const parts = title
+      .split("…")
+      .map((part) => part.trim())
+      .filter((part) => part.length > 3);
+
+    expect(parts.length).toBeGreaterThan(0);
+    expect(parts.filter((part) => !source.includes(part))).toEqual([]);
+  });
+});
+
+describe(".github", () => {
+  it("has a workflow that runs .ci/run and nothing else", () => {
+    const { jobs } = parse(read(".github/workflows/ci.yml")) as {
+      readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>;
+    };
+
+    expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toEqual([".ci/run"]);
+  });
+
+  it.each(["bug.yml", "idea.yml"])("has a form that GitHub accepts: %s", (name) => {
+    const form = parse(read(`.github/ISSUE_TEMPLATE/${name}`)) as {
+      readonly name: string;
+      readonly description: string;
+      readonly body: readonly { readonly type: string; readonly id?: string; readonly attributes: object }[];
+    };
+    const ids = form.body.flatMap(({ id }) => id ?? []);
+
+    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(form.body.filter(({ type }) => !["markdown", "textarea", "input"].includes(type))).toEqual([]);
+    expect(form.body.filter(({ type, attributes }) => type !== "markdown" && !("label" in attributes))).toEqual([]);
+  });
+});
