@@ -26,12 +26,12 @@ const types: Readonly<Record<string, string>> = {
 const folders = [new URL("./assets/", import.meta.url), new URL("../../dist/web/assets/", import.meta.url)];
 const namePattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+)?\.(css|js|svg)$/;
 
-/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. They hold nothing of anybody: everybody may read them. */
+/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
   const known = new Map<string, Asset>();
   addResource(scope, "/assets/*", settings, {
     GET: {
-      access: "open",
+      access: "public",
       handle: (request, reply) => {
         const { "*": name } = request.params as { readonly "*": string };
         const asset = known.get(name) ?? readAsset(name);

@@ -1,7 +1,7 @@
 import type UPlot from "uplot";
 
 import { bandsOf, peakOf, positionOf, spreadLabels, ticksOf, timeTicks, type ChartData } from "../page/chart-data.ts";
-import { formatClock, formatCount, formatDay, formatExpected } from "../page/figures.ts";
+import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../page/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
 
@@ -146,7 +146,7 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
         splits: () => ticksOf(peak, data.scale),
         // Without it a scale like a logarithm shows the powers of ten only.
         filter: (_plot, splits) => splits,
-        values: (_plot, splits) => splits.map((value) => formatCount(value)),
+        values: (_plot, splits) => splits.map((value) => formatTick(value)),
       },
     ],
     series: [

@@ -17,6 +17,12 @@ export function formatCount(count: number | null): string {
   return grouped(Math.round(count));
 }
 
+/** For an axis: 5,000, 10k, 250k, 2M. */
+export function formatTick(value: number): string {
+  if (value >= 1_000_000) return `${Math.round(value / 100_000) / 10}M`;
+  return value >= 10_000 ? `${Math.round(value / 100) / 10}k` : formatCount(value);
+}
+
 /** Below 100 with one decimal, else whole; "0" and "<0.1" as they are. */
 export function formatExpected(expected: number | null): string {
   if (expected === null || !Number.isFinite(expected)) return none;
