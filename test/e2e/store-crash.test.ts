@@ -10,7 +10,7 @@ import { openStore } from "../../src/store/open.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "../support/crash-runs.ts";
 import { startLineProcess } from "../support/line-process.ts";
 
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 200 : 5;
+const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 100 : 5;
 // Everything is read after each kill: from time to time a new database, or the last kills would take longest.
 const killsADatabase = 20;
 const check = "dead-asset-spike";
