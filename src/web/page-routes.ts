@@ -202,14 +202,18 @@ export function addPageRoutes(
     const { token } = settings();
     const hasToken = token !== null;
     // A script that asks for the part of a page has a dialog of its own: a browser's would come on top of it.
-    const isScript = request.headers["sec-fetch-dest"] === "empty";
+    const isScript = request.headers["x-requested-with"] === "flatline";
     void reply.code(hasToken ? 401 : 403);
     if (hasToken && !isScript)
       void reply.header("www-authenticate", ['Bearer realm="flatline"', 'Basic realm="flatline", charset="UTF-8"']);
     const text = hasToken
       ? html`Give it as the password, with any name. It is <code>server.token</code> of the configuration.`
       : html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
-    const main = renderMessage("This page needs the token.", text);
+    const button =
+      hasToken && settings().publicRead
+        ? html`<p class="actions"><button type="button" data-do="token">Give the token</button></p>`
+        : nothing;
+    const main = html`${renderMessage("This page needs the token.", text)}${button}`;
     const path = pathOf(request.url);
     const current = path === "/receivers" ? "receivers" : path === "/queue" ? "queue" : "config";
     const isPublic = settings().publicRead;

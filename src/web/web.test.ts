@@ -521,6 +521,28 @@ describe("/", () => {
   });
 });
 
+describe("/api/v1/outbox/{id}", () => {
+  it.each([
+    ["POST", "/retry"],
+    ["DELETE", ""],
+  ])("%s%s needs the token, and a notification that is there", async (method, path) => {
+    const web = await start();
+    const entry = { receiver: "ops", state: "dead", attempts: 1, createdAtMs: 0, nextAttemptAtMs: 0 } as const;
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410", subjects: [], payload: "{}" }];
+    const send = (id: string, headers: Record<string, string>) =>
+      fetch(`${web.url}/api/v1/outbox/${id}${path}`, { method, headers });
+
+    const statuses = [
+      await send("n1", {}),
+      await send("n1", basic),
+      await send("n1", bearer),
+      await send("n2", bearer),
+    ];
+
+    expect(statuses.map(({ status }) => status)).toEqual([401, 401, 204, 404]);
+  });
+});
+
 describe("the operator's pages", () => {
   it.each(["/receivers", "/queue", "/config"])("%s: 401 without the token, 200 with it either way", async (path) => {
     const web = await start();
@@ -532,6 +554,28 @@ describe("the operator's pages", () => {
 
     expect([none.status, wrong.status, withBearer.status, withBasic.status]).toEqual([401, 401, 200, 200]);
     expect(wrong.headers.get("www-authenticate")).toContain("Basic");
+  });
+
+  it("show a dead letter with what it is about, as text", async () => {
+    const web = await start();
+    const entry = { receiver: "ops", state: "dead", attempts: 3, createdAtMs: 0, nextAttemptAtMs: 0 } as const;
+    const payload = JSON.stringify({ alerts: [{ slug: "<b>acme", check: "dead-asset-spike", event: "firing" }] });
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects: [], payload }];
+
+    const html = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
+
+    expect(html).toContain("&#60;b&#62;acme");
+    expect(html).toContain("HTTP 410 &#60;i&#62;");
+    expect(html).toContain('value="n1"');
+  });
+
+  it("answer a script without the dialog of the browser", async () => {
+    const web = await start();
+    const headers = { accept: "text/html", "x-requested-with": "flatline" };
+
+    const answer = await fetch(`${web.url}/config`, { headers });
+
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, null]);
   });
 
   it("are closed when no token is configured", async () => {

@@ -160,6 +160,7 @@ storage: { path: flatline.db }
     await page.locator("#stale", { hasText: "This page is not live: no word from flatline since" }).waitFor();
 
     expect(await page.locator("tr.row").count()).toBe(1);
+    await page.context().close();
     // What could not be fetched is what was asked for here.
     browser.forgive(before);
   });

@@ -59,6 +59,9 @@ async function act(button: HTMLButtonElement): Promise<void> {
       );
     case "reload":
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
+    case "token":
+      if ((await askToken()) !== null) await swapPage(location.href);
+      return;
     case "silence":
       return silence(button, slug);
     case undefined:

@@ -4,6 +4,7 @@ import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { beginChart, swapPage } from "./swap.ts";
+import { knownToken } from "./token.ts";
 
 const refreshEveryMs = 2_000;
 
@@ -15,6 +16,8 @@ function start(): void {
   startActions();
   startKeys(overview);
   useOrder();
+  // A reload asks without the token of the tab.
+  if (knownToken() !== null && document.querySelector("[data-do=token]") !== null) void swapPage(location.href);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
   const swapSoon = (): void => {

@@ -16,7 +16,11 @@ export async function swapPage(url: string): Promise<boolean> {
   let response: Response;
   try {
     response = await fetch(url, {
-      headers: { accept: "text/html", ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+      headers: {
+        accept: "text/html",
+        "x-requested-with": "flatline",
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
     });
   } catch {
     return false;
