@@ -30,6 +30,7 @@ let upstream: ScriptedUpstream;
 let sink: HttpSink;
 let folder: DaemonFolder;
 let url: string;
+let sinkStatus = 200;
 
 function resultOf(slug: string): unknown {
   const answer = answers.get(slug) ?? "ok";
@@ -58,7 +59,7 @@ beforeAll(async () => {
       return { kind: "answer", status: 403, body: { message: "no", code: "FORBIDDEN" } };
     return { kind: "answer", body: resultOf(slug), headers: { "content-type": "application/json" } };
   });
-  sink = await startHttpSink((response) => void response.writeHead(200).end());
+  sink = await startHttpSink((response) => void response.writeHead(sinkStatus).end());
   folder = await makeDaemonFolder();
   await folder.configure(`
 source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: k, retries: 0 }
@@ -120,7 +121,7 @@ describe("the overview in a browser", () => {
     expect(await page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("ascending");
 
     await page.locator("#q").fill("nobody");
-    expect(await page.locator("#away").textContent()).toBe("No organization matches «nobody». Clear the filter.");
+    await page.locator("#away", { hasText: "No organization matches «nobody». Clear the filter." }).waitFor();
   });
 
   it("is driven by keys", async () => {
@@ -229,6 +230,45 @@ describe("the buttons", () => {
     expect(told("quiet")).toBe(false);
     await page.goto(url);
     await rowOf(page, "quiet").locator(".c-alert", { hasText: "silenced" }).waitFor();
+  });
+});
+
+describe("the other pages in a browser", () => {
+  it("an organization's page follows its runs", async () => {
+    const page = await browser.open(`${url}/o/acme`);
+    await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+    await page.locator("#chart canvas").waitFor();
+
+    answers.set("acme", "ok");
+    await run("acme");
+    await page.locator("h1.name", { hasText: "ok" }).waitFor();
+    expect(await page.title()).toBe("ok: acme, 1.6×");
+    answers.set("acme", "warn");
+    await run("acme");
+    await page.locator("h1.name", { hasText: "warn" }).waitFor();
+
+    expect(await page.locator(".timeline").first().textContent()).toContain("Firing with warn");
+    await page.locator("#chart canvas").waitFor();
+  });
+
+  it("a dead letter is tried again from the receivers' page", async () => {
+    sinkStatus = 410;
+    answers.set("globex", "fail");
+    await run("globex");
+    const page = await browser.open(url);
+    await page.locator(".pagesnav a[data-page=receivers] .pill").waitFor();
+    await page.locator(".pagesnav a[data-page=receivers]").click();
+    await page.locator("dialog input[name=token]").fill(token);
+    await page.locator("dialog button.primary").click();
+    await page.locator("h1", { hasText: "0 of 1 receiver" }).waitFor();
+    expect(await page.locator("tbody").nth(1).textContent()).toContain("globex");
+
+    sinkStatus = 200;
+    await page.locator("#all").check();
+    await page.locator("[data-outbox=retry]").click();
+    await page.locator("#dead-h + .detail").waitFor();
+
+    await page.locator("h1", { hasText: "1 of 1 receiver" }).waitFor();
   });
 });
 

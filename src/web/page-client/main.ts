@@ -40,7 +40,7 @@ function start(): void {
       const slug = document.querySelector<HTMLElement>(".buttons")?.dataset["slug"];
       const concerns = slug === undefined || change.rows.some((row) => row.slug === slug);
       if (
-        overview === null &&
+        document.getElementById("fleet") === null &&
         isLivePage() &&
         concerns &&
         document.querySelector("input[name=letter]:checked") === null

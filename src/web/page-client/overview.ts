@@ -100,7 +100,8 @@ export function startOverview(stream: () => Stream): Overview | null {
   }
 
   function draw(isAsked: boolean): void {
-    if (fleet === null || table === null || body === null) return;
+    // Another page may have taken the place of this one.
+    if (fleet === null || table === null || body === null || !table.isConnected) return;
     drawnMs = performance.now();
     const all = [...rows.values()];
     const next = selectRows(all, query);
@@ -124,7 +125,7 @@ export function startOverview(stream: () => Stream): Overview | null {
   }
 
   function drawRows(): void {
-    if (body === null || table === null) return;
+    if (body === null || table === null || !table.isConnected) return;
     const nowMs = stream().now();
     let [first, last] = [0, found.length];
     if (found.length > windowFrom) {

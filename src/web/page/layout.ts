@@ -50,8 +50,8 @@ export function renderDocument(frame: PageFrame): string {
     fleet === null || fleet.verdict === null || !frame.showsVerdict
       ? nothing
       : html`<p class="fleetline">
-          ${mark("fail")} Part of what holds now:
-          <a href="/">${fleet.spiking} of ${fleet.withResult} organizations spike at once</a>.
+          ${mark("fail")} <a href="/">${fleet.spiking} of ${fleet.withResult} organizations spike at once</a>. Suspect
+          the liveness checker.
         </p>`;
   const page = html`<!doctype html>
     <html lang="en" data-page="${frame.current}">
