@@ -19,6 +19,8 @@ export interface PageEventsOptions {
 
 // ART: changes are drawn at most every 2 s; what changes within is told together.
 const togetherMs = 2 * secondMs;
+// Reading a fleet of thousands takes a tenth of a second or more: at most this part of the time goes into it, 1 in 20.
+const mostShare = 20;
 // A silent line cannot be told from a dead one; many proxies cut after 30 s or 60 s.
 const heartbeatMs = 10 * secondMs;
 // What becomes late or stale does so without any change: it is looked for this often.
@@ -55,11 +57,14 @@ export function createPageEvents({ clock, read, subscribe, onError }: PageEvents
   async function loop(): Promise<void> {
     isRunning = true;
     let quietMs = 0;
+    let waitMs = togetherMs;
     let unreadMs = 0;
     while (readers.size > 0) {
       if (isDirty) {
         isDirty = false;
+        const startedMs = clock.monotonicMs();
         await tell();
+        waitMs = Math.max(togetherMs, mostShare * (clock.monotonicMs() - startedMs));
         quietMs = 0;
         unreadMs = 0;
       } else if (quietMs >= heartbeatMs) {
@@ -67,9 +72,9 @@ export function createPageEvents({ clock, read, subscribe, onError }: PageEvents
         // An event, not a comment: the page must see that the line is alive.
         send(`event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
       }
-      await clock.sleep(togetherMs, stop.signal);
-      quietMs += togetherMs;
-      unreadMs += togetherMs;
+      await clock.sleep(waitMs, stop.signal);
+      quietMs += waitMs;
+      unreadMs += waitMs;
       if (unreadMs >= lookAnywayMs) isDirty = true;
     }
     isRunning = false;
