@@ -7,5 +7,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     globalSetup: ["test/support/build-once.ts"],
     pool: "forks",
+    // Many tests wait for something: a worker more than cores keeps both busy.
+    maxWorkers: 3,
   },
 });

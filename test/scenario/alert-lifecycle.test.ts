@@ -273,8 +273,9 @@ function covers({ slug, fromMs, untilMs }: Silence, episode: Episode): boolean {
 function checkSilence(notifications: readonly Notification[], silences: readonly Silence[]): void {
   for (const { generatedAtMs, alerts } of notifications) {
     for (const { slug, event } of alerts) {
+      // What was formed in the millisecond in which somebody made the silence was formed before it.
       const isSilenced = silences.some(
-        (one) => (one.slug === "*" || one.slug === slug) && one.fromMs <= generatedAtMs && generatedAtMs < one.untilMs,
+        (one) => (one.slug === "*" || one.slug === slug) && one.fromMs < generatedAtMs && generatedAtMs < one.untilMs,
       );
       if (isSilenced) expect(["resolved", "recovered"]).toContain(event);
     }
