@@ -50,12 +50,20 @@ function describeError(error: unknown): object {
   return { message: error.message, ...code, ...cause, ...(isBug ? { stack: error.stack } : {}) };
 }
 
-const colours: Readonly<Record<string, string>> = { debug: "\u001b[2m", info: "\u001b[36m", warn: "\u001b[33m", error: "\u001b[31m" };
+const colours: Readonly<Record<string, string>> = {
+  debug: "\u001b[2m",
+  info: "\u001b[36m",
+  warn: "\u001b[33m",
+  error: "\u001b[31m",
+};
 
 function prettyLine(line: string, colour: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as { time: string; level: string; msg: string };
   const facts = Object.entries(fields)
-    .map(([name, value]) => `${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`,
+    )
     .join(" ");
   const word = colour ? `${colours[level] ?? ""}${level.padEnd(5)}\u001b[0m` : level.padEnd(5);
   return `${time} ${word} ${msg}${facts === "" ? "" : ` ${facts}`}\n`;
