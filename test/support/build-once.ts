@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+import { findBrowser } from "./browser.ts";
+
 /** Tests of the built program run what `src` says now, not what an earlier build said. */
-export function setup(): void {
+export async function setup(): Promise<void> {
+  await findBrowser();
   if (process.env["FLATLINE_SKIP_BUILD"] === "1") return;
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const { status } = spawnSync(process.execPath, ["scripts/build.js"], { cwd: root, stdio: "inherit" });
