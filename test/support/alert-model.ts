@@ -11,9 +11,12 @@ export interface Episode {
   hasReachedFail: boolean;
   /** Somebody acknowledged it at some time. */
   wasAcknowledged: boolean;
-  /** Its organization went while it lived: who was not told of it yet is not told any more. */
+  /** Its organization went while it lived, or before it had to be told: who was not told of it is not told any more. */
   wasRemoved: boolean;
 }
+
+// groupWait and groupInterval of the world, and the longest that a crash keeps it from telling.
+const longestUntoldMs = 10 * 60_000;
 
 interface Verdict {
   episode: Episode;
@@ -51,6 +54,10 @@ export class AlertModel {
       const episode = live.get(slug)?.episode;
       if (episode !== undefined) episode.wasRemoved = true;
       this.#end(live, slug, atMs);
+    }
+    for (const episode of this.episodes) {
+      const isRecent = episode.endsAtMs !== null && atMs - episode.endsAtMs <= longestUntoldMs;
+      if (episode.slug === slug && isRecent) episode.wasRemoved = true;
     }
   }
 
