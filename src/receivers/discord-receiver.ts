@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Notification } from "../alerting/notification.ts";
 import type { Receiver } from "../alerting/receiver.ts";
-import { checkAddress, deliverRequest } from "./delivery.ts";
+import { createChatReceiver } from "./chat-receiver.ts";
 import { fitMessage, severityColours, severityMarks, type Message, type MessageSection } from "./message.ts";
 import { isoTime } from "./payload.ts";
 import type { ChatOptions } from "./receiver-options.ts";
@@ -26,17 +26,7 @@ export interface DiscordBody {
 
 /** Posts to a Discord webhook. @throws FlatlineError invalid_config for an address that can't be */
 export function createDiscordReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
-  const { name, type, url } = options;
-  checkAddress(name, url);
-  return {
-    name,
-    type,
-    deliver: (notification, context) => {
-      const headers = { "content-type": "application/json", "user-agent": "flatline" };
-      const body = JSON.stringify(discordBody(notification));
-      return deliverRequest(deps.dispatcher, { url, headers, body }, context);
-    },
-  };
+  return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: discordBody });
 }
 
 /** One embed within Discord's limits. Text of others is escaped: no markdown, no mention, no link of theirs. */

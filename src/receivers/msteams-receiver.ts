@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Notification } from "../alerting/notification.ts";
 import type { Receiver } from "../alerting/receiver.ts";
 import type { Severity } from "../contract/severity.ts";
-import { checkAddress, deliverRequest } from "./delivery.ts";
+import { createChatReceiver } from "./chat-receiver.ts";
 import {
   fitMessage,
   severityMarks,
@@ -54,17 +54,7 @@ export interface TeamsBody {
 
 /** Posts an Adaptive Card to a Teams workflow. @throws FlatlineError invalid_config for an address that can't be */
 export function createTeamsReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
-  const { name, type, url } = options;
-  checkAddress(name, url);
-  return {
-    name,
-    type,
-    deliver: (notification, context) => {
-      const headers = { "content-type": "application/json", "user-agent": "flatline" };
-      const body = JSON.stringify(teamsBody(notification));
-      return deliverRequest(deps.dispatcher, { url, headers, body }, context);
-    },
-  };
+  return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: teamsBody });
 }
 
 /** An Adaptive Card within the size that Teams takes. */

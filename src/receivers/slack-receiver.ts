@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Notification } from "../alerting/notification.ts";
 import type { Receiver } from "../alerting/receiver.ts";
-import { checkAddress, deliverRequest } from "./delivery.ts";
+import { createChatReceiver } from "./chat-receiver.ts";
 import {
   fitMessage,
   severityMarks,
@@ -40,17 +40,7 @@ export interface SlackBody {
 
 /** Posts to a Slack incoming webhook. @throws FlatlineError invalid_config for an address that can't be */
 export function createSlackReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
-  const { name, type, url } = options;
-  checkAddress(name, url);
-  return {
-    name,
-    type,
-    deliver: (notification, context) => {
-      const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "flatline" };
-      const body = JSON.stringify(slackBody(notification));
-      return deliverRequest(deps.dispatcher, { url, headers, body }, context);
-    },
-  };
+  return createChatReceiver(options, deps, { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
 }
 
 /** Block Kit within Slack's limits: header, facts, what carries it, what to do, links. No text of others becomes markup or a mention. */
