@@ -26,20 +26,24 @@ let sink: HttpSink;
 let answer: Answer;
 let daemon: Daemon;
 
-beforeEach(async () => {
-  folder = await makeDaemonFolder();
-  answer = accept;
-  sink = await startHttpSink((response, request, index) => answer(response, request, index));
+/** `limit` as in the receiver's YAML: at a rate, what a killed process left behind would wait for its turn. */
+async function begin(limit: string): Promise<void> {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly", alert: { repeatInterval: 0s } }
 organizations: [acme, globex]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
-receivers: [{ name: ops, type: webhook, url: "${sink.url}", timeout: 1s, rateLimit: 4/m }]
+receivers: [{ name: ops, type: webhook, url: "${sink.url}", timeout: 1s${limit} }]
 server: { listen: "127.0.0.1:0", token: token-of-the-tests }
 storage: { path: flatline.db }
 `);
   daemon = await startDaemon([], { cwd: folder.path });
+}
+
+beforeEach(async () => {
+  folder = await makeDaemonFolder();
+  answer = accept;
+  sink = await startHttpSink((response, request, index) => answer(response, request, index));
 });
 afterEach(async () => {
   await daemon.kill();
@@ -88,6 +92,7 @@ function outboxIsEmpty(): Promise<boolean> {
 
 describe("kill -9", () => {
   it("between the commit and the delivery: it is delivered once, by the next process", async () => {
+    await begin(", rateLimit: 4/m");
     // The receiver's rate lets four through; the fifth is committed and waits.
     for (const isBroken of [true, false, true, false]) {
       const before = sink.requests.length;
@@ -107,6 +112,7 @@ describe("kill -9", () => {
   });
 
   it("during the delivery: it is delivered again under its id, once the lease has run out", async () => {
+    await begin("");
     answer = () => undefined;
     await look("acme", true);
     await eventually(() => sink.requests.length === 1);
@@ -124,6 +130,7 @@ describe("kill -9", () => {
   });
 
   it("after the receiver's 200 and before the acknowledgement: again under its id, so that it can be dropped", async () => {
+    await begin("");
     answer = (response) => {
       // Stopped first: the 200 is on its way, and nobody will ever read it.
       daemon.signal("SIGSTOP");
@@ -148,6 +155,7 @@ describe("kill -9", () => {
     "at any moment: one firing and one resolved for each alert, in order, and nothing is left",
     { timeout: 20_000 + kills * 30_000 },
     async () => {
+      await begin("");
       let isBroken = false;
       for (let kill = 0; kill < kills; kill++) {
         isBroken = !isBroken;
