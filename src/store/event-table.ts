@@ -1,5 +1,6 @@
 import { CompiledQuery } from "kysely";
 import { hourMs } from "../base/time.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.ts";
 import { addEvents } from "./event-adding.ts";
 import { hashId } from "./event-block.ts";
 import { splitInterval, type Span } from "./event-spans.ts";
@@ -12,16 +13,10 @@ import type { Db } from "./schema.ts";
 
 /** Liveness events over their tables and rollups (CONTRACT 2 and 10). */
 export function createEventStore(db: Db): EventStore {
+  const counts = createCounts(db);
   return {
-    counts: async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
-      const current = splitInterval(windowStartMs, endMs);
-      const baseline = splitInterval(baselineStartMs, windowStartMs);
-      const bounds = [current, baseline].flatMap(({ hours, minutes, instants }) =>
-        [hours, ...minutes, ...instants].flatMap(({ from, to }: Span) => [from, to]),
-      );
-      const rows = await read<AssetTypeCounts>(db, countsSql, [slug, ...bounds]);
-      return rows.map(({ assetType, currentCount, baselineCount }) => ({ assetType, currentCount, baselineCount }));
-    },
+    counts,
+    deaths: (queries) => Promise.all(queries.map((query) => deathsOf(query, counts))),
     firstEventAtMs: async (slug) => {
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;
@@ -31,6 +26,31 @@ export function createEventStore(db: Db): EventStore {
     add: (events) => inTransaction(db, (transaction) => addEvents(transaction, events)),
     prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
   };
+}
+
+function createCounts(db: Db): EventStore["counts"] {
+  return async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
+    const current = splitInterval(windowStartMs, endMs);
+    const baseline = splitInterval(baselineStartMs, windowStartMs);
+    const bounds = [current, baseline].flatMap(({ hours, minutes, instants }) =>
+      [hours, ...minutes, ...instants].flatMap(({ from, to }: Span) => [from, to]),
+    );
+    const rows = await read<AssetTypeCounts>(db, countsSql, [slug, ...bounds]);
+    return rows.map(({ assetType, currentCount, baselineCount }) => ({ assetType, currentCount, baselineCount }));
+  };
+}
+
+async function deathsOf({ slug, intervals }: DeathsQuery, counts: EventStore["counts"]): Promise<AssetTypeDeaths[]> {
+  const byType = new Map<string | null, number[]>();
+  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+    const rows = await counts({ slug, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs });
+    for (const { assetType, baselineCount } of rows) {
+      const deaths = byType.get(assetType) ?? intervals.map(() => 0);
+      deaths[index] = baselineCount;
+      byType.set(assetType, deaths);
+    }
+  }
+  return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }
 
 async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {

@@ -1,3 +1,5 @@
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
+
 /** One liveness event as it is stored (CONTRACT 10). */
 export interface LivenessEvent {
   readonly atMs: number;
@@ -33,11 +35,9 @@ export interface IngestOutcome {
   readonly duplicates: number;
 }
 
-export interface EventStore {
+export interface EventStore extends LivenessCounts {
   /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
   counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
-  /** Instant of the organization's first stored event of any status; null without one. */
-  firstEventAtMs(slug: string): Promise<number | null>;
   /** Slugs that have events. */
   slugs(): Promise<readonly string[]>;
   isEmpty(): Promise<boolean>;
