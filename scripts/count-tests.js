@@ -12,5 +12,7 @@ const allowed = process.env.FLATLINE_TEST_CONTAINERS_STORAGE_CONF
   : skipped.filter((test) => /e2e\/container\./.test(test.file));
 const unwanted = skipped.filter((test) => !allowed.includes(test));
 for (const test of unwanted) console.error(`skipped: ${test.file}: ${test.fullName}`);
+for (const test of tests.filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0))
+  console.error(`flaky: ${test.file}: ${test.fullName}\n  ${test.failureMessages.join("\n  ")}`);
 console.log(`${count("passed")} passed, ${count("failed")} failed, ${skipped.length} skipped`);
 if (unwanted.length > 0 || !results.success) process.exitCode = 1;
