@@ -1,9 +1,10 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
-import { evaluateSpike, spikeWindow, SpikeInputError } from "../spike/spike.ts";
+import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
+import { evaluateLocally } from "./local-evaluation.ts";
 import { createLocalListing } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
@@ -18,6 +19,8 @@ export interface LocalPlatformApiOptions {
   readonly identity: KeyIdentity;
   /** Whether the configuration names it: such an organization exists before anything of it is stored. */
   readonly isConfigured: (slug: string) => boolean;
+  /** By which rule an organization's deaths are expected; the request has no word for it. [mean, for all] */
+  readonly baselineOf?: (slug: string) => BaselineKind;
 }
 
 /**
@@ -46,26 +49,14 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 }
 
 async function evaluateStored(
-  request: SpikeRequest,
-  { store, clock, appUrl }: LocalPlatformApiOptions,
+  { slug, ...thresholds }: SpikeRequest,
+  { store, clock, appUrl, baselineOf }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
-  const { slug, ...thresholds } = request;
-  const nowMs = clock.nowMs();
-  try {
-    const assetTypes = await store.events.counts({ slug, ...spikeWindow(nowMs, thresholds) });
-    stopIfAborted(callOptions);
-    let currentCount = 0;
-    let baselineCount = 0;
-    for (const counts of assetTypes) {
-      currentCount += counts.currentCount;
-      baselineCount += counts.baselineCount;
-    }
-    return evaluateSpike({ slug, nowMs, thresholds, currentCount, baselineCount, assetTypes, appUrl });
-  } catch (error) {
-    if (!(error instanceof SpikeInputError)) throw error;
-    throw new FlatlineError("api_bad_request", error.message, { cause: error, issues: [error.message] });
-  }
+  const evaluation = { slug, thresholds, baseline: baselineOf?.(slug) ?? "mean", appUrl, nowMs: clock.nowMs() };
+  const result = await evaluateLocally(evaluation, store.events, callOptions);
+  stopIfAborted(callOptions);
+  return result;
 }
 
 function stopIfAborted(callOptions: CallOptions | undefined): void {

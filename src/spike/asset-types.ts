@@ -1,10 +1,14 @@
 import { SpikeInputError } from "./spike-input-error.ts";
+import { expectation, type Expectation } from "./expectation.ts";
+import type { BaselineKind } from "./median.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
-import { checkCount, expectedDeaths, expectedDeathsNumber, type SpikeCounts } from "./verdict.ts";
+import { checkCount, type SpikeCounts } from "./verdict.ts";
 
 /** Deaths of one asset type; null: of events without a type. */
 export interface AssetTypeCounts extends SpikeCounts {
   readonly assetType: string | null;
+  /** Where the baseline is a median: deaths in each of medianDays, in its order. */
+  readonly dayCounts?: readonly number[];
 }
 
 /** How many more of one asset type died than its own baseline leads to expect. */
@@ -16,26 +20,32 @@ export interface AssetTypeExcess extends SpikeCounts {
 }
 
 /**
- * The asset types with more deaths than expected, largest excess first, equal ones by name. The excess is compared exactly:
- * over one denominator that is currentCount × baselineDays × 24 − baselineCount × windowHours.
+ * The asset types with more deaths than expected, largest excess first, equal ones by name. Each type's expectation is of its
+ * own baseline, mean or median as the whole's is; medians of types need not add up to that of all. The excess is compared
+ * exactly: over one denominator, which with a mean is currentCount × baselineDays × 24 − baselineCount × windowHours.
  * @throws SpikeInputError for a count that is no safe integer ≥ 0, and for a type that is named twice
  */
 export function excessByAssetType(
   counts: readonly AssetTypeCounts[],
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  baseline: BaselineKind = "mean",
 ): AssetTypeExcess[] {
   const found: { readonly exactExcess: bigint; readonly excess: AssetTypeExcess }[] = [];
   const seen = new Set<string | null>();
-  for (const { assetType, currentCount, baselineCount } of counts) {
+  for (const { assetType, currentCount, baselineCount, dayCounts } of counts) {
     checkCount("assetTypes.currentCount", currentCount);
     checkCount("assetTypes.baselineCount", baselineCount);
     if (seen.has(assetType)) throw new SpikeInputError("assetTypes", `assetTypes names ${String(assetType)} twice`);
     seen.add(assetType);
-    const expected = expectedDeaths(baselineCount, thresholds);
-    const exactExcess = BigInt(currentCount) * expected.denominator - expected.numerator;
+    const { exact, expectedCount }: Expectation = expectation({
+      baseline,
+      thresholds,
+      baselineCount,
+      ...(dayCounts === undefined ? {} : { dayCounts }),
+    });
+    const exactExcess = BigInt(currentCount) * exact.denominator - exact.numerator;
     if (assetType === null || exactExcess <= 0n) continue;
-    const expectedCount = expectedDeathsNumber(baselineCount, thresholds);
-    const excess = Number(exactExcess) / Number(expected.denominator);
+    const excess = Number(exactExcess) / Number(exact.denominator);
     found.push({ exactExcess, excess: { assetType, currentCount, baselineCount, expectedCount, excess } });
   }
   found.sort((left, right) => {

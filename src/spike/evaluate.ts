@@ -1,8 +1,10 @@
 import { excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
+import { expectation } from "./expectation.ts";
 import { spikeFindings, type SpikeFinding } from "./findings.ts";
+import type { BaselineKind } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
 import { completeThresholds, type PartialThresholds } from "./thresholds.ts";
-import { checkCount, expectedDeaths, expectedDeathsNumber, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
+import { checkCount, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
 import { checkInstant } from "./window.ts";
 
 /** Everything that one evaluation depends on. */
@@ -13,10 +15,14 @@ export interface SpikeInput {
   readonly nowMs: number;
   /** Absent ones are the API's defaults. */
   readonly thresholds?: PartialThresholds;
+  /** From what deaths are expected [mean, the API's rule]. */
+  readonly baseline?: BaselineKind;
   /** Deaths in the window. */
   readonly currentCount: number;
   /** Deaths in the baseline. */
   readonly baselineCount: number;
+  /** Deaths in each of medianDays, in its order; a median needs them, a mean leaves them aside. */
+  readonly dayCounts?: readonly number[];
   /** The same per asset type, where types are known; only the findings use it. */
   readonly assetTypes?: readonly AssetTypeCounts[];
   /** Template of the link to the organization, with `{slug}`. */
@@ -39,6 +45,8 @@ export type SpikeResult = {
     readonly expectedCount: number;
     /** null when nothing is expected. */
     readonly ratio: number | null;
+    /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on. */
+    readonly [day: `day${number}`]: number;
   };
   readonly threshold: {
     readonly windowHours: number;
@@ -70,11 +78,13 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   checkCount("baselineCount", baselineCount);
   const thresholds = completeThresholds(input.thresholds);
 
-  const severity = spikeSeverity(currentCount, expectedDeaths(baselineCount, thresholds), thresholds);
-  const expectedCount = expectedDeathsNumber(baselineCount, thresholds);
+  const { baseline = "mean", dayCounts = [] } = input;
+  const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts });
+  const days = baseline === "median" ? dayCounts : [];
+  const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
   const isOk = severity === "ok";
-  const assetTypes = excessByAssetType(input.assetTypes ?? [], thresholds);
+  const assetTypes = excessByAssetType(input.assetTypes ?? [], thresholds, baseline);
   const { windowHours } = thresholds;
 
   return {
@@ -85,7 +95,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     scope: { slug },
     ok: isOk,
     severity,
-    observed: { currentCount, baselineCount, expectedCount, ratio },
+    observed: { currentCount, baselineCount, expectedCount, ratio, ...dayKeys(days) },
     threshold: {
       ...thresholds,
       warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
@@ -93,7 +103,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     },
     findings: isOk
       ? []
-      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, assetTypes }),
+      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, dayCounts: days, assetTypes }),
     suggestedAction: isOk ? null : suggestedAction,
     appUrl: organizationUrl(input.appUrl ?? null, slug),
   };
@@ -103,6 +113,10 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
 export function organizationUrl(template: string | null, slug: string): string | null {
   // A slug can hold anything, lone surrogates too, which encodeURIComponent refuses.
   return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));
+}
+
+function dayKeys(dayCounts: readonly number[]): Record<`day${number}`, number> {
+  return Object.fromEntries(dayCounts.map((count, index) => [`day${index + 1}`, count]));
 }
 
 /** JSON has no infinity: a multiplier of 1e308 is above everything anyway. */

@@ -1,6 +1,7 @@
 import type { AssetTypeCounts } from "./asset-types.ts";
 import type { SpikeCounts } from "./verdict.ts";
 import { checkCount } from "./verdict.ts";
+import type { DayWindow } from "./median.ts";
 import { checkInstant, type SpikeWindow } from "./window.ts";
 
 /** One liveness event, as far as counting needs it. */
@@ -17,33 +18,69 @@ export interface CountedEvent {
 /** Deaths in the window and in the baseline, in all and by asset type (null: events without one), by name. */
 export interface EventCounts extends SpikeCounts {
   readonly assetTypes: readonly AssetTypeCounts[];
+  /** Deaths in each of the asked days, in their order; absent when none were asked for. */
+  readonly dayCounts?: readonly number[];
 }
 
 /**
  * Counts deaths by the bounds of CONTRACT 2: an event exactly at the end is in the window, one exactly at the window's start
- * in the baseline. The order of events does not matter. Types without a death in either are left out.
+ * in the baseline. The order of events does not matter. Types without a death in any are left out. With `days` (medianDays) the
+ * deaths of each are counted too.
  * @throws SpikeInputError for an instant or count that is out of range
  */
-export function countEvents(events: Iterable<CountedEvent>, window: SpikeWindow): EventCounts {
-  const byType = new Map<string | null, { currentCount: number; baselineCount: number }>();
-  let currentCount = 0;
-  let baselineCount = 0;
+export function countEvents(
+  events: Iterable<CountedEvent>,
+  window: SpikeWindow,
+  days: readonly DayWindow[] = [],
+): EventCounts {
+  const byType = new Map<string | null, MutableCounts>();
+  const all = noCounts(days);
+  const startMs = Math.min(window.baselineStartMs, days.at(-1)?.afterMs ?? window.baselineStartMs);
   for (const { atMs, count = 1, status = "DETECTED_AS_DEAD", assetType = null } of events) {
     checkInstant("atMs", atMs);
     checkCount("count", count);
     if (status !== "DETECTED_AS_DEAD" || count === 0) continue;
-    if (atMs <= window.baselineStartMs || atMs > window.endMs) continue;
-    const ofType = byType.get(assetType) ?? { currentCount: 0, baselineCount: 0 };
+    if (atMs <= startMs || atMs > window.endMs) continue;
+    const ofType = byType.get(assetType) ?? noCounts(days);
     byType.set(assetType, ofType);
-    if (atMs > window.windowStartMs) {
-      currentCount += count;
-      ofType.currentCount += count;
-    } else {
-      baselineCount += count;
-      ofType.baselineCount += count;
-    }
+    add(all, atMs, count, window, days);
+    add(ofType, atMs, count, window, days);
   }
-  const assetTypes = [...byType].map(([assetType, counts]) => ({ assetType, ...counts }));
+  const isSeen = ({ currentCount, baselineCount, dayCounts }: MutableCounts): boolean =>
+    currentCount + baselineCount > 0 || dayCounts.some((deaths) => deaths > 0);
+  const assetTypes = [...byType]
+    .filter(([, counts]) => isSeen(counts))
+    .map(([assetType, counts]) => ({ assetType, ...withDays(counts) }));
   assetTypes.sort((left, right) => ((left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1));
-  return { currentCount, baselineCount, assetTypes };
+  return { ...withDays(all), assetTypes };
+}
+
+interface MutableCounts {
+  currentCount: number;
+  baselineCount: number;
+  readonly dayCounts: number[];
+}
+
+function noCounts(days: readonly DayWindow[]): MutableCounts {
+  return { currentCount: 0, baselineCount: 0, dayCounts: days.map(() => 0) };
+}
+
+function add(
+  counts: MutableCounts,
+  atMs: number,
+  count: number,
+  window: SpikeWindow,
+  days: readonly DayWindow[],
+): void {
+  if (atMs > window.windowStartMs) counts.currentCount += count;
+  else if (atMs > window.baselineStartMs) counts.baselineCount += count;
+  for (const [index, { afterMs, untilMs }] of days.entries()) {
+    if (atMs > afterMs && atMs <= untilMs) counts.dayCounts[index] = (counts.dayCounts[index] ?? 0) + count;
+  }
+}
+
+function withDays({ currentCount, baselineCount, dayCounts }: MutableCounts): SpikeCounts & {
+  readonly dayCounts?: readonly number[];
+} {
+  return { currentCount, baselineCount, ...(dayCounts.length === 0 ? {} : { dayCounts }) };
 }

@@ -13,6 +13,8 @@ const spikeKind = "dead-asset-spike";
 const assetTypeKind = "dead-asset-spike.asset-type";
 // CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are.
 const maxAssetTypes = 5;
+// Two weeks of days tell their story; a year of them would fill a message.
+const maxDays = 14;
 
 /** What the findings of a result that is not ok are about. */
 export interface FindingsInput {
@@ -22,6 +24,8 @@ export interface FindingsInput {
   readonly currentCount: number;
   readonly expectedCount: number;
   readonly ratio: number | null;
+  /** Deaths on each day of a median's baseline, the latest first; none with a mean. */
+  readonly dayCounts: readonly number[];
   /** Largest first, as excessByAssetType answers. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
@@ -30,7 +34,7 @@ export interface FindingsInput {
 export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   const { slug, severity, windowHours } = input;
   const ratio = input.ratio === null ? "no ratio: none were expected" : `ratio ${formatCount(input.ratio)}`;
-  const message = `${input.currentCount} deaths in ${windowHours} h, ${formatCount(input.expectedCount)} expected (${ratio})`;
+  const message = `${input.currentCount} deaths in ${windowHours} h, ${formatCount(input.expectedCount)} expected (${ratio}${describeDays(input.dayCounts)})`;
   const carriers = input.assetTypes.slice(0, maxAssetTypes).map((carrier) => ({
     kind: assetTypeKind,
     ref: carrier.assetType,
@@ -54,6 +58,14 @@ export function readAssetTypeExcess(finding: {
   if (finding.kind !== assetTypeKind) return null;
   const excess = / expected \(excess (\d+(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
   return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess) };
+}
+
+/** "; median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */
+function describeDays(dayCounts: readonly number[]): string {
+  if (dayCounts.length === 0) return "";
+  const shown = dayCounts.slice(0, maxDays).join(", ");
+  const more = dayCounts.length > maxDays ? ` and ${dayCounts.length - maxDays} more` : "";
+  return `; median of the ${dayCounts.length} days before: ${shown}${more}`;
 }
 
 /** Two decimals at most, more only where two would show nothing; without trailing zeros. */

@@ -1,0 +1,76 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
+import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
+import { medianDays, type BaselineKind } from "../spike/median.ts";
+import { SpikeInputError } from "../spike/spike-input-error.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { spikeWindow } from "../spike/window.ts";
+
+/** One evaluation of one organization, but for its counts. */
+export interface LocalEvaluation {
+  readonly slug: string;
+  readonly thresholds: SpikeThresholds;
+  readonly baseline: BaselineKind;
+  /** Template with `{slug}` (CONTRACT 4, appUrl). */
+  readonly appUrl: string | null;
+  /** End of the window. */
+  readonly nowMs: number;
+}
+
+/**
+ * The healthcheck's result from counts of deaths, wherever they are stored: one call of `deaths` with every interval.
+ * @throws api_bad_request for thresholds that mean nothing; whatever `counts` throws
+ */
+export async function evaluateLocally(
+  evaluation: LocalEvaluation,
+  counts: Pick<LivenessCounts, "deaths">,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<SpikeResult> {
+  const intervals = evaluationIntervals(evaluation);
+  const [deaths = []] = await counts.deaths([{ slug: evaluation.slug, intervals }], options);
+  return evaluateDeaths(evaluation, deaths);
+}
+
+/**
+ * What `deaths` has to be asked for: the window, the baseline, and for a median each of its days, in this order; for who asks
+ * for many organizations at once. @throws api_bad_request
+ */
+export function evaluationIntervals({ thresholds, baseline, nowMs }: LocalEvaluation): Interval[] {
+  return asBadRequest(() => {
+    const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
+    return [
+      { afterMs: windowStartMs, untilMs: endMs },
+      { afterMs: baselineStartMs, untilMs: windowStartMs },
+      ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
+    ];
+  });
+}
+
+/** The result from the deaths in {@link evaluationIntervals}, in their order. @throws api_bad_request */
+export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly AssetTypeDeaths[]): SpikeResult {
+  const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
+  const assetTypes = deaths.map((ofType) => {
+    const [currentCount = 0, baselineCount = 0, ...dayCounts] = ofType.deaths;
+    return { assetType: ofType.assetType, currentCount, baselineCount, dayCounts };
+  });
+  const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
+  let currentCount = 0;
+  let baselineCount = 0;
+  for (const counts of assetTypes) {
+    currentCount += counts.currentCount;
+    baselineCount += counts.baselineCount;
+    for (const [index, count] of counts.dayCounts.entries()) dayCounts[index] = (dayCounts[index] ?? 0) + count;
+  }
+  return asBadRequest(() =>
+    evaluateSpike({ slug, nowMs, thresholds, baseline, currentCount, baselineCount, dayCounts, assetTypes, appUrl }),
+  );
+}
+
+function asBadRequest<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SpikeInputError)) throw error;
+    throw new FlatlineError("api_bad_request", error.message, { cause: error, issues: [error.message] });
+  }
+}
