@@ -73,9 +73,9 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   return {
     access: () => current().config.server,
     metrics: {
-      render: async (format) => {
+      render: async (format, encoding) => {
         const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
-        return metrics.render(format, {
+        return metrics.render(format, encoding, {
           alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
           outbox: await store.outbox.totals(),
           receivers: current().config.receivers.map(({ name }) => name),

@@ -27,7 +27,7 @@ async function read(
   gauges: Partial<FleetGauges> = {},
   format: ExpositionFormat = "text",
 ): Promise<Map<string, ParsedFamily>> {
-  return parseExposition(await metrics.render(format, { ...noFleet, ...gauges }), format);
+  return parseExposition(String(await metrics.render(format, "identity", { ...noFleet, ...gauges })), format);
 }
 
 function show(metrics: AppMetrics, report: CheckReport | null, slug = "acme"): void {
@@ -307,7 +307,10 @@ describe("the whole answer", () => {
     show(metrics, report);
     metrics.checkRan(report, 1);
 
-    const answers = [await metrics.render("text", noFleet), await metrics.render("openmetrics", noFleet)];
+    const answers = [
+      String(await metrics.render("text", "identity", noFleet)),
+      String(await metrics.render("openmetrics", "identity", noFleet)),
+    ];
 
     for (const answer of answers) expect(answer).not.toContain("s3cr3t");
   });
@@ -334,7 +337,7 @@ describe("the whole answer", () => {
   it.skipIf(reason !== "")(`leaves promtool nothing to say${reason}`, async () => {
     const { metrics, gauges } = busyMetrics();
 
-    const answer = await metrics.render("text", { ...noFleet, ...gauges });
+    const answer = String(await metrics.render("text", "identity", { ...noFleet, ...gauges }));
     const { status, stdout, stderr } = spawnSync(promtool, ["check", "metrics"], {
       input: answer,
       encoding: "utf8",
@@ -348,7 +351,7 @@ describe("the whole answer", () => {
     const { metrics, gauges } = busyMetrics();
     const directory = mkdtempSync(path.join(tmpdir(), "flatline-openmetrics-"));
 
-    const answer = await metrics.render("openmetrics", { ...noFleet, ...gauges });
+    const answer = String(await metrics.render("openmetrics", "identity", { ...noFleet, ...gauges }));
     // Of the parser's users promtool is at hand, and wants a time at each sample.
     const timed = answer.replace(/^(?!#)(.+)$/gm, `$1 ${nowMs / 1_000}`);
     writeFileSync(path.join(directory, "metrics.txt"), timed);

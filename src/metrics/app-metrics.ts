@@ -5,6 +5,7 @@ import { checkErrorReasons, checkNames } from "../contract/report.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, deliveryOutcomes, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
+import { encodeParts, textPart, type ExpositionEncoding } from "./exposition-body.ts";
 import { formatEnd, type ExpositionFormat } from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
@@ -16,7 +17,7 @@ export interface AppMetrics extends Metrics {
   /** Notification counters of these exist at 0 from here on; those of other receivers go (a reload removed them). */
   setReceivers(names: readonly string[]): void;
   /** The whole answer of `/metrics`. */
-  render(format: ExpositionFormat, gauges: FleetGauges): Promise<string>;
+  render(format: ExpositionFormat, encoding: ExpositionEncoding, gauges: FleetGauges): Promise<Buffer>;
 }
 
 export interface AppMetricsOptions {
@@ -112,11 +113,12 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       reloadSuccessful.set(ok ? 1 : 0);
       if (ok) reloadTimestamp.set(nowMs / secondMs);
     },
-    render: async (format, gauges) => {
+    render: async (format, encoding, gauges) => {
       setReceivers(gauges.receivers);
       const counted = await renderRegistry(registry, format);
       const fleet = renderFleet(gauges, (check) => checks.countFresh(check, gauges.nowMs), format);
-      return counted + checks.render(format, gauges.nowMs) + fleet + formatEnd(format);
+      const parts = [textPart(counted), ...checks.render(format, gauges.nowMs), textPart(fleet + formatEnd(format))];
+      return encodeParts(parts, encoding);
     },
   };
 }

@@ -5,6 +5,7 @@ import { errorReport, resultReport } from "../../test/support/check-reports.ts";
 import { parseExposition, seriesValue, type ParsedFamily } from "../../test/support/exposition-parser.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { createCheckSeries, renderReport, type CheckSeries } from "./check-series.ts";
+import type { ExpositionFormat } from "./exposition.ts";
 import type { CheckSeriesInput } from "./metrics.ts";
 
 const nowMs = 1_767_225_600_000;
@@ -22,8 +23,13 @@ function input(lastReport: CheckReport | null, changes: Partial<CheckSeriesInput
   };
 }
 
+function textOf(series: CheckSeries, format: ExpositionFormat = "text", atMs = nowMs): string {
+  return Buffer.concat(series.render(format, atMs).flatMap(({ chunks }) => chunks)).toString();
+}
+
 function read(series: CheckSeries, atMs = nowMs): Map<string, ParsedFamily> {
-  return parseExposition(series.render("text", atMs), "text");
+  const text = textOf(series, "text", atMs);
+  return text === "" ? new Map() : parseExposition(text, "text");
 }
 
 function severities(families: ReadonlyMap<string, ParsedFamily>): Record<string, number | null> {
@@ -171,13 +177,67 @@ describe("the series of a check", () => {
     ]);
   });
 
+  it("show a stale verdict again when the clock is set back, and the next one when it comes", () => {
+    const series = createCheckSeries();
+    series.set(input(resultReport({ finishedAtMs: nowMs }), { staleAfterMs: 120_000 }));
+    const fresh = textOf(series, "text", nowMs);
+    textOf(series, "text", nowMs + 120_001);
+
+    const setBack = textOf(series, "text", nowMs + 60_000);
+    textOf(series, "text", nowMs + 120_001);
+    series.set(input(resultReport({ finishedAtMs: nowMs + 120_002, severity: "warn" }), { staleAfterMs: 120_000 }));
+
+    expect(setBack).toBe(fresh);
+    expect(severities(read(series, nowMs + 120_002))).toEqual({ ok: 0, warn: 1, fail: 0, unknown: 0 });
+  });
+
+  it("are those of each target, whatever comes, goes and comes back", () => {
+    const step = fc.record({
+      slug: fc.constantFrom("a", "b", "c", "d"),
+      severity: fc.constantFrom("ok" as const, "fail" as const, "unknown" as const, "gone" as const),
+      currentCount: fc.integer({ min: 0, max: 100_000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const series = createCheckSeries();
+        const expected = new Map<string, number | null>();
+        steps.forEach(({ slug, severity, currentCount }, index) => {
+          const finishedAtMs = nowMs + index;
+          if (severity === "gone") {
+            series.remove("dead-asset-spike", slug);
+            expected.delete(slug);
+          } else if (severity === "unknown") {
+            series.set(input(errorReport({ slug, finishedAtMs })));
+            expected.set(slug, null);
+          } else {
+            const counts = { currentCount, baselineCount: 1, expectedCount: 1, ratio: 1 };
+            series.set(input(resultReport({ slug, severity, finishedAtMs, counts })));
+            expected.set(slug, currentCount);
+          }
+        });
+
+        const families = read(series, nowMs + steps.length);
+
+        for (const slug of ["a", "b", "c", "d"]) {
+          const up = seriesValue(families, "flatline_check_up", { slug });
+          const count = seriesValue(families, "flatline_check_current_count", { slug });
+          expect({ slug, up, count }).toEqual({
+            slug,
+            up: expected.has(slug) ? Number(expected.get(slug) !== null) : null,
+            count: expected.get(slug) ?? null,
+          });
+        }
+      }),
+    );
+  });
+
   it("are gone with their organization, and its runs are forgotten", () => {
     const series = createCheckSeries();
     series.set(input(resultReport()));
     series.countRun("dead-asset-spike", "acme", "fail");
 
     series.remove("dead-asset-spike", "acme");
-    const gone = series.render("text", nowMs);
+    const gone = textOf(series);
     series.set(input(null));
 
     expect(gone).toBe("");
@@ -203,7 +263,7 @@ describe("the series of a check", () => {
   it("keep a run that was counted before its target was set", () => {
     const series = createCheckSeries();
     series.countRun("dead-asset-spike", "acme", "ok");
-    const before = series.render("text", nowMs);
+    const before = textOf(series);
 
     series.set(input(null));
     const first = seriesValue(read(series), "flatline_check_runs_total", { outcome: "ok" });
@@ -217,7 +277,7 @@ describe("the series of a check", () => {
     const series = createCheckSeries();
     series.set(input(resultReport()));
 
-    const families = parseExposition(`${series.render("openmetrics", nowMs)}# EOF\n`, "openmetrics");
+    const families = parseExposition(`${textOf(series, "openmetrics")}# EOF\n`, "openmetrics");
 
     expect(families.get("flatline_check_runs")?.type).toBe("counter");
     expect(families.get("flatline_check_current_count")?.type).toBe("unknown");
@@ -239,7 +299,7 @@ describe("the series of a check", () => {
           const series = createCheckSeries();
           for (const slug of slugs) series.set(input(resultReport({ slug, result: { observed } })));
 
-          const text = series.render(format, nowMs) + (format === "openmetrics" ? "# EOF\n" : "");
+          const text = textOf(series, format) + (format === "openmetrics" ? "# EOF\n" : "");
           const families = text === "" ? new Map<string, ParsedFamily>() : parseExposition(text, format);
 
           const expected = Object.entries(observed)
@@ -263,9 +323,9 @@ describe("the series of a check", () => {
     const series = createCheckSeries();
     for (let index = 0; index < 10_000; index++) series.set(input(resultReport({ slug: `organization-${index}` })));
 
-    series.render("text", nowMs);
+    textOf(series);
     const startedAtMs = performance.now();
-    const text = Buffer.from(series.render("text", nowMs));
+    const text = Buffer.concat(series.render("text", nowMs).flatMap(({ chunks }) => chunks));
     const elapsedMs = performance.now() - startedAtMs;
 
     await annotate(`10,000 organizations: ${(text.length / 2 ** 20).toFixed(1)} MiB in ${elapsedMs.toFixed(0)} ms`);

@@ -6,10 +6,13 @@ import {
   formatVerdict,
   targetLabels,
   targetLine,
+  targetTimeLine,
   type CheckFamily,
   type CheckLines,
 } from "./check-verdict.ts";
-import { formatFamily, type ExpositionFormat } from "./exposition.ts";
+import type { ExpositionPart } from "./exposition-body.ts";
+import { formatFamily, formatHead, type ExpositionFormat } from "./exposition.ts";
+import { createFamilyRows, type FamilyRows } from "./family-rows.ts";
 import type { CheckSeriesInput } from "./metrics.ts";
 
 /** The series of every (check, slug), rendered from state; what is not set is not shown. */
@@ -22,8 +25,8 @@ export interface CheckSeries {
   setAll(inputs: Iterable<CheckSeriesInput>): void;
   /** Counts a run; of a target that was never set it shows when it is. */
   countRun(check: CheckName, slug: string, outcome: RunOutcome): void;
-  /** The whole families, HELP and TYPE once each, without `# EOF`. */
-  render(format: ExpositionFormat, nowMs: number): string;
+  /** The whole families, HELP and TYPE once each, without `# EOF`; to be used before anything else is set. */
+  render(format: ExpositionFormat, nowMs: number): readonly ExpositionPart[];
   /** Targets of a check whose last run gave a result that is not stale. */
   countFresh(check: CheckName, nowMs: number): number;
 }
@@ -31,14 +34,15 @@ export interface CheckSeries {
 interface Target {
   readonly check: CheckName;
   readonly slug: string;
-  /** Of the input that the lines were made from. */
-  readonly fingerprint: string;
   readonly labels: string;
-  /** Null before the first run. The report itself is not kept: an upstream's can be large. */
-  readonly verdict: { readonly lines: CheckLines; readonly isResult: boolean; readonly staleAtMs: number } | null;
-  readonly timeLines: CheckLines;
-  /** Made when they are first shown, and again when a run was counted. */
-  runLines: string | null;
+  /** Which rows are its. */
+  readonly row: number;
+  /** Of the input that the lines were made from. */
+  fingerprint: string;
+  /** When its result becomes stale; null when the last run gave none. The report itself is not kept: it can be large. */
+  staleAtMs: number | null;
+  /** The lines of a result that is stale, for a clock that is set back; null while they are shown. */
+  staleLines: CheckLines | null;
 }
 
 type RunCounts = Record<RunOutcome, number>;
@@ -46,10 +50,22 @@ type RunCounts = Record<RunOutcome, number>;
 const families = Object.keys(checkInstruments) as CheckFamily[];
 const verdictFamilies = families.filter((family) => !["lastRun", "lastSuccess", "nextRun", "runs"].includes(family));
 
-/** Lines are made when a target's state changes and joined at a scrape: 10,000 organizations take tens of milliseconds. */
+/** Lines are written when a target's state changes; a scrape looks for results that became stale and joins bytes. */
 export function createCheckSeries(): CheckSeries {
   const targets = new Map<string, Target>();
   const runs = new Map<string, RunCounts>();
+  const rows = Object.fromEntries(families.map((family) => [family, createFamilyRows()])) as Readonly<
+    Record<CheckFamily, FamilyRows>
+  >;
+  const freeRows: number[] = [];
+
+  function add(check: CheckName, slug: string): Target {
+    const row = freeRows.pop() ?? targets.size;
+    const labels = targetLabels(check, slug);
+    const target: Target = { check, slug, labels, row, fingerprint: "", staleAtMs: null, staleLines: null };
+    targets.set(key(check, slug), target);
+    return target;
+  }
 
   function set(input: CheckSeriesInput): void {
     const { check, slug, lastReport } = input;
@@ -57,21 +73,43 @@ export function createCheckSeries(): CheckSeries {
     const fingerprint = fingerprintOf(input);
     const known = targets.get(id);
     if (known?.fingerprint === fingerprint) return;
-    const labels = known?.labels ?? targetLabels(check, slug);
-    targets.set(id, {
-      check,
-      slug,
-      fingerprint,
-      labels,
-      verdict: lastReport === null ? null : verdictOf(lastReport, labels, input.staleAfterMs),
-      timeLines: formatTimes(input, labels),
-      runLines: known?.runLines ?? null,
-    });
+    const target = known ?? add(check, slug);
+    const { row, labels } = target;
+    target.fingerprint = fingerprint;
+    target.staleAtMs = lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null;
+    target.staleLines = null;
+    writeVerdict(target, lastReport === null ? {} : formatVerdict(lastReport, labels));
+    rows.lastRun.write(row, formatTime("lastRun", labels, input.lastRunAtMs));
+    rows.lastSuccess.write(row, formatTime("lastSuccess", labels, input.lastSuccessAtMs));
+    rows.nextRun.write(row, formatTime("nextRun", labels, input.nextDueAtMs));
+    if (known === undefined) rows.runs.write(row, formatRuns(runs.get(id) ?? noRuns, labels));
+  }
+
+  function writeVerdict({ row }: Target, lines: CheckLines): void {
+    for (const family of verdictFamilies) rows[family].write(row, lines[family] ?? "");
+  }
+
+  /** Nothing stale is shown as fresh; what is hidden comes back when the clock does. */
+  function hideOrShow(target: Target, nowMs: number): void {
+    if (target.staleAtMs === null) return;
+    const isStale = nowMs > target.staleAtMs;
+    if (isStale && target.staleLines === null) {
+      target.staleLines = Object.fromEntries(verdictFamilies.map((family) => [family, rows[family].read(target.row)]));
+      writeVerdict(target, formatNoResult(target.labels));
+    } else if (!isStale && target.staleLines !== null) {
+      writeVerdict(target, target.staleLines);
+      target.staleLines = null;
+    }
   }
 
   function remove(check: CheckName, slug: string): void {
-    targets.delete(key(check, slug));
-    runs.delete(key(check, slug));
+    const id = key(check, slug);
+    runs.delete(id);
+    const target = targets.get(id);
+    if (target === undefined) return;
+    for (const family of families) rows[family].write(target.row, "");
+    freeRows.push(target.row);
+    targets.delete(id);
   }
 
   return {
@@ -91,23 +129,22 @@ export function createCheckSeries(): CheckSeries {
       counts[outcome]++;
       runs.set(id, counts);
       const target = targets.get(id);
-      if (target !== undefined) target.runLines = null;
+      if (target !== undefined) rows.runs.write(target.row, formatRuns(counts, target.labels));
     },
     render: (format, nowMs) => {
-      const parts = families.map((family) => ({ family, lines: [] as string[] }));
-      for (const [id, target] of targets) {
-        target.runLines ??= formatRuns(runs.get(id) ?? noRuns, target.labels);
-        const verdict = currentLines(target, nowMs);
-        for (const { family, lines } of parts) {
-          lines.push(family === "runs" ? target.runLines : (verdict[family] ?? target.timeLines[family] ?? ""));
-        }
-      }
-      return joinFamilies(parts, format);
+      for (const target of targets.values()) hideOrShow(target, nowMs);
+      return families
+        .map((family) => ({ family, blocks: rows[family].blocks() }))
+        .filter(({ blocks }) => blocks.some(({ length }) => length > 0))
+        .map(({ family, blocks }) => ({
+          chunks: [Buffer.from(formatHead(checkInstruments[family], format)), ...blocks],
+          revision: rows[family].revision(format),
+        }));
     },
     countFresh: (check, nowMs) => {
       let count = 0;
-      for (const { check: name, verdict } of targets.values()) {
-        if (name === check && verdict !== null && verdict.isResult && nowMs <= verdict.staleAtMs) count++;
+      for (const { check: name, staleAtMs } of targets.values()) {
+        if (name === check && staleAtMs !== null && nowMs <= staleAtMs) count++;
       }
       return count;
     },
@@ -117,10 +154,7 @@ export function createCheckSeries(): CheckSeries {
 /** The series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
 export function renderReport(report: CheckReport, format: ExpositionFormat): string {
   const lines = formatVerdict(report, targetLabels(report.check, report.slug));
-  return joinFamilies(
-    verdictFamilies.map((family) => ({ family, lines: [lines[family] ?? ""] })),
-    format,
-  );
+  return verdictFamilies.map((family) => formatFamily(checkInstruments[family], lines[family] ?? "", format)).join("");
 }
 
 function key(check: string, slug: string): string {
@@ -142,38 +176,12 @@ function fingerprintOf({
   return `${times} ${startedAtMs} ${finishedAtMs} ${severity} ${count}`;
 }
 
-function verdictOf(report: CheckReport, labels: string, staleAfterMs: number): Target["verdict"] {
-  return {
-    lines: formatVerdict(report, labels),
-    isResult: report.kind === "result",
-    staleAtMs: report.finishedAtMs + staleAfterMs,
-  };
-}
-
-function currentLines({ verdict, labels }: Target, nowMs: number): CheckLines {
-  if (verdict === null) return {};
-  return nowMs > verdict.staleAtMs && verdict.isResult ? formatNoResult(labels) : verdict.lines;
-}
-
-function formatTimes(input: CheckSeriesInput, labels: string): CheckLines {
-  const line = (family: CheckFamily, atMs: number | null): string =>
-    atMs === null ? "" : targetLine(family, labels, atMs / secondMs);
-  return {
-    lastRun: line("lastRun", input.lastRunAtMs),
-    lastSuccess: line("lastSuccess", input.lastSuccessAtMs),
-    nextRun: line("nextRun", input.nextDueAtMs),
-  };
+function formatTime(family: CheckFamily, labels: string, atMs: number | null): string {
+  return atMs === null ? "" : targetTimeLine(family, labels, atMs / secondMs);
 }
 
 const noRuns: Readonly<RunCounts> = { ok: 0, warn: 0, fail: 0, error: 0 };
 
 function formatRuns(counts: Readonly<RunCounts>, labels: string): string {
   return runOutcomes.map((outcome) => targetLine("runs", labels, counts[outcome], ["outcome", outcome])).join("");
-}
-
-function joinFamilies(
-  parts: readonly { readonly family: CheckFamily; readonly lines: readonly string[] }[],
-  format: ExpositionFormat,
-): string {
-  return parts.map(({ family, lines }) => formatFamily(checkInstruments[family], lines.join(""), format)).join("");
 }

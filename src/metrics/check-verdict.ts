@@ -27,6 +27,11 @@ export function targetLine(
   return `${checkInstruments[family].name}{${target}${third}} ${formatValue(value)}\n`;
 }
 
+/** A sample that is a time, seconds since the epoch: always as many characters, so that a new one takes the old one's place. */
+export function targetTimeLine(family: CheckFamily, target: string, seconds: number): string {
+  return `${checkInstruments[family].name}{${target}} ${seconds.toFixed(3)}\n`;
+}
+
 /** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
 export function formatVerdict(report: CheckReport, target: string): CheckLines {
   if (report.kind === "error") return formatNoResult(target);

@@ -1,19 +1,14 @@
-import { promisify } from "node:util";
-import { constants, gzip } from "node:zlib";
-
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs } from "../base/time.ts";
 import { renderReport } from "../metrics/check-series.ts";
+import { encodeParts, textPart, type ExpositionEncoding } from "../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
 import type { AccessSettings, MetricsPort, ProbePort } from "./ports.ts";
 import { addResource } from "./resource.ts";
 
-const compress = promisify(gzip);
-// Below this the head of a gzip file costs more than it saves.
-const leastGzipBytes = 1_024;
 const defaultCheck = "dead-asset-spike";
 // What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).
 const scrapeMarginMs = 500;
@@ -31,7 +26,8 @@ export function addMetricsRoutes(
       access: "public",
       handle: async (request, reply) => {
         const format = negotiateFormat(request.headers.accept);
-        return sendExposition(request, reply, format, await ports.metrics.render(format));
+        const encoding = negotiateEncoding(request.headers["accept-encoding"]);
+        return sendExposition(reply, format, encoding, await ports.metrics.render(format, encoding));
       },
     },
   });
@@ -45,7 +41,9 @@ export function addMetricsRoutes(
         const name = findCheck(check);
         const report = name === null ? null : await ports.probe.probe(name, slug, timeoutMs);
         if (report === null) throw new FlatlineError("not_found", "no such check of such an organization");
-        return sendExposition(request, reply, format, renderReport(report, format) + formatEnd(format));
+        const encoding = negotiateEncoding(request.headers["accept-encoding"]);
+        const parts = [textPart(renderReport(report, format) + formatEnd(format))];
+        return sendExposition(reply, format, encoding, await encodeParts(parts, encoding));
       },
     },
   });
@@ -71,21 +69,21 @@ function probeTimeoutMs(header: string | string[] | undefined): number {
   return Math.min(longestProbeMs, Math.max(scrapeMs - scrapeMarginMs, scrapeMs / 2));
 }
 
-async function sendExposition(
-  request: FastifyRequest,
+function sendExposition(
   reply: FastifyReply,
   format: ExpositionFormat,
-  text: string,
-): Promise<FastifyReply> {
+  encoding: ExpositionEncoding,
+  body: Buffer,
+): FastifyReply {
   reply.type(contentTypes[format]).header("vary", "accept, accept-encoding");
-  const body = Buffer.from(text);
-  if (body.length < leastGzipBytes || !acceptsGzip(request.headers["accept-encoding"])) return reply.send(body);
-  // On libuv's threads, and at the fastest level: series repeat themselves so much that more would not pay.
-  return reply.header("content-encoding", "gzip").send(await compress(body, { level: constants.Z_BEST_SPEED }));
+  return encoding === "gzip" ? reply.header("content-encoding", "gzip").send(body) : reply.send(body);
 }
 
-function acceptsGzip(header: string | string[] | undefined): boolean {
+function negotiateEncoding(header: string | string[] | undefined): ExpositionEncoding {
+  const isGzip = /^\s*(gzip|\*)\s*(;\s*q\s*=\s*(1(\.0*)?|0?\.\d*[1-9]\d*))?\s*$/i;
   return String(header ?? "")
     .split(",")
-    .some((part) => /^\s*(gzip|\*)\s*(;\s*q\s*=\s*(1(\.0*)?|0?\.\d*[1-9]\d*))?\s*$/i.test(part));
+    .some((part) => isGzip.test(part))
+    ? "gzip"
+    : "identity";
 }

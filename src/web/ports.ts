@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertState } from "../store/alerts.ts";
 import type { IngestOutcome } from "../store/events.ts";
@@ -17,7 +18,7 @@ export interface AccessSettings {
 
 export interface MetricsPort {
   /** The whole answer of `/metrics`. */
-  render(format: ExpositionFormat): Promise<string>;
+  render(format: ExpositionFormat, encoding: ExpositionEncoding): Promise<Buffer>;
 }
 
 export interface ProbePort {

@@ -6,6 +6,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
+import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
 import type { OutboxEntry } from "../../src/store/outbox.ts";
 import type { StoredSilence } from "../../src/store/silences.ts";
 import type {
@@ -115,7 +116,10 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
     clock,
     logger,
     access: () => world.access,
-    metrics: { render: async (format) => world.exposition + (format === "openmetrics" ? "# EOF\n" : "") },
+    metrics: {
+      render: (format, encoding) =>
+        encodeParts([textPart(world.exposition), textPart(format === "openmetrics" ? "# EOF\n" : "")], encoding),
+    },
     probe: {
       probe: (check, slug, timeoutMs) => {
         world.probed.push({ check, slug, timeoutMs });
