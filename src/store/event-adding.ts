@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { hourMs, minuteMs } from "../base/time.ts";
+import { storedAttributes } from "./event-attributes.ts";
 import { hashId } from "./event-block.ts";
 import { deadStatus } from "./event-fields.ts";
 import { directImportId, noTypeId } from "./event-writer.ts";
@@ -10,11 +11,19 @@ import type { Db } from "./schema.ts";
  * Stores few events through Kysely, in the surrounding transaction, by the same rules as EventWriter does many: the first
  * one with an id wins, an import under way that has it too gives it up when it is published.
  */
-export async function addEvents(db: Db, events: readonly LivenessEvent[]): Promise<IngestOutcome> {
+export async function addEvents(
+  db: Db,
+  events: readonly LivenessEvent[],
+  receivedAtMs: number | null,
+): Promise<IngestOutcome> {
   const counter = await sql<{ next_ordinal: number }>`
     UPDATE event_imports SET next_ordinal = next_ordinal + ${events.length} WHERE import_id = ${directImportId}
     RETURNING next_ordinal`.execute(db);
   let ordinal = (counter.rows[0]?.next_ordinal ?? 0) - events.length;
+  if (events.length > 0 && receivedAtMs !== null) {
+    await sql`
+      INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${ordinal}, ${receivedAtMs})`.execute(db);
+  }
   let stored = 0;
   for (const event of events) if (await addEvent(db, event, ordinal++)) stored++;
   return { received: events.length, stored, duplicates: events.length - stored };
@@ -29,9 +38,12 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number): Promise<
       ? noTypeId
       : await numberOf(db, "event_asset_types", "type_id", "asset_type", event.assetType);
   const statusId = await numberOf(db, "event_statuses", "status_id", "status", event.status);
+  const attributes = storedAttributes(event.attributes);
+  const setId =
+    attributes === null ? null : await numberOf(db, "event_attribute_sets", "attribute_set_id", "attributes", attributes);
   await sql`
-    INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id)
-    VALUES (${slugId}, ${atMs}, ${directImportId}, ${ordinal}, ${typeId}, ${statusId}, ${count}, ${asset}, ${id})`.execute(
+    INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id, attribute_set_id)
+    VALUES (${slugId}, ${atMs}, ${directImportId}, ${ordinal}, ${typeId}, ${statusId}, ${count}, ${asset}, ${id}, ${setId})`.execute(
     db,
   );
   await sql`

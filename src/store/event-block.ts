@@ -20,6 +20,8 @@ export class EventBlock {
   /** Index in EventNames.assetTypes; -1: none. */
   readonly assetType: Int32Array;
   readonly status: Int32Array;
+  /** Index in EventNames.attributes; -1: none. */
+  readonly attributes: Int32Array;
   readonly count: Int32Array;
   /** -1: no id. */
   readonly idHash: Float64Array;
@@ -47,6 +49,7 @@ export class EventBlock {
     this.slug = new Int32Array(capacity);
     this.assetType = new Int32Array(capacity);
     this.status = new Int32Array(capacity);
+    this.attributes = new Int32Array(capacity);
     this.count = new Int32Array(capacity);
     this.idHash = new Float64Array(capacity);
     this.isDropped = new Uint8Array(capacity);
@@ -86,6 +89,7 @@ export class EventBlock {
     this.slug[index] = row.slug;
     this.assetType[index] = row.assetType;
     this.status[index] = row.status;
+    this.attributes[index] = row.attributes;
     this.count[index] = row.count;
     this.idHash[index] = hash;
     this.#textStart[index] = this.#textBytes;

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
 import { latestInstantMs, readInstant } from "../base/instant.ts";
+import { attributeNameProblem, attributesKey, byName } from "./event-attributes.ts";
 import {
   assetProblem,
   eventFields,
@@ -114,9 +115,10 @@ class EventReader {
   read(value: unknown): EventRow | string {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
     for (const key of Object.keys(value)) {
-      if (!isEventField(key)) return `unknown field ${excerpt(key)}; the fields are ${eventFields.join(", ")}`;
+      if (!isEventField(key) && key !== "attributes")
+        return `unknown field ${excerpt(key)}; the fields are ${eventFields.join(", ")}, attributes`;
     }
-    const { at, slug, assetType, asset, status, id, count } = value as Readonly<Record<string, unknown>>;
+    const { at, slug, assetType, asset, status, id, count, attributes } = value as Readonly<Record<string, unknown>>;
     const row = this.#row;
 
     const atMs = instantOf(at);
@@ -135,6 +137,10 @@ class EventReader {
     const statusIndex = isAbsent(status) ? deadStatusIndex : this.#nameIndex("status", this.#names.statuses, status);
     if (typeof statusIndex === "string") return statusIndex;
     row.status = statusIndex;
+
+    const set = isAbsent(attributes) ? -1 : this.#attributes(attributes);
+    if (typeof set === "string") return set;
+    row.attributes = set;
 
     const assetBytes = this.#write("asset", asset, 0, longestAssetBytes);
     if (typeof assetBytes === "string") return assetBytes;
@@ -161,6 +167,25 @@ class EventReader {
     if (bytes === this.#name) bytes.write(value);
     const index = table.indexOf(bytes, 0, length);
     return index instanceof FieldProblem ? index.reason : index;
+  }
+
+  /** Index of the attributes, -1 without any; or what is wrong with them. */
+  #attributes(value: unknown): number | string {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return `attributes ${shown(value)} is not an object`;
+    const entries: [string, string][] = [];
+    for (const [name, text] of Object.entries(value)) {
+      const problem = attributeNameProblem(name);
+      if (problem !== null) return problem;
+      if (isAbsent(text)) continue;
+      // Whether 1 and "1", true and "true" are the same is for the sender to say.
+      if (typeof text !== "string") return `attribute ${name} ${shown(text)} is not a string`;
+      if (text === "") return `attribute ${name} is empty; leave it out instead`;
+      if (text.includes("\n")) return `attribute ${name} has a control character`;
+      entries.push([name, text]);
+    }
+    if (entries.length === 0) return -1;
+    return this.#nameIndex("attributes", this.#names.attributes, attributesKey(entries.toSorted(byName)));
   }
 
   /** Writes an optional text at `start`; answers its bytes, 0 when it is absent, or what is wrong with it. */

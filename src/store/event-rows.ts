@@ -1,3 +1,4 @@
+import { attributesProblem } from "./event-attributes.ts";
 import { assetTypeProblem, deadStatus, NameTable, slugProblem, statusProblem } from "./event-fields.ts";
 
 /**
@@ -12,6 +13,8 @@ export interface EventRow {
   assetType: number;
   /** Index in EventNames.statuses. */
   status: number;
+  /** Index in EventNames.attributes; -1: none. */
+  attributes: number;
   count: number;
   bytes: Buffer;
   /** Known to be ASCII, which is read faster. */
@@ -28,6 +31,8 @@ export interface EventNames {
   readonly assetTypes: NameTable;
   /** Index 0 is DETECTED_AS_DEAD. */
   readonly statuses: NameTable;
+  /** Sets of attributes, by their keys (store/event-attributes.ts). */
+  readonly attributes: NameTable;
 }
 
 /** Index of DETECTED_AS_DEAD in EventNames.statuses, and what an absent status means. */
@@ -38,6 +43,7 @@ export function createEventNames(): EventNames {
     slugs: new NameTable("slug", slugProblem),
     assetTypes: new NameTable("assetType", assetTypeProblem),
     statuses: new NameTable("status", statusProblem, [deadStatus]),
+    attributes: new NameTable("attributes", attributesProblem),
   };
 }
 
@@ -47,6 +53,7 @@ export function createEventRow(): EventRow {
     slug: 0,
     assetType: -1,
     status: deadStatusIndex,
+    attributes: -1,
     count: 1,
     bytes: Buffer.alloc(0),
     isAscii: false,

@@ -53,6 +53,7 @@ async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
       `UPDATE event_imports SET next_ordinal = next_ordinal + ? WHERE import_id = ? RETURNING next_ordinal`,
     );
     block.firstOrdinal = Number(last.get(block.rows, directImportId)?.["next_ordinal"]) - block.rows;
+    noteReceipt(db, block, options.clock.nowMs());
     drain(writer.names(checked.names, ids));
     drain(writer.block(block, directImportId, checked.names, ids, tally));
     drain(writer.extents(shifted(options), directImportId, ids));
@@ -185,7 +186,16 @@ function shifted({ checked, shiftMs }: StageOptions): number[] {
 }
 
 function noIds(): NameIds {
-  return { slugs: [], assetTypes: [], statuses: [] };
+  return { slugs: [], assetTypes: [], statuses: [], attributes: [] };
+}
+
+/** When posted rows came in; of an import that is when it was published. */
+function noteReceipt(db: DatabaseSync, { rows, firstOrdinal }: EventBlock, receivedAtMs: number): void {
+  if (rows === 0) return;
+  db.prepare(`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (?, ?)`).run(
+    firstOrdinal,
+    receivedAtMs,
+  );
 }
 
 function drain(work: Generator<void>): void {

@@ -23,7 +23,8 @@ export function createEventStore(db: Db): EventStore {
     },
     slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
     isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
-    add: (events) => inTransaction(db, (transaction) => addEvents(transaction, events)),
+    add: (events, receivedAtMs) =>
+      inTransaction(db, (transaction) => addEvents(transaction, events, receivedAtMs ?? null)),
     prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
   };
 }
@@ -130,6 +131,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
       endHour * hourMs,
       endHour * hourMs,
     ]);
+    await read(db, oldReceiptsSql, [endHour * hourMs]);
   }
   return { hasMore };
 }
@@ -151,6 +153,11 @@ const oldEventsSql = `
 const emptyExtentsSql = `
   DELETE FROM event_extents
   WHERE first_at_ms < ? AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_extents.slug_id)`;
+
+// What came in before the events that are kept counts as known since ever.
+const oldReceiptsSql = `
+  DELETE FROM event_receipts
+  WHERE first_ordinal < (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ?)`;
 
 const keysAStatement = 200;
 

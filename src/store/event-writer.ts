@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
+import { attributesJson } from "./event-attributes.ts";
 import { BatchInsert, BatchLookup } from "./event-batch.ts";
 import type { EventBlock } from "./event-block.ts";
 import type { NameTable } from "./event-fields.ts";
@@ -17,6 +18,7 @@ export interface NameIds {
   readonly slugs: number[];
   readonly assetTypes: number[];
   readonly statuses: number[];
+  readonly attributes: number[];
 }
 
 /** What has come of an import's events. */
@@ -48,6 +50,8 @@ const rowsAStep = 64;
 export class EventWriter {
   readonly #db: DatabaseSync;
   readonly #events: BatchInsert;
+  /** Those with attributes: the others do not pay for them. */
+  readonly #attributed: BatchInsert;
   readonly #ids: BatchInsert;
   readonly #minutes: BatchInsert;
   readonly #hours: BatchInsert;
@@ -64,6 +68,12 @@ export class EventWriter {
       9,
       (rows) =>
         `INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id) VALUES ${rows}`,
+    );
+    this.#attributed = new BatchInsert(
+      db,
+      10,
+      (rows) =>
+        `INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id, attribute_set_id) VALUES ${rows}`,
     );
     this.#ids = new BatchInsert(
       db,
@@ -98,7 +108,15 @@ export class EventWriter {
 
   /** Forgets what waits to be written: its transaction was rolled back. */
   discard(): void {
-    for (const batch of [this.#events, this.#ids, this.#minutes, this.#hours, this.#extents, this.#contests]) {
+    for (const batch of [
+      this.#events,
+      this.#attributed,
+      this.#ids,
+      this.#minutes,
+      this.#hours,
+      this.#extents,
+      this.#contests,
+    ]) {
       batch.discard();
     }
     this.#sameHash.discard();
@@ -109,6 +127,14 @@ export class EventWriter {
     yield* this.#resolve("event_slugs", "slug_id", "slug", names.slugs, ids.slugs);
     yield* this.#resolve("event_asset_types", "type_id", "asset_type", names.assetTypes, ids.assetTypes);
     yield* this.#resolve("event_statuses", "status_id", "status", names.statuses, ids.statuses);
+    yield* this.#resolve(
+      "event_attribute_sets",
+      "attribute_set_id",
+      "attributes",
+      names.attributes,
+      ids.attributes,
+      attributesJson,
+    );
   }
 
   /** Writes a block's events, ids and rollups under an import, without those whose id is stored already. */
@@ -132,11 +158,18 @@ export class EventWriter {
     this.#extents.flush();
   }
 
-  *#resolve(table: string, key: string, column: string, names: NameTable, ids: number[]): Generator<void> {
+  *#resolve(
+    table: string,
+    key: string,
+    column: string,
+    names: NameTable,
+    ids: number[],
+    storedAs: (name: string) => string = (name) => name,
+  ): Generator<void> {
     const known = this.#db.prepare(`SELECT ${key} AS id FROM ${table} WHERE ${column} = ?`);
     const added = this.#db.prepare(`INSERT INTO ${table} (${column}) VALUES (?) RETURNING ${key} AS id`);
     for (let index = ids.length; index < names.names.length; index++) {
-      const name = names.names[index] ?? "";
+      const name = storedAs(names.names[index] ?? "");
       ids[index] = Number((known.get(name) ?? added.get(name))?.["id"]);
       if (index % rowsAStep === 0) yield;
     }
@@ -239,19 +272,23 @@ export class EventWriter {
       if (block.isDropped[row] === 1) continue;
       const type = block.assetType[row] ?? -1;
       const status = block.status[row] ?? deadStatusIndex;
-      this.#events.put(ids.slugs[block.slug[row] ?? 0] ?? 0);
-      this.#events.put(block.at[row] ?? 0);
-      this.#events.put(importId);
-      this.#events.put(block.firstOrdinal + row);
-      this.#events.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
-      this.#events.put(ids.statuses[status] ?? 0);
-      this.#events.put(block.count[row] ?? 1);
-      this.#events.put(block.assetOf(row));
-      this.#events.put(block.idOf(row));
+      const attributes = block.attributes[row] ?? -1;
+      const events = attributes < 0 ? this.#events : this.#attributed;
+      events.put(ids.slugs[block.slug[row] ?? 0] ?? 0);
+      events.put(block.at[row] ?? 0);
+      events.put(importId);
+      events.put(block.firstOrdinal + row);
+      events.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
+      events.put(ids.statuses[status] ?? 0);
+      events.put(block.count[row] ?? 1);
+      events.put(block.assetOf(row));
+      events.put(block.idOf(row));
+      if (attributes >= 0) events.put(ids.attributes[attributes] ?? 0);
       tally.stored[labels[status] ?? "other"]++;
       if (++steps % rowsAStep === 0) yield;
     }
     this.#events.flush();
+    this.#attributed.flush();
     yield;
   }
 

@@ -11,6 +11,8 @@ export interface LivenessEvent {
   readonly id: string | null;
   /** For data that is already counted; 0: a bucket in which nothing happened. */
   readonly count: number;
+  /** Lower-case names with texts; absent is none. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** Deaths of one asset type in the window and in the baseline. */
@@ -43,9 +45,10 @@ export interface EventStore extends LivenessCounts {
   isEmpty(): Promise<boolean>;
   /**
    * Stores few events (at most some thousand: the caller slices or stages more, see store/ingest) in the surrounding
-   * transaction, idempotent by (slug, id), with their rollups.
+   * transaction, idempotent by (slug, id), with their rollups. `receivedAtMs` is when they came in; without it they count as
+   * known since ever.
    */
-  add(events: readonly LivenessEvent[]): Promise<IngestOutcome>;
+  add(events: readonly LivenessEvent[], receivedAtMs?: number): Promise<IngestOutcome>;
   /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` at a time. */
   prune(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

@@ -4,6 +4,7 @@ import * as events from "./0001-events.ts";
 import * as checks from "./0002-checks.ts";
 import * as notices from "./0003-notices.ts";
 import * as platform from "./0004-platform.ts";
+import * as eventEvidence from "./0005-event-evidence.ts";
 
 interface Migration {
   readonly name: string;
@@ -16,6 +17,7 @@ const migrations: readonly Migration[] = [
   { name: "checks", ...checks },
   { name: "notices", ...notices },
   { name: "platform", ...platform },
+  { name: "event-evidence", ...eventEvidence },
 ];
 
 /** The schema version that this program writes. */
