@@ -1,3 +1,4 @@
+import type { CheckName } from "../contract/report.ts";
 import { hourMs, minuteMs, secondMs } from "../base/time.ts";
 import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
 
@@ -68,6 +69,7 @@ function describeState(notice: AlertNotice): string {
   if (notice.kind === "unknown")
     return `, ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
   if (notice.check === "review-queue") return describeQueue(notice);
+  if (notice.check !== "dead-asset-spike") return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
   const { counts } = notice;
   if (counts === null || counts.currentCount === null) return `, ${notice.check}`;
   const expected = counts.expectedCount === null ? "" : `, ${round(counts.expectedCount)} expected`;
@@ -92,10 +94,15 @@ function describeResolved(notice: AlertNotice): string {
   const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
   if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
   if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;
-  const back =
-    check === "dead-asset-spike" ? "the rate is back under the threshold" : "the queue is back under the threshold";
-  return `${slug}: ${back}, ${lasted}${worst}`;
+  return `${slug}: ${backWords[check]}, ${lasted}${worst}`;
 }
+
+const backWords = {
+  "dead-asset-spike": "the rate is back under the threshold",
+  "review-queue": "the queue is back under the threshold",
+  sentinel: "no sentinel is called dead any more",
+  "event-flow": "liveness events flow again",
+} as const satisfies Record<CheckName, string>;
 
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];

@@ -63,7 +63,7 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
     checkTargets(config)
       .filter(({ slug }) => wanted.size === 0 || wanted.has(slug))
       // The review queue is only known as it is now.
-      .filter(({ check }) => options.atMs === null || check === "dead-asset-spike")
+      .filter(({ check }) => options.atMs === null || check !== "review-queue")
       .map((target) =>
         target.check === "dead-asset-spike"
           ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } }

@@ -3,9 +3,11 @@ import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
+import { createLivenessChecks } from "../monitor/liveness-checks.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import type { Store } from "../store/store.ts";
+import { baselineOf } from "./baselines.ts";
 
 export interface RemoteSourceDeps {
   readonly clock: Clock;
@@ -31,6 +33,7 @@ export function createSource(config: Config, deps: SourceDeps): PlatformSource {
     clock: deps.clock,
     appUrl: config.appUrl,
     organizations: organizations.map(({ slug }) => slug),
+    baselineOf: baselineOf(config),
   });
 }
 
@@ -70,7 +73,9 @@ export function runCheckDeps(
     appUrl: (slug: string) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
   };
   if (config.source.type === "remote") return shared;
-  return { ...shared, firstEventAtMs: (slug) => deps.store.events.firstEventAtMs(slug) };
+  const firstEventAtMs = (slug: string): Promise<number | null> => deps.store.events.firstEventAtMs(slug);
+  const livenessChecks = createLivenessChecks({ liveness: deps.store.liveness, firstEventAtMs });
+  return { ...shared, firstEventAtMs, livenessChecks };
 }
 
 /**

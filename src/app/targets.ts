@@ -6,18 +6,33 @@ import { targetKey, type CheckTarget } from "../monitor/target.ts";
 /** What is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
   return config.organizations.flatMap((organization) => {
-    const { slug, schedule, thresholds, reviewQueue } = organization;
-    const spike: CheckTarget = { check: "dead-asset-spike", slug, schedule, thresholds };
-    if (!reviewQueue.enabled) return [spike];
-    const { warnAfterMs, failAfterMs } = reviewQueue;
-    const queue: CheckTarget = {
-      check: "review-queue",
-      slug,
-      schedule: reviewQueue.schedule,
-      thresholds: { warnAfterMs, failAfterMs },
-    };
-    return [spike, queue];
+    const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow } = organization;
+    const silence = eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {};
+    const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence }];
+    if (reviewQueue.enabled) {
+      const { warnAfterMs, failAfterMs } = reviewQueue;
+      const limits = { warnAfterMs, failAfterMs };
+      targets.push({ check: "review-queue", slug, schedule: reviewQueue.schedule, thresholds: limits });
+    }
+    if (sentinel.assets.length > 0)
+      targets.push({ check: "sentinel", slug, schedule: sentinel.schedule, assets: sentinel.assets });
+    if (eventFlow.enabled) {
+      const { maxCoverageDrop } = eventFlow;
+      const limits = { maxSilenceMs: eventFlow.maxSilenceMs, maxCoverageDrop };
+      targets.push({ check: "event-flow", slug, schedule: eventFlow.schedule, thresholds: limits });
+    }
+    return targets;
   });
+}
+
+/** The checks that run for an organization. */
+function enabledChecks({ reviewQueue, sentinel, eventFlow }: OrganizationConfig): CheckName[] {
+  return [
+    "dead-asset-spike",
+    ...(reviewQueue.enabled ? (["review-queue"] as const) : []),
+    ...(sentinel.assets.length > 0 ? (["sentinel"] as const) : []),
+    ...(eventFlow.enabled ? (["event-flow"] as const) : []),
+  ];
 }
 
 /** The part of the configuration that alerting works by. */
@@ -25,9 +40,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   const targets = new Map<string, AlertTarget>();
   for (const organization of config.organizations) {
     const target = alertTarget(config, organization);
-    targets.set(targetKey({ check: "dead-asset-spike", slug: organization.slug }), target);
-    if (organization.reviewQueue.enabled)
-      targets.set(targetKey({ check: "review-queue", slug: organization.slug }), target);
+    for (const check of enabledChecks(organization)) targets.set(targetKey({ check, slug: organization.slug }), target);
   }
   return {
     ...config.alerting,

@@ -139,7 +139,7 @@ Examples:
 }
 
 function planRuns(
-  { slug, schedule, reviewQueue }: OrganizationConfig,
+  { slug, schedule, reviewQueue, sentinel, eventFlow }: OrganizationConfig,
   runsOf: (schedule: ScheduleConfig) => readonly number[],
 ): PlannedRuns[] {
   const plan = (check: CheckName, of: ScheduleConfig): PlannedRuns => ({
@@ -151,6 +151,8 @@ function planRuns(
   });
   const planned = [plan("dead-asset-spike", schedule)];
   if (reviewQueue.enabled) planned.push(plan("review-queue", reviewQueue.schedule));
+  if (sentinel.assets.length > 0) planned.push(plan("sentinel", sentinel.schedule));
+  if (eventFlow.enabled) planned.push(plan("event-flow", eventFlow.schedule));
   return planned;
 }
 

@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 
 /** The validated configuration (CONTRACT 4), frozen; durations are milliseconds, paths absolute or as written where noted. */
@@ -8,6 +9,8 @@ export interface Config {
   readonly source: SourceConfig;
   /** Effective organizations: each already merged with `defaults`. */
   readonly organizations: readonly OrganizationConfig[];
+  /** What `defaults` says, for organizations that the embedded service has but the file does not name. */
+  readonly defaults: { readonly baseline: BaselineKind };
   readonly alerting: AlertingConfig;
   readonly receivers: readonly ReceiverConfig[];
   readonly silences: readonly SilenceConfig[];
@@ -74,15 +77,33 @@ export interface ReviewQueueConfig {
   readonly failAfterMs: number;
 }
 
+export interface SentinelConfig {
+  /** Known to be alive; none: the check does not run. */
+  readonly assets: readonly string[];
+  readonly schedule: ScheduleConfig;
+}
+
+export interface EventFlowConfig {
+  readonly enabled: boolean;
+  readonly schedule: ScheduleConfig;
+  readonly maxSilenceMs: number;
+  /** 0–1 */
+  readonly maxCoverageDrop: number;
+}
+
 export interface OrganizationConfig {
   readonly slug: string;
   readonly schedule: ScheduleConfig;
   readonly thresholds: SpikeThresholds;
+  /** From what deaths are expected; median with local sources only. */
+  readonly baseline: BaselineKind;
   /** Names of receivers; all of them when nobody chose. */
   readonly receivers: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly alert: AlertConfig;
   readonly reviewQueue: ReviewQueueConfig;
+  readonly sentinel: SentinelConfig;
+  readonly eventFlow: EventFlowConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
   /** Where it, and each thing that it set itself, stands: path in YAML → "file:line"; for the page and `explain`. */

@@ -67,6 +67,7 @@ describe("defaults", () => {
           slug: "acme",
           schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
           thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
+          baseline: "mean",
           receivers: [],
           labels: {},
           alert: {
@@ -82,10 +83,18 @@ describe("defaults", () => {
             warnAfterMs: 14_400_000,
             failAfterMs: 86_400_000,
           },
+          sentinel: { assets: [], schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 } },
+          eventFlow: {
+            enabled: false,
+            schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
+            maxSilenceMs: 86_400_000,
+            maxCoverageDrop: 0.5,
+          },
           apiKey: null,
           setAt: { "": "flatline.yaml:2" },
         },
       ],
+      defaults: { baseline: "mean" },
       alerting: {
         groupWaitMs: 10_000,
         groupIntervalMs: 60_000,

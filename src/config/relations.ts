@@ -1,9 +1,7 @@
 import { checkNames } from "../contract/report.ts";
-import { dayMs, hourMs } from "../base/time.ts";
+import { checkBaselines, checkEventRetention } from "./baseline-check.ts";
 import type { ConfigDocument } from "./document.ts";
-import { formatDuration, parseDuration } from "./durations.ts";
 import type { Problem, YamlPath } from "./problems.ts";
-import { builtinSettings } from "./schema-organization.ts";
 import { parseInstant } from "./schema-values.ts";
 import { suggest } from "./suggestions.ts";
 import { problemAt, valueAt } from "./validation.ts";
@@ -32,6 +30,8 @@ export function checkRelations(main: ConfigDocument, included: readonly ConfigDo
     ...checkApiKeys(main, organizations),
     ...checkLabels(main, organizations, receivers),
     ...checkEventRetention(main, organizations),
+    ...checkBaselines(main, organizations),
+    ...checkEventChecks(main, organizations),
     ...items(main, ["silences"]).flatMap(checkSilence),
     ...receivers.flatMap(checkReceiver),
   ];
@@ -112,27 +112,21 @@ function checkLabels(main: ConfigDocument, organizations: readonly Place[], rece
   });
 }
 
-function checkEventRetention(main: ConfigDocument, organizations: readonly Place[]): Problem[] {
-  const text = valueAt(main.value, ["storage", "eventRetention"]);
-  const retentionMs = typeof text === "string" ? parseDuration(text) : null;
-  if (retentionMs === null || retentionMs === 0) return [];
-  const defaults = valueAt(main.value, ["defaults", "thresholds"]);
-  const spans = organizations.map(({ value }) => spanMs(defaults, isObject(value) ? value["thresholds"] : undefined));
-  const longestMs = Math.max(spanMs(defaults, undefined), ...spans);
-  if (retentionMs >= longestMs) return [];
-  const message = `must be 0s, or at least the longest window and baseline together: ${formatDuration(longestMs)}`;
-  return [problemAt(main, ["storage", "eventRetention"], message)];
-}
-
-function spanMs(defaults: unknown, own: unknown): number {
-  const pick = (key: "windowHours" | "baselineDays"): number => {
-    for (const thresholds of [own, defaults]) {
-      const value = valueAt(thresholds, [key]);
-      if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    }
-    return builtinSettings.thresholds[key];
-  };
-  return pick("windowHours") * hourMs + pick("baselineDays") * dayMs;
+/** The checks over single events need events that are stored here. */
+function checkEventChecks(main: ConfigDocument, organizations: readonly Place[]): Problem[] {
+  const type = valueAt(main.value, ["source", "type"]);
+  if (type === "embedded") return [];
+  const source = typeof type === "string" ? type : "remote";
+  const message = `needs the liveness events in flatline's own store: with source.type ${source} there are none, so this check cannot run`;
+  const defaults: Place = { document: main, path: ["defaults"], value: valueAt(main.value, ["defaults"]) };
+  return [defaults, ...organizations].flatMap((holder) => {
+    const assets = at(at(holder, "sentinel"), "assets");
+    const enabled = at(at(holder, "eventFlow"), "enabled");
+    return [
+      ...(Array.isArray(assets.value) && assets.value.length > 0 ? [report(assets, message)] : []),
+      ...(enabled.value === true ? [report(enabled, message)] : []),
+    ];
+  });
 }
 
 function checkSilence(silence: Place): Problem[] {

@@ -20,6 +20,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
   const { alerting, server, storage, heartbeat, log } = config;
   return plain({
     source: describeSource(config.source),
+    defaults: config.defaults.baseline === "mean" ? null : config.defaults,
     organizations: config.organizations.map(describeOrganization),
     alerting: {
       groupWait: formatDuration(alerting.groupWaitMs),
@@ -81,7 +82,8 @@ function describeSource(source: SourceConfig): object {
 }
 
 function describeOrganization(organization: OrganizationConfig): object {
-  const { slug, schedule, thresholds, receivers, labels, alert, reviewQueue, apiKey } = organization;
+  const { slug, schedule, thresholds, baseline, receivers, labels, alert, reviewQueue, sentinel, eventFlow, apiKey } =
+    organization;
   return {
     slug,
     apiKey,
@@ -89,10 +91,18 @@ function describeOrganization(organization: OrganizationConfig): object {
     timezone: schedule.timezone,
     jitter: formatDuration(schedule.jitterMs),
     thresholds,
+    baseline,
     receivers,
     labels,
     alert: describeAlert(alert),
     reviewQueue: describeReviewQueue(reviewQueue),
+    sentinel: { assets: sentinel.assets, schedule: sentinel.schedule.pattern },
+    eventFlow: {
+      enabled: eventFlow.enabled,
+      schedule: eventFlow.schedule.pattern,
+      maxSilence: formatDuration(eventFlow.maxSilenceMs),
+      maxCoverageDrop: eventFlow.maxCoverageDrop,
+    },
   };
 }
 

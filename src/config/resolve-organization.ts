@@ -17,7 +17,7 @@ export interface OrganizationResolution {
 
 /**
  * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
- * `labels`, `alert` and `reviewQueue` field by field, all else as a whole (CONTRACT 4).
+ * `labels`, `alert`, `reviewQueue`, `sentinel` and `eventFlow` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, index, document, defaults, receiverNames, secrets } = resolution;
@@ -25,6 +25,8 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     typeof organization === "string" ? { slug: organization } : organization;
   const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
   const reviewQueue = merge(builtinSettings.reviewQueue, defaults.reviewQueue, own.reviewQueue);
+  const sentinelSchedule = own.sentinel?.schedule ?? defaults.sentinel?.schedule ?? builtinSettings.sentinel.schedule;
+  const eventFlow = merge(builtinSettings.eventFlow, defaults.eventFlow, own.eventFlow);
   const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
   const jitterMs = milliseconds(own.jitter ?? defaults.jitter ?? builtinSettings.jitter);
   const pattern = own.schedule ?? defaults.schedule ?? builtinSettings.schedule;
@@ -33,6 +35,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     slug: own.slug,
     schedule: { pattern: pattern.trim(), timezone, jitterMs },
     thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
+    baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
     receivers: own.receivers ?? defaults.receivers ?? receiverNames,
     labels: { ...defaults.labels, ...own.labels },
     alert: {
@@ -47,6 +50,16 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
       schedule: { pattern: reviewQueue.schedule.trim(), timezone, jitterMs },
       warnAfterMs: milliseconds(reviewQueue.warnAfter),
       failAfterMs: milliseconds(reviewQueue.failAfter),
+    },
+    sentinel: {
+      assets: own.sentinel?.assets ?? defaults.sentinel?.assets ?? builtinSettings.sentinel.assets,
+      schedule: { pattern: sentinelSchedule.trim(), timezone, jitterMs },
+    },
+    eventFlow: {
+      enabled: eventFlow.enabled,
+      schedule: { pattern: eventFlow.schedule.trim(), timezone, jitterMs },
+      maxSilenceMs: milliseconds(eventFlow.maxSilence),
+      maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
     apiKey: secrets.of(document, path, "apiKey")[0] ?? null,
     setAt: whereSet(document, path),

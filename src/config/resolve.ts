@@ -6,7 +6,7 @@ import type { ConfigDocument } from "./document.ts";
 import { parseDuration } from "./durations.ts";
 import { resolveOrganization } from "./resolve-organization.ts";
 import { matcherOf, resolveReceiver } from "./resolve-receiver.ts";
-import type { OrganizationInput } from "./schema-organization.ts";
+import { builtinSettings, type OrganizationInput } from "./schema-organization.ts";
 import { parseInstant, parseListen } from "./schema-values.ts";
 import type { RootInput, SilenceInput } from "./schema.ts";
 import type { SecretBook } from "./secrets.ts";
@@ -48,6 +48,7 @@ export function resolveConfig({ main, included, secrets, environmentListen }: Re
     files: [...files, ...secrets.files],
     source: resolveSource(data, document, secrets),
     organizations,
+    defaults: { baseline: data.defaults?.baseline ?? builtinSettings.baseline },
     alerting: {
       groupWaitMs: durationMs(data.alerting.groupWait),
       groupIntervalMs: durationMs(data.alerting.groupInterval),

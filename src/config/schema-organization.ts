@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { dayMs } from "../base/time.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
+import { baselineKinds } from "../spike/median.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
 import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./schema-values.ts";
 
@@ -10,11 +11,14 @@ export const builtinSettings = {
   timezone: "UTC",
   jitter: "0s",
   thresholds: defaultThresholds,
+  baseline: "mean",
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
+  sentinel: { assets: [], schedule: "*/5 * * * *" },
+  eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "24h", maxCoverageDrop: 0.5 },
 } as const;
 
-const { thresholds, alert, reviewQueue } = builtinSettings;
+const { thresholds, alert, reviewQueue, sentinel, eventFlow } = builtinSettings;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
@@ -91,6 +95,46 @@ const reviewQueueSchema = strictObject({
     .meta({ default: reviewQueue.failAfter }),
 }).describe("The watcher of the queue of proposals that wait for the customer's review.");
 
+const sentinelSchema = strictObject({
+  assets: z
+    .array(nameText())
+    .max(1_000)
+    .optional()
+    .describe(
+      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
+    )
+    .meta({ default: sentinel.assets }),
+  schedule: cronPattern()
+    .optional()
+    .describe("The check's cron pattern, in the organization's timezone.")
+    .meta({ default: sentinel.schedule }),
+}).describe("The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.");
+
+const eventFlowSchema = strictObject({
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.")
+    .meta({ default: eventFlow.enabled }),
+  schedule: cronPattern()
+    .optional()
+    .describe("The check's cron pattern, in the organization's timezone.")
+    .meta({ default: eventFlow.schedule }),
+  maxSilence: duration({ minMs: minuteMs, maxMs: longMs })
+    .optional()
+    .describe("`fail` when no liveness event of any status came for longer.")
+    .meta({ default: eventFlow.maxSilence }),
+  maxCoverageDrop: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe(
+      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before) by more than this share, 0 to 1; 1: never.",
+    )
+    .meta({ default: eventFlow.maxCoverageDrop }),
+}).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
+
 const settingsShape = {
   schedule: cronPattern()
     .optional()
@@ -107,6 +151,13 @@ const settingsShape = {
     .describe("Spreads start times over this long, by a stable hash of the slug; up to 1d.")
     .meta({ default: builtinSettings.jitter }),
   thresholds: thresholdsSchema.optional(),
+  baseline: z
+    .enum(baselineKinds)
+    .optional()
+    .describe(
+      "From what deaths are expected: `mean` of the baseline, the API's rule, or `median` of the same window on each of its days, which one bad day does not move. `median` with local sources only.",
+    )
+    .meta({ default: builtinSettings.baseline }),
   receivers: z
     .array(nameText())
     .optional()
@@ -118,11 +169,13 @@ const settingsShape = {
     .meta({ default: {} }),
   alert: alertSchema.optional(),
   reviewQueue: reviewQueueSchema.optional(),
+  sentinel: sentinelSchema.optional(),
+  eventFlow: eventFlowSchema.optional(),
 };
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = strictObject(settingsShape).describe(
-  "What every organization starts from. An organization's `thresholds`, `labels`, `alert` and `reviewQueue` are merged into these field by field; all else replaces.",
+  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel` and `eventFlow` are merged into these field by field; all else replaces.",
 );
 
 /** An organization: a slug, or an object. */

@@ -4,10 +4,10 @@ import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
 /** The kinds of healthcheck (CONTRACT 1). */
-export const checkNames = ["dead-asset-spike", "review-queue"] as const;
+export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow"] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Why a run gave no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
+/** Why a run gave no result: the closed set of `flatline_check_errors_total` (CONTRACT 6), and a stream without events. */
 export const checkErrorReasons = [
   "timeout",
   "network",
@@ -18,6 +18,7 @@ export const checkErrorReasons = [
   "server_error",
   "invalid_response",
   "store",
+  "stream_silent",
 ] as const;
 export type CheckErrorReason = (typeof checkErrorReasons)[number];
 
@@ -76,6 +77,7 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
   api_rate_limited: "rate_limited",
   api_server_error: "server_error",
   api_invalid_response: "invalid_response",
+  stream_silent: "stream_silent",
 };
 
 /** The reason under which an error of a PlatformApi is counted. What is not an answer of the far side is the store's. */

@@ -190,7 +190,7 @@ describe("the fleet's gauges", () => {
   it("are all there at 0 without any alert", async () => {
     const families = await read(newMetrics());
 
-    expect(families.get("flatline_alerts")?.samples).toHaveLength(2 * 3 * 3);
+    expect(families.get("flatline_alerts")?.samples).toHaveLength(checkNames.length * 3 * 3);
     expect(families.get("flatline_alerts")?.samples.every(({ value }) => value === 0)).toBe(true);
     expect(families.has("flatline_alert_firing")).toBe(false);
     expect(seriesValue(families, "flatline_fleet_spiking_organizations", { check: "dead-asset-spike" })).toBe(0);

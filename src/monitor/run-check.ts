@@ -10,6 +10,7 @@ import {
   type ResultReport,
 } from "../contract/report.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
+import type { LivenessChecks } from "./liveness-checks.ts";
 import type { CheckTarget, SpikeThresholds } from "./target.ts";
 
 export interface RunCheckDeps {
@@ -19,6 +20,8 @@ export interface RunCheckDeps {
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** Local sources only: instant of the organization's first stored event, null without one. */
   readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
+  /** Local events only: the checks over single events, and what the spike needs of them. */
+  readonly livenessChecks?: LivenessChecks;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;
 }
@@ -72,13 +75,33 @@ async function evaluate(
     const result = evaluateReviewQueue({ slug, nowMs, thresholds: target.thresholds, reports, appUrl });
     return { result, baselineCoverage: null };
   }
-  const { thresholds } = target;
+  if (target.check === "sentinel" || target.check === "event-flow") {
+    const result = await overLiveness(target, deps, nowMs);
+    return { result, baselineCoverage: null };
+  }
+  const { thresholds, maxSilenceMs } = target;
+  if (maxSilenceMs !== undefined) await deps.livenessChecks?.refuseSilence({ slug, nowMs, maxSilenceMs });
   const request: SpikeRequest = { slug, ...thresholds };
   const result = await api.deadAssetSpike(request, { signal });
   const baselineCoverage =
     deps.firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug));
   const assetTypeExcess = assetTypeExcessOf(result);
   return { result, baselineCoverage, ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }) };
+}
+
+function overLiveness(
+  target: Extract<CheckTarget, { check: "sentinel" | "event-flow" }>,
+  { livenessChecks, appUrl }: RunCheckDeps,
+  nowMs: number,
+): Promise<HealthcheckResult> {
+  const { slug } = target;
+  // The configuration refuses these checks where there are no events.
+  if (livenessChecks === undefined)
+    throw new FlatlineError("internal", `${target.check} needs stored events, and this source has none`);
+  const ask = { slug, nowMs, appUrl: appUrl?.(slug) ?? null };
+  return target.check === "sentinel"
+    ? livenessChecks.sentinel({ ...ask, assets: target.assets })
+    : livenessChecks.eventFlow({ ...ask, thresholds: target.thresholds });
 }
 
 /** All reports that wait for the customer's review, each id once. */

@@ -1,5 +1,6 @@
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckName } from "../contract/report.ts";
+import type { EventFlowThresholds } from "./event-flow.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -13,8 +14,15 @@ interface TargetBase {
 
 /** One check of one organization, with all that a run of it needs to know. */
 export type CheckTarget =
-  | (TargetBase & { readonly check: "dead-asset-spike"; readonly thresholds: SpikeThresholds })
-  | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds });
+  | (TargetBase & {
+      readonly check: "dead-asset-spike";
+      readonly thresholds: SpikeThresholds;
+      /** Without an event of any status for longer there is no result; absent: not watched. */
+      readonly maxSilenceMs?: number;
+    })
+  | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds })
+  | (TargetBase & { readonly check: "sentinel"; readonly assets: readonly string[] })
+  | (TargetBase & { readonly check: "event-flow"; readonly thresholds: EventFlowThresholds });
 
 /** A (check, slug) as one key of a map; no name of a check has a space. */
 export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {

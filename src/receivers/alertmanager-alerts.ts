@@ -1,4 +1,5 @@
 import type { AlertNotice, FleetNotice, Notification } from "../alerting/notification.ts";
+import type { CheckName } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import { fleetMessage } from "./fleet-wording.ts";
 import { cutList, plainText } from "./text.ts";
@@ -84,8 +85,15 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
 
 function alertName({ kind, check }: AlertNotice): string {
   if (kind === "unknown") return "FlatlineUnknown";
-  return check === "review-queue" ? "FlatlineReviewQueue" : "FlatlineDeadAssetSpike";
+  return alertNames[check];
 }
+
+const alertNames = {
+  "dead-asset-spike": "FlatlineDeadAssetSpike",
+  "review-queue": "FlatlineReviewQueue",
+  sentinel: "FlatlineSentinel",
+  "event-flow": "FlatlineEventFlow",
+} as const satisfies Record<CheckName, string>;
 
 function noticeAnnotations(notice: AlertNotice, nowMs: number): Record<string, string> {
   const section = noticeSection(notice, nowMs);

@@ -1,11 +1,12 @@
 import type { AlertNotice } from "../alerting/notification.ts";
+import type { CheckName } from "../contract/report.ts";
 import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
 export function noticeTitle(notice: AlertNotice): string {
   if (notice.event === "test") return "[TEST] test notification";
-  const subject = `${plainText(notice.slug)}${notice.check === "review-queue" ? " review queue" : ""}`;
+  const subject = `${plainText(notice.slug)}${subjectWords[notice.check]}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
   return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
@@ -51,7 +52,7 @@ function firingSentence(notice: AlertNotice, nowMs: number): string {
     const error = notice.error === null ? "" : `: ${notice.error.reason} (${plainText(notice.error.message)})`;
     return `No result ${since}${error}. Nothing is known of this organization until there is one.`;
   }
-  const what = notice.check === "review-queue" ? queueSentence(notice) : countsSentence(notice);
+  const what = stateSentence(notice);
   const severity = notice.severity === "fail" ? "Failing" : "Warning";
   return `${what === null ? "" : `${what} `}${severity} ${since}.`;
 }
@@ -67,10 +68,45 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
     const severity = notice.result === null ? "" : ` It says ${notice.result.severity}.`;
     return `There are results again${after} without one.${severity}`;
   }
-  if (notice.check === "review-queue") return `The oldest report in the queue is under the limit again${after}.`;
+  const backAgain = endedSentences[notice.check];
+  if (backAgain !== null) return `${backAgain}${after}.`;
   const now = countsText(notice);
   const back = `The rate is back under the threshold${after}.`;
   return `${back}${peakSentence(notice, nowMs)}${now === null ? "" : ` Now ${now}.`}`;
+}
+
+const subjectWords = {
+  "dead-asset-spike": "",
+  "review-queue": " review queue",
+  sentinel: " sentinels",
+  "event-flow": " event flow",
+} as const satisfies Record<CheckName, string>;
+
+const endedSentences = {
+  "dead-asset-spike": null,
+  "review-queue": "The oldest report in the queue is under the limit again",
+  sentinel: "No sentinel is called dead any more",
+  "event-flow": "Liveness events flow again",
+} as const satisfies Record<CheckName, string | null>;
+
+function stateSentence(notice: AlertNotice): string | null {
+  switch (notice.check) {
+    case "review-queue":
+      return queueSentence(notice);
+    case "sentinel":
+    case "event-flow":
+      return `${firstFinding(notice)}.`;
+    case "dead-asset-spike":
+      return countsSentence(notice);
+    default:
+      return notice.check satisfies never;
+  }
+}
+
+/** The finding that says it all; what follows it names the single ones. */
+function firstFinding({ result, check }: AlertNotice): string {
+  const message = plainText(result?.findings[0]?.message ?? `${check} found something`);
+  return message.slice(0, 1).toUpperCase() + message.slice(1);
 }
 
 function isRemoved({ reason }: AlertNotice): boolean {
@@ -100,6 +136,14 @@ function shortNumbers(notice: AlertNotice): string | null {
   if (notice.check === "review-queue") {
     const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
     return typeof oldestAgeSeconds === "number" ? `waiting for ${durationText(oldestAgeSeconds * 1_000)}` : null;
+  }
+  if (notice.check === "sentinel") {
+    const dead = notice.result?.observed["dead"];
+    return typeof dead === "number" ? `${countText(dead)} called dead` : null;
+  }
+  if (notice.check === "event-flow") {
+    const silenceSeconds = notice.result?.observed["silenceSeconds"];
+    return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * 1_000)} ago` : null;
   }
   const currentCount = notice.counts?.currentCount ?? null;
   if (currentCount === null) return null;

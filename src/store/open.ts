@@ -5,6 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { createAlertStore } from "./alert-table.ts";
 import { createEventStore } from "./event-table.ts";
+import { createLivenessStore } from "./liveness-table.ts";
 import { createMetaStore } from "./meta.ts";
 import { migrate } from "./migrations/migrations.ts";
 import { createNoticeStore } from "./notice-table.ts";
@@ -107,6 +108,7 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
 function createParts(db: Db): StoreParts {
   return {
     events: createEventStore(db),
+    liveness: createLivenessStore(db),
     schedule: createScheduleStore(db),
     verdicts: createVerdictStore(db),
     alerts: createAlertStore(db),

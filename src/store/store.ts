@@ -1,5 +1,6 @@
 import type { AlertStore } from "./alerts.ts";
 import type { EventStore } from "./events.ts";
+import type { LivenessStore } from "./liveness.ts";
 import type { MetaStore } from "./meta.ts";
 import type { NoticeStore } from "./notices.ts";
 import type { OutboxStore } from "./outbox.ts";
@@ -11,6 +12,7 @@ import type { VerdictStore } from "./verdicts.ts";
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export interface StoreParts {
   readonly events: EventStore;
+  readonly liveness: LivenessStore;
   readonly schedule: ScheduleStore;
   readonly verdicts: VerdictStore;
   readonly alerts: AlertStore;

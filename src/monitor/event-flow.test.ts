@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+
+import { hourMs } from "../base/time.ts";
+import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { coverageIntervals, evaluateEventFlow } from "./event-flow.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const usual = { lastEventAtMs: nowMs - hourMs, checkedAssets: 90, checkedAssetsByDay: [100, 90, 110, 0, 100, 400, 95] };
+
+describe("event-flow", () => {
+  it.each([
+    { rule: "events and coverage as usual", input: {}, severity: "ok", kinds: [] },
+    { rule: "silence of exactly the limit", input: { lastEventAtMs: nowMs - 6 * hourMs }, severity: "ok", kinds: [] },
+    {
+      rule: "silence of a millisecond more",
+      input: { lastEventAtMs: nowMs - 6 * hourMs - 1 },
+      severity: "fail",
+      kinds: ["event-flow.silence"],
+    },
+    {
+      rule: "no event ever",
+      input: { lastEventAtMs: null, checkedAssets: 0, checkedAssetsByDay: [] },
+      severity: "fail",
+      kinds: ["event-flow.silence"],
+    },
+    { rule: "coverage down by exactly the share", input: { checkedAssets: 50 }, severity: "ok", kinds: [] },
+    { rule: "coverage down by more", input: { checkedAssets: 49 }, severity: "warn", kinds: ["event-flow.coverage"] },
+    {
+      rule: "both",
+      input: { lastEventAtMs: nowMs - 7 * hourMs, checkedAssets: 1 },
+      severity: "fail",
+      kinds: ["event-flow.silence", "event-flow.coverage"],
+    },
+    { rule: "more coverage than usual", input: { checkedAssets: 1_000 }, severity: "ok", kinds: [] },
+    {
+      rule: "nothing known of what is usual",
+      input: { checkedAssets: 1, checkedAssetsByDay: [] },
+      severity: "ok",
+      kinds: [],
+    },
+    {
+      rule: "events that name no asset",
+      input: { checkedAssets: 0, checkedAssetsByDay: [0, 0, 0] },
+      severity: "ok",
+      kinds: [],
+    },
+  ])("is $severity with $rule", ({ input, severity, kinds }) => {
+    const thresholds = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
+
+    const result = evaluateEventFlow({ slug: "acme", nowMs, thresholds, ...usual, ...input, appUrl: null });
+
+    expect(result.severity).toBe(severity);
+    expect(result.findings.map(({ kind }) => kind)).toEqual(kinds);
+    expect(healthcheckResultSchema.parse(result)).toEqual(result);
+  });
+
+  it("compares eight days side by side, none twice", () => {
+    const intervals = coverageIntervals(nowMs);
+
+    expect(intervals).toHaveLength(8);
+    expect(intervals[0]).toEqual({ afterMs: nowMs - 24 * hourMs, untilMs: nowMs });
+    for (const [index, { untilMs }] of intervals.slice(1).entries()) expect(untilMs).toBe(intervals[index]?.afterMs);
+  });
+});

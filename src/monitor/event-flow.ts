@@ -1,0 +1,111 @@
+import { dayMs, secondMs } from "../base/time.ts";
+import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
+import type { ResultSeverity } from "../contract/severity.ts";
+
+/** When the check `event-flow` fails and warns. */
+export interface EventFlowThresholds {
+  /** `fail` when no event of any status came for longer, milliseconds. */
+  readonly maxSilenceMs: number;
+  /** `warn` when fewer assets were checked in the last 24 hours than usual by more than this share, 0 to 1; 1: never. */
+  readonly maxCoverageDrop: number;
+}
+
+/** What one look at an organization's events found. */
+export interface EventFlowInput {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly thresholds: EventFlowThresholds;
+  /** null: no event was ever stored. */
+  readonly lastEventAtMs: number | null;
+  /** Distinct assets with an event of any status in the last 24 hours. */
+  readonly checkedAssets: number;
+  /** The same for each of the days before that lie after the organization's first event, newest first. */
+  readonly checkedAssetsByDay: readonly number[];
+  readonly appUrl: string | null;
+}
+
+/** How many days before the last 24 hours say what is usual. */
+export const usualDays = 7;
+
+/** Whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
+export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {
+  return lastEventAtMs === null || nowMs - lastEventAtMs > maxSilenceMs;
+}
+
+/**
+ * The verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at nothing finds
+ * no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the median of the
+ * days before, which one day of an outage or of a double run does not move.
+ */
+export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
+  const { slug, nowMs, thresholds, lastEventAtMs, checkedAssets } = input;
+  const usual = median(input.checkedAssetsByDay);
+  const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
+  const silent = isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
+  const isThin = drop !== null && drop > thresholds.maxCoverageDrop;
+  const severity: ResultSeverity = silent ? "fail" : isThin ? "warn" : "ok";
+  const silenceSeconds = lastEventAtMs === null ? null : Math.max(0, Math.floor((nowMs - lastEventAtMs) / secondMs));
+  return {
+    id: "event-flow",
+    title: "Flow of liveness events",
+    category: "assets",
+    generatedAt: new Date(nowMs).toISOString(),
+    scope: { slug },
+    ok: severity === "ok",
+    severity,
+    observed: {
+      lastEventAt: lastEventAtMs === null ? null : new Date(lastEventAtMs).toISOString(),
+      silenceSeconds,
+      checkedAssets,
+      usualCheckedAssets: usual,
+      coverageDrop: drop,
+    },
+    threshold: {
+      maxSilenceSeconds: thresholds.maxSilenceMs / secondMs,
+      maxCoverageDrop: thresholds.maxCoverageDrop,
+    },
+    findings: [
+      ...(silent ? [silence(slug, lastEventAtMs, silenceSeconds)] : []),
+      ...(isThin ? [coverage(slug, silent ? "fail" : "warn", checkedAssets, usual, drop)] : []),
+    ],
+    suggestedAction:
+      severity === "ok"
+        ? null
+        : "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that nobody looked.",
+    appUrl: input.appUrl,
+  };
+}
+
+/** The last 24 hours, and the days before that say what is usual, newest first. */
+export function coverageIntervals(nowMs: number): readonly { readonly afterMs: number; readonly untilMs: number }[] {
+  return Array.from({ length: usualDays + 1 }, (_, day) => ({
+    afterMs: nowMs - (day + 1) * dayMs,
+    untilMs: nowMs - day * dayMs,
+  }));
+}
+
+function silence(slug: string, lastEventAtMs: number | null, silenceSeconds: number | null): Finding {
+  const message =
+    lastEventAtMs === null
+      ? "no liveness event was ever received"
+      : `no liveness event of any status for ${silenceSeconds} s, the last at ${new Date(lastEventAtMs).toISOString()}`;
+  return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
+}
+
+function coverage(
+  slug: string,
+  severity: ResultSeverity,
+  checked: number,
+  usual: number | null,
+  drop: number,
+): Finding {
+  const message = `${checked} assets were checked in the last 24 h, usually ${usual}: ${Math.round(drop * 100)} % fewer`;
+  return { kind: "event-flow.coverage", ref: slug, severity, message };
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((left, right) => left - right);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
+}
