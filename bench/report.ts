@@ -1,0 +1,66 @@
+// Writes the measured values into docs/performance.md, between its markers: node bench/report.ts
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { format, resolveConfig } from "prettier";
+
+import type { BenchmarkResult } from "./benchmark.ts";
+import { benchmarkNames } from "./catalogue.ts";
+import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
+
+/** Where the page is. */
+export const performanceFile = fileURLToPath(new URL("../docs/performance.md", import.meta.url));
+
+/** What was measured last, by benchmark; those that never ran are not in it. */
+export function readResults(): readonly BenchmarkResult[] {
+  return benchmarkNames().flatMap((name) => {
+    const file = new URL(`results/${name}.json`, import.meta.url);
+    return existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as BenchmarkResult] : [];
+  });
+}
+
+/** The page with everything between `<!-- summary -->`, or `<!-- measured NAME -->`, and its `<!-- end -->` written anew. */
+export async function performancePage(page: string, results: readonly BenchmarkResult[]): Promise<string> {
+  const blocks: Record<string, string> = { summary: summary(results) };
+  for (const result of results) blocks[`measured ${result.name}`] = details(result);
+  const written = page.replaceAll(
+    /<!-- (summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
+    (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
+  );
+  return format(written, { ...(await resolveConfig(performanceFile)), parser: "markdown" });
+}
+
+function summary(results: readonly BenchmarkResult[]): string {
+  if (results.length === 0) return "Not measured yet.";
+  const rows = results.flatMap((result) =>
+    result.goals.map((goal) =>
+      row([`\`bench:${result.name}\``, goal.title, formatRatio(goal.ratio), formatBound(goal), formatMet(goal)]),
+    ),
+  );
+  return [
+    row(["benchmark", "ratio of", "measured", "goal (moonshot)", ""]),
+    row(["---", "---", "--:", "--:", "---"]),
+    ...rows,
+  ].join("\n");
+}
+
+function details(result: BenchmarkResult): string {
+  const metrics = result.metrics.filter(({ name }) => result.sides.some((side) => side.metrics[name] !== undefined));
+  const head = row(["", ...metrics.map(({ title, unit }) => `${title} (${unit})`)]);
+  const rows = result.sides.map((side) =>
+    row([
+      side.version === undefined ? side.name : `${side.name} ${side.version}`,
+      ...metrics.map(({ name }) => (side.skipped === undefined ? formatMetric(side.metrics[name]) : "not installed")),
+    ]),
+  );
+  const { machine, versions, measuredAt } = result;
+  const where = `Medians with the least and the most; ${measuredAt.slice(0, 10)}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node.js ${versions.node}.`;
+  return [head, row(["---", ...metrics.map(() => "--:")]), ...rows, "", where].join("\n");
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", String.raw`\|`)).join(" | ")} |`;
+}
+
+if (import.meta.main)
+  writeFileSync(performanceFile, await performancePage(readFileSync(performanceFile, "utf8"), readResults()));
