@@ -2,10 +2,11 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { findKey } from "../service/api-keys.ts";
 import { apiV2Routes } from "../service/api-routes.ts";
+import { createKeyRing } from "../service/key-ring.ts";
 import { createLocalPlatformApi } from "../service/local-platform-api.ts";
 import type { Store } from "../store/store.ts";
+import { baselineOf } from "./baselines.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface ApiPluginDeps {
@@ -22,16 +23,17 @@ export interface ApiPluginDeps {
 export function apiPlugins({ store, runtime, clock, logger, metrics, version }: ApiPluginDeps): FastifyPluginAsync[] {
   if (runtime.current().config.source.type !== "embedded") return [];
   const plugin = apiV2Routes({
-    authenticate: (apiKey) => findKey(store, apiKey),
+    authenticate: createKeyRing({ store, clock }),
     // Made for each request: a reload may have changed what it stands on.
     apiFor: (identity) => {
-      const { config } = runtime.current();
+      const { config, slugs } = runtime.current();
       return createLocalPlatformApi({
         store,
         clock,
         appUrl: config.appUrl,
         identity,
-        isConfigured: (slug) => config.organizations.some((organization) => organization.slug === slug),
+        baselineOf: baselineOf(config),
+        isConfigured: (slug) => slugs.has(slug),
       });
     },
     onRequest: (operation, code) => metrics.apiRequest(operation, code),

@@ -1,8 +1,8 @@
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import { evaluateSpike } from "../spike/evaluate.ts";
+import { evaluateLocally } from "../service/local-evaluation.ts";
+import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
-import { spikeWindow } from "../spike/window.ts";
 import type { Store } from "../store/store.ts";
 import type { PastVerdict } from "../store/verdicts.ts";
 
@@ -10,10 +10,16 @@ export interface BackfillOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly organizations: readonly { readonly slug: string; readonly thresholds: SpikeThresholds }[];
+  readonly organizations: readonly PastOrganization[];
   /** Told after an organization got a past. */
   readonly onFilled: (slug: string) => void;
   readonly signal: AbortSignal;
+}
+
+interface PastOrganization {
+  readonly slug: string;
+  readonly thresholds: SpikeThresholds;
+  readonly baseline: BaselineKind;
 }
 
 const reachMs = 7 * dayMs;
@@ -34,11 +40,12 @@ export async function fillPast({
   onFilled,
   signal,
 }: BackfillOptions): Promise<void> {
-  for (const { slug, thresholds } of organizations) {
+  for (const organization of organizations) {
+    const { slug } = organization;
     if (signal.aborted) return;
     const startedMs = clock.monotonicMs();
     try {
-      const past = await evaluatePast(store, slug, thresholds, clock.nowMs());
+      const past = await evaluatePast(store, organization, clock.nowMs(), signal);
       if (past.length > 0) {
         await store.verdicts.addPast("dead-asset-spike", slug, past);
         onFilled(slug);
@@ -53,9 +60,9 @@ export async function fillPast({
 
 async function evaluatePast(
   store: Store,
-  slug: string,
-  thresholds: SpikeThresholds,
+  { slug, thresholds, baseline }: PastOrganization,
   nowMs: number,
+  signal: AbortSignal,
 ): Promise<PastVerdict[]> {
   const firstEventAtMs = await store.events.firstEventAtMs(slug);
   if (firstEventAtMs === null) return [];
@@ -65,15 +72,10 @@ async function evaluatePast(
   const fromMs = Math.max(nowMs - reachMs, coveredFromMs);
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
-    const counts = await store.events.counts({ slug, ...spikeWindow(atMs, thresholds) });
-    let currentCount = 0;
-    let baselineCount = 0;
-    for (const one of counts) {
-      currentCount += one.currentCount;
-      baselineCount += one.baselineCount;
-    }
-    const { severity, observed } = evaluateSpike({ slug, nowMs: atMs, thresholds, currentCount, baselineCount });
-    past.push({ atMs, severity, currentCount, baselineCount, expectedCount: observed.expectedCount });
+    const evaluation = { slug, thresholds, baseline, appUrl: null, nowMs: atMs };
+    const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
+    const { currentCount, baselineCount, expectedCount } = observed;
+    past.push({ atMs, severity, currentCount, baselineCount, expectedCount });
   }
   return past;
 }

@@ -6,8 +6,7 @@ import type { Config, OrganizationConfig } from "../config/config.ts";
 import { formatDuration } from "../config/durations.ts";
 import { renderConfig } from "../config/render.ts";
 import { builtinSettings } from "../config/schema-organization.ts";
-import { expectedDeathsNumber } from "../spike/verdict.ts";
-import { spikeWindow } from "../spike/window.ts";
+import { expectByAssetType } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort } from "../web/page-ports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
@@ -58,17 +57,17 @@ export function createPagePort(options: PagePortOptions): PagePort {
       const { config } = runtime.current();
       const organization = config.organizations.find((one) => one.slug === slug);
       if (config.source.type === "remote" || organization === undefined) return [];
-      const { thresholds } = organization;
+      const { thresholds, baseline } = organization;
       const state = await store.schedule.state(spike, slug);
-      const atMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
-      const counts = await store.events.counts({ slug, ...spikeWindow(atMs, thresholds) });
-      return counts
-        .map(({ assetType, currentCount, baselineCount }) => ({
+      const nowMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
+      const found = await expectByAssetType({ slug, thresholds, baseline, appUrl: null, nowMs }, store.events);
+      return found
+        .filter(({ currentCount, expectedCount }) => currentCount > 0 || expectedCount > 0)
+        .map(({ assetType, currentCount, expectedCount }) => ({
           assetType: assetType ?? "without a type",
           count: currentCount,
-          expected: expectedDeathsNumber(baselineCount, thresholds),
-        }))
-        .toSorted((left, right) => right.count - right.expected - (left.count - left.expected));
+          expected: expectedCount,
+        }));
     },
     fleets: () => store.notices.fleets(20),
     toldOfFleet: async (fleetId) => {
@@ -98,7 +97,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
 }
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
-  const { slug, labels, thresholds, schedule, alert, receivers, setAt } = organization;
+  const { slug, labels, thresholds, baseline, schedule, alert, receivers, setAt } = organization;
   const builtin = builtinSettings;
   const setting = (name: string, path: string, value: number | string, fallback: number | string | null) => {
     const place = setAt[path];
@@ -126,6 +125,7 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
         builtin.thresholds.failMultiplier,
       ),
       setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount, builtin.thresholds.minSpikeCount),
+      setting("baseline", "baseline", baseline, builtin.baseline),
       setting("schedule", "schedule", schedule.pattern, builtin.schedule),
       setting("timezone", "timezone", schedule.timezone, builtin.timezone),
       setting("alert.for", "alert.for", formatDuration(alert.forMs), builtin.alert.for),

@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
+import { expectation } from "../spike/expectation.ts";
 import { medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -46,13 +47,34 @@ export function evaluationIntervals({ thresholds, baseline, nowMs }: LocalEvalua
   });
 }
 
+/** Deaths of one asset type now, and how many its own baseline lets expect. */
+export interface AssetTypeExpectation {
+  /** null: events without a type. */
+  readonly assetType: string | null;
+  readonly currentCount: number;
+  readonly expectedCount: number;
+}
+
+/** What each asset type of an organization adds, spiking or not, the largest excess first. @throws as evaluateLocally */
+export async function expectByAssetType(
+  evaluation: LocalEvaluation,
+  counts: Pick<LivenessCounts, "deaths">,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<AssetTypeExpectation[]> {
+  const { slug, baseline, thresholds } = evaluation;
+  const [deaths = []] = await counts.deaths([{ slug, intervals: evaluationIntervals(evaluation) }], options);
+  return countsByType(deaths)
+    .map(({ assetType, currentCount, ...before }) => {
+      const { expectedCount } = asBadRequest(() => expectation({ baseline, thresholds, ...before }));
+      return { assetType, currentCount, expectedCount };
+    })
+    .toSorted((left, right) => right.currentCount - right.expectedCount - (left.currentCount - left.expectedCount));
+}
+
 /** The result from the deaths in {@link evaluationIntervals}, in their order. @throws api_bad_request */
 export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly AssetTypeDeaths[]): SpikeResult {
   const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
-  const assetTypes = deaths.map((ofType) => {
-    const [currentCount = 0, baselineCount = 0, ...dayCounts] = ofType.deaths;
-    return { assetType: ofType.assetType, currentCount, baselineCount, dayCounts };
-  });
+  const assetTypes = countsByType(deaths);
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
   let currentCount = 0;
   let baselineCount = 0;
@@ -64,6 +86,18 @@ export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly Ass
   return asBadRequest(() =>
     evaluateSpike({ slug, nowMs, thresholds, baseline, currentCount, baselineCount, dayCounts, assetTypes, appUrl }),
   );
+}
+
+function countsByType(deaths: readonly AssetTypeDeaths[]): {
+  readonly assetType: string | null;
+  readonly currentCount: number;
+  readonly baselineCount: number;
+  readonly dayCounts: readonly number[];
+}[] {
+  return deaths.map((ofType) => {
+    const [currentCount = 0, baselineCount = 0, ...dayCounts] = ofType.deaths;
+    return { assetType: ofType.assetType, currentCount, baselineCount, dayCounts };
+  });
 }
 
 function asBadRequest<Result>(work: () => Result): Result {

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
+import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
@@ -10,11 +11,13 @@ export interface LocalPlatformSourceOptions {
   readonly appUrl: string | null;
   /** The configured ones: they exist even before the first event or report of theirs is stored. */
   readonly organizations: readonly string[];
+  /** By which rule an organization's deaths are expected [mean]. */
+  readonly baselineOf?: (slug: string) => BaselineKind;
 }
 
 /** API v2 in process, for the daemon and the commands: for each slug as a customer's key of that organization. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl } = options;
+  const { store, clock, appUrl, baselineOf } = options;
   const configured = new Set(options.organizations);
   const apis = new Map<string, PlatformApi>();
   return {
@@ -27,6 +30,7 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
         appUrl,
         identity: { role: "customer", organizations: [slug], keyId: null },
         isConfigured: (name) => configured.has(name),
+        ...(baselineOf === undefined ? {} : { baselineOf }),
       });
       apis.set(slug, api);
       return api;

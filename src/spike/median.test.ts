@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import {
+  completeThresholds,
+  countEvents,
+  evaluateSpike,
+  excessByAssetType,
+  medianDays,
+  spikeWindow,
+  SpikeInputError,
+  type CountedEvent,
+  type PartialThresholds,
+  type SpikeResult,
+} from "./spike.ts";
+
+const hourMs = 3_600_000;
+const nowMs = Date.UTC(2019, 9, 22, 18);
+const rank = { ok: 0, warn: 1, fail: 2 } as const;
+
+const event = fc.record({
+  atMs: fc.integer({ min: nowMs - 12 * 24 * hourMs, max: nowMs + hourMs }),
+  count: fc.nat(50),
+  assetType: fc.constantFrom(null, "URL", "DOMAIN"),
+});
+const someThresholds = fc.record({
+  windowHours: fc.integer({ min: 1, max: 50 }),
+  baselineDays: fc.integer({ min: 1, max: 9 }),
+  warnMultiplier: fc.constantFrom(0.5, 1.1, 2, 3),
+  failMultiplier: fc.constantFrom(3, 4.7, 10),
+  minSpikeCount: fc.integer({ min: 1, max: 30 }),
+});
+
+function evaluate(events: readonly CountedEvent[], given: PartialThresholds = {}, atMs = nowMs): SpikeResult {
+  const thresholds = completeThresholds(given);
+  const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds));
+  return evaluateSpike({ slug: "acme", nowMs: atMs, thresholds: given, baseline: "median", ...counts });
+}
+
+/** All but the instant, which a shift in time changes. */
+function withoutTime(result: SpikeResult): unknown {
+  return { ...result, generatedAt: null };
+}
+
+describe("the days of a median", () => {
+  const places: readonly [string, number, readonly number[]][] = [
+    ["a whole day: each day ends where the one after it begins", 24, [24, 48]],
+    ["a short window: the same hours of each day before", 6, [24, 30]],
+    ["one hour more than a day: two days back, so that none overlaps the window", 25, [48, 73]],
+  ];
+  it.each(places)("%s", (_rule, windowHours, [untilHours = 0, afterHours = 0]) => {
+    const [first, second] = medianDays(nowMs, { windowHours, baselineDays: 2 });
+
+    expect(first).toEqual({ afterMs: nowMs - afterHours * hourMs, untilMs: nowMs - untilHours * hourMs });
+    expect(second).toEqual({
+      afterMs: nowMs - (afterHours + 24) * hourMs,
+      untilMs: nowMs - (untilHours + 24) * hourMs,
+    });
+  });
+
+  it("add up to baselineCount where the window is a day", () => {
+    fc.assert(
+      fc.property(fc.array(event), fc.integer({ min: 1, max: 9 }), (events, baselineDays) => {
+        const thresholds = completeThresholds({ baselineDays });
+        const counts = countEvents(events, spikeWindow(nowMs, thresholds), medianDays(nowMs, thresholds));
+
+        expect(counts.dayCounts?.reduce((sum, count) => sum + count, 0)).toBe(counts.baselineCount);
+      }),
+    );
+  });
+
+  it("are refused beyond ten years of them", () => {
+    expect(() => medianDays(nowMs, { windowHours: 24, baselineDays: 3_651 })).toThrow(SpikeInputError);
+  });
+
+  it("stay integers that a database can hold", () => {
+    const [day] = medianDays(nowMs, { windowHours: Number.MAX_SAFE_INTEGER, baselineDays: 1 });
+
+    expect(day).toEqual({ afterMs: Number.MIN_SAFE_INTEGER, untilMs: Number.MIN_SAFE_INTEGER });
+  });
+});
+
+describe("evaluateSpike by the median", () => {
+  const base = { slug: "acme", nowMs, baseline: "median", baselineCount: 372 } as const;
+
+  it("fails where the mean is misled by the incident before: riskhosts, 2019-10-22", () => {
+    const given = { slug: "riskhosts", nowMs, currentCount: 30, baselineCount: 372 };
+    const dayCounts = [0, 283, 0, 89, 0, 0, 0];
+
+    expect(evaluateSpike(given)).toMatchObject({ severity: "ok", observed: { expectedCount: 372 / 7 } });
+    const result = evaluateSpike({ ...given, baseline: "median", dayCounts });
+    expect(result).toMatchObject({ severity: "fail", threshold: { warnAbove: 0, failAbove: 0 } });
+    expect(result.observed).toEqual({
+      currentCount: 30,
+      baselineCount: 372,
+      expectedCount: 0,
+      ratio: null,
+      day1: 0,
+      day2: 283,
+      day3: 0,
+      day4: 89,
+      day5: 0,
+      day6: 0,
+      day7: 0,
+    });
+    expect(result.findings[0]?.message).toBe(
+      "30 deaths in 24 h, 0 expected (no ratio: none were expected; median of the 7 days before: 0, 283, 0, 89, 0, 0, 0)",
+    );
+  });
+
+  const rules: readonly { rule: string; dayCounts: number[]; currentCount: number; given: object; severity: string }[] =
+    [
+      {
+        rule: "exactly the median times the multiplier is ok",
+        dayCounts: [9, 10, 90],
+        currentCount: 20,
+        given: {},
+        severity: "ok",
+      },
+      { rule: "one more is warn", dayCounts: [9, 10, 90], currentCount: 21, given: {}, severity: "warn" },
+      {
+        rule: "an even number of days: the mean of the middle two, a half exactly",
+        dayCounts: [1, 10, 11, 90],
+        currentCount: 21,
+        given: {},
+        severity: "ok",
+      },
+      { rule: "… and one more", dayCounts: [1, 10, 11, 90], currentCount: 22, given: {}, severity: "warn" },
+      {
+        rule: "1.1 is eleven tenths: 11 of 10 is not above",
+        dayCounts: [10],
+        currentCount: 11,
+        given: { warnMultiplier: 1.1 },
+        severity: "ok",
+      },
+      { rule: "minSpikeCount holds as ever", dayCounts: [0], currentCount: 9, given: {}, severity: "ok" },
+    ];
+  it.each(rules)("$rule", ({ dayCounts, currentCount, given, severity }) => {
+    const thresholds = { ...given, baselineDays: dayCounts.length };
+
+    for (const days of [dayCounts, dayCounts.toReversed()])
+      expect(evaluateSpike({ ...base, thresholds, dayCounts: days, currentCount }).severity).toBe(severity);
+  });
+
+  it("names each type's excess over its own median", () => {
+    const thresholds = { windowHours: 24, baselineDays: 3 };
+    const types = [
+      { assetType: "URL", currentCount: 20, baselineCount: 90, dayCounts: [0, 90, 0] },
+      { assetType: "IP", currentCount: 20, baselineCount: 45, dayCounts: [15, 15, 15] },
+    ];
+
+    const [first, second] = excessByAssetType(types, thresholds, "median");
+
+    expect(first).toMatchObject({ assetType: "URL", expectedCount: 0, excess: 20 });
+    expect(second).toMatchObject({ assetType: "IP", expectedCount: 15, excess: 5 });
+    expect(excessByAssetType(types, thresholds).map(({ assetType }) => assetType)).toEqual(["IP"]);
+  });
+
+  it("says only the first two weeks of a long baseline", () => {
+    const dayCounts = Array.from({ length: 30 }, (_, index) => index);
+
+    const result = evaluateSpike({ ...base, thresholds: { baselineDays: 30 }, dayCounts, currentCount: 1_000 });
+
+    expect(result.findings[0]?.message).toContain("median of the 30 days before: 0, 1, 2,");
+    expect(result.findings[0]?.message).toMatch(/12, 13 and 16 more\)$/);
+  });
+
+  const wrong: readonly [string, number[] | undefined][] = [
+    ["no days", undefined],
+    ["a day too few", [1, 2, 3, 4, 5, 6]],
+    ["a day too many", [1, 2, 3, 4, 5, 6, 7, 8]],
+    ["a day below 0", [1, 2, 3, 4, 5, 6, -1]],
+    ["half a death", [1, 2, 3, 4, 5, 6, 0.5]],
+  ];
+  it.each(wrong)("refuses %s", (_name, dayCounts) => {
+    const run = (): unknown => evaluateSpike({ ...base, currentCount: 1, ...(dayCounts && { dayCounts }) });
+
+    expect(run).toThrow(expect.objectContaining({ field: "dayCounts" }));
+  });
+});
+
+describe("evaluateSpike by the median, laws", () => {
+  it("the order of events does not matter", () => {
+    fc.assert(
+      fc.property(
+        fc
+          .array(event)
+          .chain((events) => fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length }))),
+        someThresholds,
+        ([events, shuffled], given) => {
+          expect(evaluate(shuffled, given)).toEqual(evaluate(events, given));
+        },
+      ),
+    );
+  });
+
+  it("a counted row can be split into rows of less", () => {
+    fc.assert(
+      fc.property(fc.array(event), fc.nat(50), someThresholds, (events, share, given) => {
+        const split = events.flatMap((one) => {
+          const first = Math.min(share, one.count);
+          return [
+            { ...one, count: first },
+            { ...one, count: one.count - first },
+          ];
+        });
+
+        expect(evaluate(split, given)).toEqual(evaluate(events, given));
+      }),
+    );
+  });
+
+  it("moving events and now together changes nothing", () => {
+    fc.assert(
+      fc.property(fc.array(event), fc.integer({ min: -1e12, max: 1e12 }), someThresholds, (events, shiftMs, given) => {
+        const shifted = events.map((one) => ({ ...one, atMs: one.atMs + shiftMs }));
+
+        expect(withoutTime(evaluate(shifted, given, nowMs + shiftMs))).toEqual(withoutTime(evaluate(events, given)));
+      }),
+    );
+  });
+
+  it("the scale of all counts does not matter beyond minSpikeCount", () => {
+    fc.assert(
+      fc.property(fc.array(event), fc.integer({ min: 1, max: 1_000 }), someThresholds, (events, factor, given) => {
+        const minimal = { ...given, minSpikeCount: 1 };
+        const scaled = events.map((one) => ({ ...one, count: one.count * factor }));
+
+        expect(evaluate(scaled, minimal).severity).toBe(evaluate(events, minimal).severity);
+      }),
+    );
+  });
+
+  it("more deaths in the window never make it less severe, more before never more severe", () => {
+    fc.assert(
+      fc.property(fc.array(event), fc.nat(200), fc.integer({ min: 1, max: 9 }), (events, more, day) => {
+        const before = rank[evaluate(events).severity];
+        const now = rank[evaluate([...events, { atMs: nowMs, count: more }]).severity];
+        const then = rank[evaluate([...events, { atMs: nowMs - day * 24 * hourMs, count: more }]).severity];
+
+        expect(now).toBeGreaterThanOrEqual(before);
+        expect(then).toBeLessThanOrEqual(before);
+      }),
+    );
+  });
+
+  it("one bad day, however bad, moves the expectation to a neighbouring day at most", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(100), { minLength: 7, maxLength: 7 }),
+        fc.nat(6),
+        fc.maxSafeNat(),
+        (days, bad, count) => {
+          const sorted = days.toSorted((left, right) => left - right);
+          const dayCounts = days.with(bad, count);
+
+          const { expectedCount } = evaluateSpike({
+            slug: "acme",
+            nowMs,
+            baseline: "median",
+            currentCount: 0,
+            baselineCount: 0,
+            dayCounts,
+          }).observed;
+
+          expect(expectedCount).toBeGreaterThanOrEqual(sorted[2] ?? 0);
+          expect(expectedCount).toBeLessThanOrEqual(sorted[4] ?? 0);
+        },
+      ),
+    );
+  });
+});
