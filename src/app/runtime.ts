@@ -16,6 +16,8 @@ export interface Applied {
   readonly config: Config;
   readonly targets: readonly CheckTarget[];
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
+  /** Of the configured organizations. */
+  readonly slugs: ReadonlySet<string>;
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
   readonly checkDeps: RunCheckDeps;
@@ -61,6 +63,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     config,
     targets,
     targetByKey: new Map(targets.map((target) => [targetKey(target), target])),
+    slugs: new Set(config.organizations.map(({ slug }) => slug)),
     settings: alertingSettings(config),
     receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps)),
     checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { KeyRole, StoredKey } from "../store/api-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
@@ -8,7 +8,7 @@ const keyBytes = 32;
 
 /** What is kept of a key: its SHA-256, hex. */
 export function hashKey(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
 
 /** The public name of a key, made of its hash: it tells nothing of the key, and the same key always has the same. */

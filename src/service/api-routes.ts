@@ -59,8 +59,9 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       if (identity !== null) return void identities.set(request, identity);
       return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is needed"));
     });
-    scope.addHook("onSend", async (request, reply) => {
+    scope.addHook("onSend", (request, reply, payload, done) => {
       onRequest(request.routeOptions.config.operation ?? "other", String(reply.statusCode));
+      done(null, payload);
     });
     scope.setErrorHandler((error, request, reply) => {
       // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.

@@ -152,8 +152,10 @@ function createServer(options: WebOptions): FastifyInstance {
       void sendProblem(reply, error.statusCode ?? 400, error.message);
     },
   });
-  server.addHook("onSend", async (_request, reply) => {
-    for (const [name, value] of Object.entries(securityHeaders)) if (!reply.hasHeader(name)) reply.header(name, value);
+  const headers = Object.entries(securityHeaders);
+  server.addHook("onSend", (_request, reply, payload, done) => {
+    for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
+    done(null, payload);
   });
   server.setErrorHandler(createErrorHandler(logger));
   server.setNotFoundHandler((request, reply) => {
