@@ -162,6 +162,51 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     },
     counts: null,
   };
+  const uncounted = { counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } } as const;
+  const silenceMessage = "no liveness event of any status for 93600 s, the last at 2026-01-14T10:00:00.000Z";
+  const sentinel: AlertNotice = {
+    ...firing,
+    ...uncounted,
+    check: "sentinel",
+    result: {
+      ...result,
+      id: "sentinel",
+      observed: { sentinels: 3, dead: 1, unseen: 0 },
+      threshold: { failAbove: 0 },
+      findings: [
+        {
+          kind: "sentinel",
+          ref: "acme",
+          severity: "fail",
+          message: "1 of 3 assets that are known to be alive is called dead",
+        },
+        {
+          kind: "sentinel.asset",
+          ref: "https://login.acme.example",
+          severity: "fail",
+          message: "https://login.acme.example is known to be alive and was called dead at 2026-01-15T11:58:00.000Z",
+        },
+      ],
+    },
+  };
+  const eventFlow: AlertNotice = {
+    ...firing,
+    ...uncounted,
+    check: "event-flow",
+    result: {
+      ...result,
+      id: "event-flow",
+      observed: {
+        lastEventAt: "2026-01-14T10:00:00.000Z",
+        silenceSeconds: 93_600,
+        checkedAssets: 0,
+        usualCheckedAssets: 812,
+        coverageDrop: 1,
+      },
+      threshold: { maxSilenceSeconds: 86_400, maxCoverageDrop: 0.5 },
+      findings: [{ kind: "event-flow.silence", ref: "acme", severity: "fail", message: silenceMessage }],
+    },
+  };
   const test: AlertNotice = {
     ...firing,
     id: "test-1",
@@ -190,6 +235,8 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     unknown: of([unknown]),
     recovered: of([recovered]),
     "review-queue": of([queue]),
+    sentinel: of([sentinel]),
+    "event-flow": of([eventFlow]),
     "foreign-keys": of([
       {
         ...firing,
