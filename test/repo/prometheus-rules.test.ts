@@ -47,6 +47,8 @@ describe("dashboards/rules", () => {
       "FlatlineDeadAssetSpikeFail",
       "FlatlineDeadAssetSpikeWarn",
       "FlatlineReviewQueueWaiting",
+      "FlatlineSentinelDead",
+      "FlatlineEventFlowLow",
       "FlatlineFleetSpike",
       "FlatlineCheckFailing",
       "FlatlineCheckStale",
