@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { hourMs, minuteMs } from "../base/time.ts";
 import { storedAttributes } from "./event-attributes.ts";
 import { hashId } from "./event-block.ts";
+import { noteStoreChange } from "./event-changes.ts";
 import { deadStatus } from "./event-fields.ts";
 import { directImportId, noTypeId } from "./event-writer.ts";
 import type { IngestOutcome, LivenessEvent } from "./events.ts";
@@ -25,11 +26,13 @@ export async function addEvents(
       INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${ordinal}, ${receivedAtMs})`.execute(db);
   }
   let stored = 0;
-  for (const event of events) if (await addEvent(db, event, ordinal++)) stored++;
+  const cells: number[] = [];
+  for (const event of events) if (await addEvent(db, event, ordinal++, cells)) stored++;
+  await noteStoreChange(db, { kind: "added", detail: cells });
   return { received: events.length, stored, duplicates: events.length - stored };
 }
 
-async function addEvent(db: Db, event: LivenessEvent, ordinal: number): Promise<boolean> {
+async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: number[]): Promise<boolean> {
   const { atMs, count, asset, id } = event;
   const slugId = await numberOf(db, "event_slugs", "slug_id", "slug", event.slug);
   if (id !== null && !(await claimId(db, slugId, id, ordinal, atMs))) return false;
@@ -40,7 +43,9 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number): Promise<
   const statusId = await numberOf(db, "event_statuses", "status_id", "status", event.status);
   const attributes = storedAttributes(event.attributes);
   const setId =
-    attributes === null ? null : await numberOf(db, "event_attribute_sets", "attribute_set_id", "attributes", attributes);
+    attributes === null
+      ? null
+      : await numberOf(db, "event_attribute_sets", "attribute_set_id", "attributes", attributes);
   await sql`
     INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id, attribute_set_id)
     VALUES (${slugId}, ${atMs}, ${directImportId}, ${ordinal}, ${typeId}, ${statusId}, ${count}, ${asset}, ${id}, ${setId})`.execute(
@@ -50,6 +55,7 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number): Promise<
     INSERT INTO event_extents (slug_id, import_id, first_at_ms) VALUES (${slugId}, ${directImportId}, ${atMs})
     ON CONFLICT DO UPDATE SET first_at_ms = min(first_at_ms, excluded.first_at_ms)`.execute(db);
   if (event.status !== deadStatus || count === 0) return true;
+  cells.push(slugId, Math.floor(atMs / minuteMs), typeId, count);
   for (const [table, span, spanMs] of [
     ["event_minutes", "minute", minuteMs],
     ["event_hours", "hour", hourMs],

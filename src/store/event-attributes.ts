@@ -8,11 +8,9 @@ export const mostAttributes = 16;
 const longestName = 64;
 /** Characters of one value. */
 const longestValue = 256;
+const isShort = new RegExp(`^[^]{0,${longestValue}}$`, "u");
 /** UTF-8 of the longest value. */
 export const longestValueBytes = 4 * longestValue;
-
-/** What CSV columns of attributes begin with: `attr.reason`. */
-export const attributeColumnPrefix = "attr.";
 
 /** What is wrong with the name of an attribute; null when nothing is. */
 export function attributeNameProblem(name: string): string | null {
@@ -34,8 +32,7 @@ export function attributesProblem(key: string): string | null {
   const entries = entriesOf(key);
   if (entries.length > mostAttributes) return `has more than ${mostAttributes} attributes`;
   for (const [name, value] of entries) {
-    if (value.length > longestValueBytes || [...value].length > longestValue)
-      return `attribute ${name} is longer than ${longestValue} characters`;
+    if (!isShort.test(value)) return `attribute ${name} is longer than ${longestValue} characters`;
     if (hasControlCharacter(value)) return `attribute ${name} has a control character`;
   }
   return null;

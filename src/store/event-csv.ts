@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 
-import { dayStartMs, readInstant } from "../base/instant.ts";
-import { attributeColumnPrefix, attributeNameProblem, byName, longestValueBytes } from "./event-attributes.ts";
+import { readInstant } from "../base/instant.ts";
+import { AttributeColumns, isAttributeColumn } from "./event-csv-attributes.ts";
+import { countOf, instantOf } from "./event-csv-values.ts";
 import {
   eventFields,
   excerpt,
@@ -29,14 +30,6 @@ const carriageReturn = 0x0d;
 const tab = 0x09;
 const mostFields = 64;
 
-/** A column of attributes. */
-interface AttributeColumn {
-  readonly name: string;
-  /** What comes before its value in the key of a set. */
-  readonly prefix: Buffer;
-  readonly field: number;
-}
-
 /**
  * Parses CSV as RFC 4180 has it, with a header, on bytes: 5 million rows a few seconds (measured beside store/event-import).
  * Blank lines are skipped; every other line that is not an event is a problem.
@@ -48,9 +41,7 @@ export class CsvParser implements RowParser {
   #rest: Buffer = Buffer.alloc(0);
   #line = 1;
   #columns: Readonly<Record<EventField, number>> | null = null;
-  /** In the order of their names. */
-  #attributeColumns: readonly AttributeColumn[] = [];
-  #attributesKey: Buffer = Buffer.alloc(0);
+  readonly #attributes: AttributeColumns;
   #width = 0;
   #isStopped = false;
   // Of the record at hand: where its fields begin and end, which had doubled quotes, and what bytes it has.
@@ -65,6 +56,7 @@ export class CsvParser implements RowParser {
 
   constructor(names: EventNames, sink: RowSink) {
     this.#names = names;
+    this.#attributes = new AttributeColumns(names.attributes);
     this.#sink = sink;
   }
 
@@ -222,15 +214,11 @@ export class CsvParser implements RowParser {
       id: -1,
       count: -1,
     };
-    const attributes: AttributeColumn[] = [];
     for (let field = 0; field < this.#fields; field++) {
       const name = this.#text(bytes, field);
-      if (name.startsWith(attributeColumnPrefix)) {
-        const attribute = name.slice(attributeColumnPrefix.length);
-        const problem = attributeNameProblem(attribute);
-        if (problem !== null) return this.#stop(`column ${excerpt(name)}: ${problem}`);
-        if (attributes.some((known) => known.name === attribute)) return this.#stop(`column ${name} is there twice`);
-        attributes.push({ name: attribute, prefix: Buffer.from(`${attribute}\n`), field });
+      if (isAttributeColumn(name)) {
+        const problem = this.#attributes.add(name, field);
+        if (problem !== null) return this.#stop(problem);
         continue;
       }
       if (!isEventField(name))
@@ -240,9 +228,6 @@ export class CsvParser implements RowParser {
     }
     for (const name of ["at", "slug"] as const) if (columns[name] < 0) return this.#stop(`column ${name} is missing`);
     this.#columns = columns;
-    this.#attributeColumns = attributes.toSorted((left, right) => byName([left.name, 0], [right.name, 0]));
-    const longestKey = attributes.reduce((sum, { prefix }) => sum + prefix.length + longestValueBytes + 1, 0);
-    this.#attributesKey = Buffer.alloc(longestKey);
     this.#width = this.#fields;
   }
 
@@ -288,8 +273,8 @@ export class CsvParser implements RowParser {
     }
 
     row.attributes = -1;
-    if (this.#attributeColumns.length > 0) {
-      const attributes = this.#attributes(bytes);
+    if (!this.#attributes.isEmpty) {
+      const attributes = this.#attributes.read(bytes, starts, ends);
       if (typeof attributes === "string") return attributes;
       row.attributes = attributes;
     }
@@ -315,27 +300,6 @@ export class CsvParser implements RowParser {
     return null;
   }
 
-  /** Index of the record's attributes, -1 without any; or what is wrong with them. */
-  #attributes(bytes: Buffer): number | string {
-    const key = this.#attributesKey;
-    let length = 0;
-    for (const { name, prefix, field } of this.#attributeColumns) {
-      const start = this.#starts[field] ?? 0;
-      const end = this.#ends[field] ?? 0;
-      if (start === end) continue;
-      if (end - start > longestValueBytes) return `attribute ${name} is too long`;
-      // A line break would part the key at the wrong place.
-      if (this.#hasBreaks && bytes.subarray(start, end).includes(lineFeed))
-        return `attribute ${name} has a control character`;
-      length += prefix.copy(key, length);
-      length += bytes.copy(key, length, start, end);
-      key[length++] = lineFeed;
-    }
-    if (length === 0) return -1;
-    const index = this.#names.attributes.indexOf(key, 0, length);
-    return index instanceof FieldProblem ? index.reason : index;
-  }
-
   #text(bytes: Buffer, field: number): string {
     return bytes.toString("utf8", this.#starts[field], this.#ends[field]);
   }
@@ -345,42 +309,4 @@ export class CsvParser implements RowParser {
     this.#sink.problem(this.#line, reason);
     this.#isStopped = true;
   }
-}
-
-/** The usual form, `YYYY-MM-DDTHH:MM:SS[.mmm]Z`, read from bytes; NaN for every other, which readInstant decides on. */
-function instantOf(bytes: Buffer, start: number, end: number): number {
-  const length = end - start;
-  if ((length !== 20 && length !== 24) || bytes[end - 1] !== 0x5a || bytes[start + 10] !== 0x54) return Number.NaN;
-  if (
-    bytes[start + 4] !== 0x2d ||
-    bytes[start + 7] !== 0x2d ||
-    bytes[start + 13] !== 0x3a ||
-    bytes[start + 16] !== 0x3a
-  )
-    return Number.NaN;
-  const ms = length === 20 ? 0 : bytes[start + 19] === 0x2e ? digits(bytes, start + 20, 3) : Number.NaN;
-  const hour = digits(bytes, start + 11, 2);
-  const minute = digits(bytes, start + 14, 2);
-  const second = digits(bytes, start + 17, 2);
-  const year = digits(bytes, start, 4);
-  if (!(hour <= 23 && minute <= 59 && second <= 59 && year >= 1970)) return Number.NaN;
-  const dayMs = dayStartMs(year, digits(bytes, start + 5, 2), digits(bytes, start + 8, 2));
-  return dayMs + ((hour * 60 + minute) * 60 + second) * 1_000 + ms;
-}
-
-function countOf(bytes: Buffer, start: number, end: number): number {
-  if (end - start > 10) return -1;
-  const count = digits(bytes, start, end - start);
-  return count <= largestCount ? count : -1;
-}
-
-/** The number that `length` decimal digits write; NaN when one is none. */
-function digits(bytes: Buffer, start: number, length: number): number {
-  let value = 0;
-  for (let at = start; at < start + length; at++) {
-    const digit = (bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return Number.NaN;
-    value = value * 10 + digit;
-  }
-  return value;
 }

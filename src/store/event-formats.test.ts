@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { death, toCsv, toNdjson } from "../../test/support/event-store.ts";
+import { attributesJson } from "./event-attributes.ts";
 import { CsvParser } from "./event-csv.ts";
 import { hasControlCharacter } from "./event-fields.ts";
 import { NdjsonParser, readJsonArray } from "./event-json.ts";
@@ -29,6 +30,9 @@ function createSink(): { readonly names: EventNames; readonly sink: RowSink; rea
         status: names.statuses.names[row.status] ?? "?",
         id: text(row, row.idStart, row.idEnd),
         count: row.count,
+        ...(row.attributes < 0
+          ? {}
+          : { attributes: JSON.parse(attributesJson(names.attributes.names[row.attributes] ?? "")) }),
       }),
     problem: (line, reason) => reading.problems.push(`${line}: ${reason}`),
   };
@@ -269,6 +273,71 @@ const event: fc.Arbitrary<LivenessEvent> = fc.record({
   status: fc.stringMatching(/^[A-Za-z0-9_]{1,64}$/),
   id: fc.option(text.filter((value) => value !== "")),
   count: fc.integer({ min: 0, max: 1_000_000_000 }),
+});
+
+const longText = "é".repeat(256);
+
+describe("attributes that are read", () => {
+  it("none in an empty cell", () => {
+    expect(read(`at,slug,attr.reason\n${at},acme,\n`, "csv").events).toEqual([death(atMs, "acme")]);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["one", { reason: "tls_handshake" }],
+    ["several, in the order of their names", { checker: "dns-2", reason: "time,out", region: 'eu "west"' }],
+    ["the longest value", { reason: longText }],
+    ["the longest name", { [`a${"_9".repeat(31)}b`]: "x" }],
+    ["sixteen", Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`a${index}`, "x"]))],
+  ])("%s, the same from CSV, NDJSON and JSON", (_, attributes) => {
+    const expected = [death(atMs, "acme", { attributes })];
+    const names = Object.keys(attributes).toReversed();
+    const cells = names.map((name) => `"${(attributes[name] ?? "").replaceAll('"', '""')}"`);
+    const csv = `at,${names.map((name) => `attr.${name}`).join(",")},slug\n${at},${cells.join(",")},acme\n`;
+    const json = JSON.stringify({ at, slug: "acme", attributes: { ...attributes, absent: null } });
+
+    expect(read(csv, "csv")).toEqual({ events: expected, problems: [] });
+    expect(read(json, "ndjson")).toEqual({ events: expected, problems: [] });
+    expect(readArray(`[${json}]`)).toEqual({ events: expected, problems: [] });
+  });
+
+  it.each([
+    ["null", null],
+    ["none", {}],
+  ])("%s: an event without attributes", (_, attributes) => {
+    expect(read(JSON.stringify({ at, slug: "acme", attributes }), "ndjson").events).toEqual([death(atMs, "acme")]);
+  });
+});
+
+describe("attributes that are refused", () => {
+  it.each<[string, unknown, string]>([
+    ["a text", "x", 'attributes "x" is not an object'],
+    ["a list", ["x"], 'attributes ["x"] is not an object'],
+    ["a number", { port: 443 }, "attribute port 443 is not a string"],
+    ["a boolean", { tls: true }, "attribute tls true is not a string"],
+    ["an upper-case name", { Reason: "x" }, 'attribute "Reason" is not a lower-case name'],
+    ["a name that begins with a digit", { "9a": "x" }, 'attribute "9a" is not a lower-case name'],
+    ["a name of 65 characters", { ["a".repeat(65)]: "x" }, "is not a lower-case name of 1 to 64"],
+    ["an empty value", { reason: "" }, "attribute reason is empty"],
+    ["a value of 257 characters", { reason: `${longText}a` }, "attribute reason is longer than 256 characters"],
+    ["a line break", { reason: "a\nb" }, "attribute reason has a control character"],
+    ["a tab", { reason: "a\tb" }, "attribute reason has a control character"],
+    ["seventeen", Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`a${i}`, "x"])), "more than 16 attributes"],
+  ])("%s", (_, attributes, reason) => {
+    const { events, problems } = read(JSON.stringify({ at, slug: "acme", attributes }), "ndjson");
+
+    expect(events).toEqual([]);
+    expect(problems).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it.each([
+    ["an upper-case column", `at,slug,attr.Reason\n`, 'column "attr.Reason": attribute "Reason" is not a lower-case'],
+    ["a column without a name", `at,slug,attr.\n`, 'column "attr.": attribute ""'],
+    ["a column twice", `at,slug,attr.a,attr.a\n`, "column attr.a is there twice"],
+    ["a line break in a cell", `at,slug,attr.a\n${at},acme,"x\ny"\n`, "attribute a has a control character"],
+    ["a cell that is too long", `at,slug,attr.a\n${at},acme,${"x".repeat(2_000)}\n`, "attribute a is longer than 256"],
+  ])("%s", (_, content, reason) => {
+    expect(read(content, "csv").problems).toEqual([expect.stringContaining(reason)]);
+  });
 });
 
 describe("any events, written and read again, wherever the chunks are cut", () => {

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import type { IngestedStatus } from "./event-writer.ts";
+import type { IngestedStatus } from "./event-tally.ts";
 import type { IngestOutcome } from "./events.ts";
 
 /** What a post of events has come to; `stored` rows by status are for flatline_events_ingested_total. */

@@ -9,7 +9,8 @@ import { inputOfBody } from "./event-input.ts";
 import { Pace } from "./event-pace.ts";
 import { removeBrokenImports } from "./event-staging.ts";
 import { stageEvents } from "./event-stage.ts";
-import { createTally, EventWriter } from "./event-writer.ts";
+import { createTally } from "./event-tally.ts";
+import { EventWriter } from "./event-writer.ts";
 
 export interface EventPostsOptions {
   readonly db: DatabaseSync;

@@ -3,11 +3,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { EventBlock } from "./event-block.ts";
+import { noteChange } from "./event-changes.ts";
 import type { CheckedInputs } from "./event-check.ts";
 import { mostInputBytes, readInput, type EventInput } from "./event-input.ts";
 import { inTransaction, type Pace } from "./event-pace.ts";
 import { abandon, beginStaging, publish, removeImport } from "./event-staging.ts";
-import { createTally, directImportId, type EventWriter, type NameIds, type WriteTally } from "./event-writer.ts";
+import { noNameIds, resolveNames, type NameIds } from "./event-name-ids.ts";
+import { createTally, type WriteTally } from "./event-tally.ts";
+import { directImportId, type EventWriter } from "./event-writer.ts";
 
 export interface StageOptions {
   readonly db: DatabaseSync;
@@ -48,14 +51,16 @@ async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
   while ((await reading.next()).done !== true);
   block.sort();
   inTransaction(db, options.databasePath, () => {
-    const ids = noIds();
+    const ids = noNameIds();
     const last = db.prepare(
       `UPDATE event_imports SET next_ordinal = next_ordinal + ? WHERE import_id = ? RETURNING next_ordinal`,
     );
     block.firstOrdinal = Number(last.get(block.rows, directImportId)?.["next_ordinal"]) - block.rows;
     noteReceipt(db, block, options.clock.nowMs());
-    drain(writer.names(checked.names, ids));
-    drain(writer.block(block, directImportId, checked.names, ids, tally));
+    drain(resolveNames(db, checked.names, ids));
+    const cells: number[] = [];
+    drain(writer.block(block, directImportId, checked.names, ids, tally, cells));
+    noteChange(db, { kind: "added", detail: cells });
     drain(writer.extents(shifted(options), directImportId, ids));
     options.onPublish(directImportId, tally);
   });
@@ -68,9 +73,9 @@ async function storeStaged(options: StageOptions): Promise<WriteTally> {
   const tally = createTally();
   const staging = beginStaging(db, databasePath, clock.nowMs());
   try {
-    const ids = noIds();
+    const ids = noNameIds();
     const assertOurs = (): void => staging.assertOurs();
-    await pace.run(writer.names(checked.names, ids), assertOurs);
+    await pace.run(resolveNames(db, checked.names, ids), assertOurs);
     await writeBlocks(options, ids, staging.importId, tally, assertOurs);
     await pace.run(writer.extents(shifted(options), staging.importId, ids), assertOurs);
     await publish(db, pace, staging, {
@@ -183,10 +188,6 @@ async function* readAgain(options: StageOptions, block: () => EventBlock, tally:
 
 function shifted({ checked, shiftMs }: StageOptions): number[] {
   return checked.slugFirstAtMs.map((atMs) => atMs + shiftMs);
-}
-
-function noIds(): NameIds {
-  return { slugs: [], assetTypes: [], statuses: [], attributes: [] };
 }
 
 /** When posted rows came in; of an import that is when it was published. */

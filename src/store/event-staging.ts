@@ -2,8 +2,10 @@ import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 import { FlatlineError } from "../base/errors.ts";
+import { noteChange } from "./event-changes.ts";
 import { inTransaction, type Pace } from "./event-pace.ts";
-import { deadStatusId, ingestedStatus, unpublishedSql, type WriteTally } from "./event-writer.ts";
+import { ingestedStatus, type WriteTally } from "./event-tally.ts";
+import { deadStatusId, unpublishedSql } from "./event-writer.ts";
 
 /** An import whose rows count for nothing yet. */
 export interface Staging {
@@ -174,6 +176,7 @@ export async function publish(
       options.nowMs(),
       importId,
     );
+    noteChange(db, { kind: "published", detail: [importId] });
   };
   await pace.run(work(), () => staging.assertOurs());
   await pace.run(

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-import { attributesJson } from "./event-attributes.ts";
 import { BatchInsert, BatchLookup } from "./event-batch.ts";
 import type { EventBlock } from "./event-block.ts";
-import type { NameTable } from "./event-fields.ts";
+import type { NameIds } from "./event-name-ids.ts";
 import { deadStatusIndex, type EventNames } from "./event-rows.ts";
+import { ingestedStatus, type WriteTally } from "./event-tally.ts";
 
 /** The id of DETECTED_AS_DEAD in event_statuses, as the migration wrote it. */
 export const deadStatusId = 1;
@@ -12,33 +12,6 @@ export const deadStatusId = 1;
 export const noTypeId = 0;
 /** The import that posted events belong to: it is always published. */
 export const directImportId = 0;
-
-/** Names of an import as the store numbers them, by their index in EventNames. */
-export interface NameIds {
-  readonly slugs: number[];
-  readonly assetTypes: number[];
-  readonly statuses: number[];
-  readonly attributes: number[];
-}
-
-/** What has come of an import's events. */
-export interface WriteTally {
-  duplicates: number;
-  /** Stored rows by status, for the metric. */
-  readonly stored: Record<IngestedStatus, number>;
-}
-
-/** Label values of flatline_events_ingested_total (CONTRACT 6). */
-export const ingestedStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] as const;
-export type IngestedStatus = (typeof ingestedStatuses)[number];
-
-export function createTally(): WriteTally {
-  return { duplicates: 0, stored: { DETECTED_AS_DEAD: 0, DETECTED_AS_ALIVE: 0, other: 0 } };
-}
-
-export function ingestedStatus(status: string): IngestedStatus {
-  return ingestedStatuses.find((known) => known === status) ?? "other";
-}
 
 // Rows between two looks at the clock: some 0.3 ms.
 const rowsAStep = 64;
@@ -48,7 +21,6 @@ const rowsAStep = 64;
  * the transaction between any two steps; all state that matters is in the store or the block.
  */
 export class EventWriter {
-  readonly #db: DatabaseSync;
   readonly #events: BatchInsert;
   /** Those with attributes: the others do not pay for them. */
   readonly #attributed: BatchInsert;
@@ -62,7 +34,6 @@ export class EventWriter {
   readonly #unpublished: StatementSync;
 
   constructor(db: DatabaseSync) {
-    this.#db = db;
     this.#events = new BatchInsert(
       db,
       9,
@@ -122,28 +93,23 @@ export class EventWriter {
     this.#sameHash.discard();
   }
 
-  /** Numbers of the names that are new since the last call. */
-  *names(names: EventNames, ids: NameIds): Generator<void> {
-    yield* this.#resolve("event_slugs", "slug_id", "slug", names.slugs, ids.slugs);
-    yield* this.#resolve("event_asset_types", "type_id", "asset_type", names.assetTypes, ids.assetTypes);
-    yield* this.#resolve("event_statuses", "status_id", "status", names.statuses, ids.statuses);
-    yield* this.#resolve(
-      "event_attribute_sets",
-      "attribute_set_id",
-      "attributes",
-      names.attributes,
-      ids.attributes,
-      attributesJson,
-    );
-  }
-
-  /** Writes a block's events, ids and rollups under an import, without those whose id is stored already. */
-  *block(block: EventBlock, importId: number, names: EventNames, ids: NameIds, tally: WriteTally): Generator<void> {
+  /**
+   * Writes a block's events, ids and rollups under an import, without those whose id is stored already. What is added to
+   * event_minutes is noted in `cells` too: slug_id, minute, type_id, deaths.
+   */
+  *block(
+    block: EventBlock,
+    importId: number,
+    names: EventNames,
+    ids: NameIds,
+    tally: WriteTally,
+    cells: number[] | null = null,
+  ): Generator<void> {
     yield* this.#blockIds(block, importId, ids, tally);
     const order = block.rowsByTime();
     yield* this.#blockEvents(block, order, importId, names, ids, tally);
-    yield* this.#blockRollup(this.#minutes, 60_000, block, order, importId, ids);
-    yield* this.#blockRollup(this.#hours, 3_600_000, block, order, importId, ids);
+    yield* this.#blockRollup(this.#minutes, 60_000, block, order, importId, ids, cells);
+    yield* this.#blockRollup(this.#hours, 3_600_000, block, order, importId, ids, null);
   }
 
   /** Notes each slug's first event, by its index in EventNames; Infinity: none. */
@@ -156,23 +122,6 @@ export class EventWriter {
       if (slug % rowsAStep === 0) yield;
     }
     this.#extents.flush();
-  }
-
-  *#resolve(
-    table: string,
-    key: string,
-    column: string,
-    names: NameTable,
-    ids: number[],
-    storedAs: (name: string) => string = (name) => name,
-  ): Generator<void> {
-    const known = this.#db.prepare(`SELECT ${key} AS id FROM ${table} WHERE ${column} = ?`);
-    const added = this.#db.prepare(`INSERT INTO ${table} (${column}) VALUES (?) RETURNING ${key} AS id`);
-    for (let index = ids.length; index < names.names.length; index++) {
-      const name = storedAs(names.names[index] ?? "");
-      ids[index] = Number((known.get(name) ?? added.get(name))?.["id"]);
-      if (index % rowsAStep === 0) yield;
-    }
   }
 
   *#blockIds(block: EventBlock, importId: number, ids: NameIds, tally: WriteTally): Generator<void> {
@@ -300,6 +249,7 @@ export class EventWriter {
     order: Int32Array,
     importId: number,
     ids: NameIds,
+    cells: number[] | null,
   ): Generator<void> {
     const { slug: slugs, status, isDropped, at, assetType, count } = block;
     // Types of the span at hand with their deaths: nearly always a handful, for which a Map is slower than looking.
@@ -309,11 +259,14 @@ export class EventWriter {
     let span = -1;
     const write = (): void => {
       for (const [index, type] of types.entries()) {
-        table.put(ids.slugs[slug] ?? 0);
+        const slugId = ids.slugs[slug] ?? 0;
+        const typeId = type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId);
+        table.put(slugId);
         table.put(span);
-        table.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
+        table.put(typeId);
         table.put(importId);
         table.put(deaths[index] ?? 0);
+        cells?.push(slugId, span, typeId, deaths[index] ?? 0);
       }
       types.length = 0;
       deaths.length = 0;
