@@ -3,20 +3,27 @@ import { hourMs } from "../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.ts";
 import { addEvents } from "./event-adding.ts";
 import { hashId } from "./event-block.ts";
+import { noteStoreChange } from "./event-changes.ts";
 import { splitInterval, type Span } from "./event-spans.ts";
+import type { EventSums } from "./event-sums.ts";
 import { deadStatusId, unpublishedSql } from "./event-writer.ts";
-import type { AssetTypeCounts, EventStore } from "./events.ts";
+import type { AssetTypeCounts, CountQuery, EventStore } from "./events.ts";
 import type { Db } from "./schema.ts";
 
 // Plain SQL, compiled once: a fleet of a thousand organizations asks for its counts every few minutes, and building this
 // query anew costs more than running it.
 
-/** Liveness events over their tables and rollups (CONTRACT 2 and 10). */
-export function createEventStore(db: Db): EventStore {
-  const counts = createCounts(db);
+/**
+ * Liveness events over their tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them,
+ * as within a transaction, the database answers everything.
+ */
+export function createEventStore(db: Db, sums: EventSums | null = null): EventStore {
+  const countsInSql = createCounts(db);
+  const deaths = createDeaths(countsInSql, sums);
   return {
-    counts,
-    deaths: (queries) => Promise.all(queries.map((query) => deathsOf(query, counts))),
+    sums,
+    counts: (query) => (sums === null ? countsInSql(query) : countsOf(query, deaths)),
+    deaths,
     firstEventAtMs: async (slug) => {
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;
@@ -41,7 +48,14 @@ function createCounts(db: Db): EventStore["counts"] {
   };
 }
 
-async function deathsOf({ slug, intervals }: DeathsQuery, counts: EventStore["counts"]): Promise<AssetTypeDeaths[]> {
+function createDeaths(counts: EventStore["counts"], sums: EventSums | null): EventStore["deaths"] {
+  return async (queries) => {
+    const known = sums === null ? [] : await sums.deaths(queries);
+    return Promise.all(queries.map(async (query, index) => known[index] ?? (await deathsInSql(query, counts))));
+  };
+}
+
+async function deathsInSql({ slug, intervals }: DeathsQuery, counts: EventStore["counts"]): Promise<AssetTypeDeaths[]> {
   const byType = new Map<string | null, number[]>();
   for (const [index, { afterMs, untilMs }] of intervals.entries()) {
     const rows = await counts({ slug, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs });
@@ -52,6 +66,22 @@ async function deathsOf({ slug, intervals }: DeathsQuery, counts: EventStore["co
     }
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
+}
+
+async function countsOf(
+  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
+  deaths: EventStore["deaths"],
+): Promise<AssetTypeCounts[]> {
+  const intervals = [
+    { afterMs: windowStartMs, untilMs: endMs },
+    { afterMs: baselineStartMs, untilMs: windowStartMs },
+  ];
+  const [byType = []] = await deaths([{ slug, intervals }]);
+  return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
+    assetType,
+    currentCount,
+    baselineCount,
+  }));
 }
 
 async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
@@ -124,6 +154,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   }
   const minutes = await deleteSpans(db, "event_minutes", "minute", endHour * 60, maxRows);
   const hours = await deleteSpans(db, "event_hours", "hour", endHour, maxRows);
+  if (old.length > 0 || minutes > 0) await noteStoreChange(db, { kind: "pruned", detail: [endHour * 60] });
   const hasMore = old.length === maxRows || minutes === maxRows || hours === maxRows;
   if (!hasMore) {
     await read(db, emptyExtentsSql, [endHour * hourMs]);

@@ -1,4 +1,5 @@
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
+import type { EventSums } from "./event-sums.ts";
 
 /** One liveness event as it is stored (CONTRACT 10). */
 export interface LivenessEvent {
@@ -38,6 +39,8 @@ export interface IngestOutcome {
 }
 
 export interface EventStore extends LivenessCounts {
+  /** Running sums of the deaths in memory; null where the database answers everything. */
+  readonly sums: Pick<EventSums, "loaded" | "size"> | null;
   /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
   counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
   /** Slugs that have events. */

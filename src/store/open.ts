@@ -2,8 +2,9 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
+import { createSystemClock, type Clock } from "../base/time.ts";
 import { createAlertStore } from "./alert-table.ts";
+import { EventSums } from "./event-sums.ts";
 import { createEventStore } from "./event-table.ts";
 import { createLivenessStore } from "./liveness-table.ts";
 import { createMetaStore } from "./meta.ts";
@@ -91,8 +92,10 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): Store {
+  // What is loaded in the background takes the machine's time, whatever the clock of a test says.
+  const sums = new EventSums({ databasePath: path, clock: createSystemClock() });
   return {
-    ...createParts(db),
+    ...createParts(db, sums),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
     bytes: async () => {
       const pages = await sql<{ bytes: number }>`
@@ -101,13 +104,17 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
     // In line behind a transaction that is under way: it must end as a whole.
-    close: () => db.connection().execute(() => dialect.close()),
+    close: () =>
+      db.connection().execute(async () => {
+        await sums.close();
+        await dialect.close();
+      }),
   };
 }
 
-function createParts(db: Db): StoreParts {
+function createParts(db: Db, sums: EventSums | null = null): StoreParts {
   return {
-    events: createEventStore(db),
+    events: createEventStore(db, sums),
     liveness: createLivenessStore(db),
     schedule: createScheduleStore(db),
     verdicts: createVerdictStore(db),

@@ -5,6 +5,7 @@ import * as checks from "./0002-checks.ts";
 import * as notices from "./0003-notices.ts";
 import * as platform from "./0004-platform.ts";
 import * as eventEvidence from "./0005-event-evidence.ts";
+import * as eventChanges from "./0006-event-changes.ts";
 
 interface Migration {
   readonly name: string;
@@ -18,6 +19,7 @@ const migrations: readonly Migration[] = [
   { name: "notices", ...notices },
   { name: "platform", ...platform },
   { name: "event-evidence", ...eventEvidence },
+  { name: "event-changes", ...eventChanges },
 ];
 
 /** The schema version that this program writes. */
