@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { RunOptions } from "./benchmark.ts";
+import { startChild } from "./child.ts";
+import { cpuSecondsOf } from "./process-cpu.ts";
+
+export interface BenchDaemon {
+  readonly pid: number;
+  readonly folder: string;
+  readonly url: string;
+  /** Runs that were recorded so far, by what they gave. */
+  runs(): Promise<Readonly<Record<string, number>>>;
+  stop(): Promise<void>;
+}
+
+export interface BenchDaemonOptions {
+  /** flatline.yaml, but for `server` and `storage`. */
+  readonly config: string;
+  /** Called with the folder before the start, to fill the store `flatline.db`. */
+  readonly prepare?: (folder: string) => Promise<void>;
+}
+
+const readyWithinMs = 60_000;
+// Until the hot functions are compiled and every organization has run once.
+const warmUpMs = 4_000;
+const durationMs = 5_000;
+
+/** The real daemon, `flatline run`, in a process and a temporary folder of its own. */
+export async function startDaemon({ config, prepare }: BenchDaemonOptions): Promise<BenchDaemon> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const yaml = `${config}\nserver: { listen: "127.0.0.1:${port}" }\nstorage: { path: flatline.db }\nlog: { level: warn }\n`;
+  await writeFile(join(folder, "flatline.yaml"), yaml);
+  await prepare?.(folder);
+  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+  const nodeOptions = (process.env["BENCH_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== "");
+  const child = startChild(process.execPath, [...nodeOptions, main, "run", "-c", "flatline.yaml"], { cwd: folder });
+  const stop = async (): Promise<void> => {
+    await child.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    pid: child.pid,
+    folder,
+    url,
+    runs: async () => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const counts: Record<string, number> = {};
+      for (const [, outcome = "", count] of text.matchAll(
+        /^flatline_check_runs_total\{[^}]*outcome="(\w+)"\} (\d+)$/gm,
+      ))
+        counts[outcome] = (counts[outcome] ?? 0) + Number(count);
+      return counts;
+    },
+    stop,
+  };
+}
+
+/** One repetition with a daemon of its own: recorded checks a CPU second. A run without a result is an error. */
+export async function measureDaemon({
+  quick,
+  ...options
+}: BenchDaemonOptions & RunOptions): Promise<{ checks: number }> {
+  const daemon = await startDaemon(options);
+  try {
+    await sleepMs(quick ? 500 : warmUpMs);
+    const before = await daemon.runs();
+    const cpuBefore = cpuSecondsOf(daemon.pid);
+    await sleepMs(quick ? 1_500 : durationMs);
+    const cpuSeconds = cpuSecondsOf(daemon.pid) - cpuBefore;
+    const after = await daemon.runs();
+    if ((after["error"] ?? 0) > 0) throw new Error(`${after["error"]} runs gave no result`);
+    return { checks: (sum(after) - sum(before)) / cpuSeconds };
+  } finally {
+    await daemon.stop();
+  }
+}
+
+export function sleepMs(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, delayMs));
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/** Organizations that are all due each second: more than can be done, so that there is always work. */
+export function everySecond(count: number): string {
+  const slugs = Array.from({ length: count }, (_, index) => `  - org-${index}`);
+  return ['defaults: { schedule: "* * * * * *" }', "organizations:", ...slugs].join("\n");
+}
+
+/** A port of 127.0.0.1 that nobody has just now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (const startedAtMs = performance.now(); performance.now() - startedAtMs < readyWithinMs;) {
+    const response = await fetch(`${url}/-/ready`).catch(() => null);
+    await response?.body?.cancel();
+    if (response?.status === 200) return;
+    await sleepMs(50);
+  }
+  throw new Error(`${url} was not ready in time`);
+}
