@@ -1,33 +1,31 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import { checkNames, type CheckReport } from "../contract/report.ts";
+import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts.ts";
-import type { ClaimedRun } from "../store/schedule.ts";
+import type { CheckState, FinishedRun } from "../store/schedule.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { runTimeMs } from "./run-time.ts";
-import type { AlertingSettings } from "./settings.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./transition.ts";
 
-/** What a finished run hands over to be made durable. */
-export interface RecordRequest {
-  readonly run: ClaimedRun;
-  /** Holder of the run's lease. */
-  readonly owner: string;
-  readonly report: CheckReport;
-  readonly nextDueAtMs: number;
-}
+/** What a finished run hands over to be made durable; `owner` holds the run's lease. */
+export type RecordRequest = FinishedRun;
 
 export interface Recorded {
-  /** False: the lease was lost to somebody else, and nothing was written. */
-  readonly recorded: boolean;
+  /** As it is stored now; null: the lease was lost to somebody else, and nothing was written. */
+  readonly state: CheckState | null;
   /** What changed, in order; receivers are told of it by the notifier. */
   readonly changes: readonly TransitionChange[];
 }
 
-/** Makes runs durable, with everything that follows from them; one transaction each (CONTRACT 7). */
+/** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
-  /** Schedule, verdict history, alert states, their history and the changes to be told: all of it is stored, or none. */
+  /**
+   * Schedule, verdict history, alert states, their history and the changes to be told: all of it is stored, or none. Runs
+   * that end together share a transaction.
+   */
   record(request: RecordRequest): Promise<Recorded>;
   /**
    * Ends the alerts of what the settings no longer name, and forgets what receivers that are gone were told; call it at the
@@ -79,27 +77,40 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (step.changes.length > 0) options.onChange(isUrgent);
   }
 
-  async function record({ run, owner, report, nextDueAtMs }: RecordRequest): Promise<Recorded> {
-    const { check, slug } = run;
-    const target = options.settings().targetOf(check, slug);
-    const step = await store.transaction(async (parts) => {
-      if (!(await parts.schedule.complete({ run, owner, report, nextDueAtMs }))) return null;
-      await parts.verdicts.append(report);
-      // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-      if (target === null) return nothing;
-      const states = await parts.alerts.live(check, slug);
-      const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
-      const step = transition({ states, report: counted, policy: target.policy, newId });
-      await write(parts, step, report, target);
-      return step;
+  /** The runs of one transaction; nothing is told before it has ended. */
+  async function recordAll(requests: readonly RecordRequest[]): Promise<Recorded[]> {
+    const targets = requests.map(({ run }) => options.settings().targetOf(run.check, run.slug));
+    const done = await store.transaction(async (parts) => {
+      const states = await parts.schedule.completeAll(requests);
+      const reports = requests.flatMap(({ report }, index) => (isPresent(states[index]) ? [report] : []));
+      await parts.verdicts.appendAll(reports);
+      const live = Map.groupBy(await parts.alerts.liveOf(reports), keyOf);
+      const steps: Transition[] = [];
+      for (const [index, request] of requests.entries()) {
+        const target = targets[index];
+        // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
+        const isToDecide = isPresent(states[index]) && isPresent(target);
+        const step = isToDecide ? decide(request, target, live.get(keyOf(request.run)) ?? []) : nothing;
+        if (isToDecide) await write(parts, step, request.report, target);
+        steps.push(step);
+      }
+      return { states, steps };
     });
-    if (step === null) {
-      logger.warn({ check, slug }, "run finished after its lease was lost");
-      return { recorded: false, changes: [] };
-    }
-    announce(step, target?.isDrill === true);
-    return { recorded: true, changes: step.changes };
+    return requests.map(({ run }, index) => {
+      const state = done.states[index] ?? null;
+      const step = done.steps[index] ?? nothing;
+      if (state === null) logger.warn({ check: run.check, slug: run.slug }, "run finished after its lease was lost");
+      announce(step, targets[index]?.isDrill === true);
+      return { state, changes: step.changes };
+    });
   }
+
+  function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
+    const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
+    return transition({ states, report: counted, policy: target.policy, newId });
+  }
+
+  const record = createGroupCommit({ commit: recordAll, keyOf: ({ run }: RecordRequest) => keyOf(run) });
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -130,6 +141,14 @@ function removalReason(settings: AlertingSettings, state: AlertState): "organiza
   return checkNames.some((check) => settings.targetOf(check, state.slug) !== null)
     ? "check_removed"
     : "organization_removed";
+}
+
+function keyOf({ check, slug }: { readonly check: CheckName; readonly slug: string }): string {
+  return `${check} ${slug}`;
+}
+
+function isPresent<Value>(value: Value | null | undefined): value is Value {
+  return value !== null && value !== undefined;
 }
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };

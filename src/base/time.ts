@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 
 /** The only way to the time. Tests pass a virtual one (test/support/virtual-clock.ts). */
 export interface Clock {
@@ -10,6 +10,11 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /** An AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the process alive. */
   timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
+}
+
+/** Resolves when what is there to be read from sockets and files has been handled; takes no time. */
+export function eventLoopTurn(): Promise<void> {
+  return turn();
 }
 
 // setTimeout takes a signed 32-bit delay: longer ones fire at once.

@@ -22,10 +22,10 @@ export interface SchedulerOptions {
   /** Answers what the check gave; must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
   /**
-   * Makes a finished run durable in one transaction with all that follows from it (alerting/record.ts); `recorded` is false
+   * Makes a finished run durable in one transaction with all that follows from it (alerting/record.ts); `state` is null
    * when the lease was lost: then nothing was written, because the run is somebody else's now.
    */
-  readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "recorded">>;
+  readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "state">>;
   /** Called after a run was recorded, with the state as it is stored now. */
   readonly onRecorded: (state: CheckState) => void;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
@@ -156,7 +156,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function renew(): Promise<void> {
     if (underWay.size === 0 || clock.monotonicMs() - renewedAtMs < renewEveryMs) return;
     const runs = [...underWay.values()].map(({ run }) => run);
-    await store.renewLeases({ runs, owner, leaseUntilMs: clock.nowMs() + leaseMs });
+    const nowMs = clock.nowMs();
+    await store.renewLeases({ runs, owner, nowMs, leaseUntilMs: nowMs + leaseMs });
     renewedAtMs = clock.monotonicMs();
   }
 
@@ -231,24 +232,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { dueAtMs } = started.run;
     const ended = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs: clock.nowMs(), isScheduled };
     const request = { run: started.run, owner, report, nextDueAtMs: dueAgainAtMs(ended) };
-    const { recorded } = await options.record(request);
-    if (!recorded) return report;
+    const { state } = await options.record(request);
+    if (state === null) return report;
     const skipped = skippedTicks(ended);
     if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
     if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);
     metrics.checkRan(report, durationSeconds);
     logRun(report, durationSeconds, skipped);
-    await announce(check, slug);
+    options.onRecorded(state);
     return report;
-  }
-
-  async function announce(check: CheckName, slug: string): Promise<void> {
-    try {
-      const state = await store.state(check, slug);
-      if (state !== null) options.onRecorded(state);
-    } catch (error) {
-      logger.error({ err: error, check, slug }, "state of a recorded run could not be read");
-    }
   }
 
   function logRun(report: CheckReport, durationSeconds: number, skipped: { late: number; overlap: number }): void {

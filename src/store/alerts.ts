@@ -54,6 +54,8 @@ export interface AlertHistoryEntry {
 
 export interface AlertStore {
   live(check: CheckName, slug: string): Promise<readonly AlertState[]>;
+  /** The live alerts of all of these, in no order. */
+  liveOf(checks: readonly { readonly check: CheckName; readonly slug: string }[]): Promise<readonly AlertState[]>;
   allLive(): Promise<readonly AlertState[]>;
   byId(alertId: string): Promise<AlertState | null>;
   save(state: AlertState): Promise<void>;

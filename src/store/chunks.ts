@@ -5,3 +5,14 @@ const chunkRows = 500;
 export function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
   for (let start = 0; start < rows.length; start += chunkRows) yield rows.slice(start, start + chunkRows);
 }
+
+// Few lengths, so that their statements stay prepared.
+const sliceLengths = [64, 16, 4, 1] as const;
+
+/** `rows` in pieces of a few fixed lengths: for statements that are made for each length and run all the time. */
+export function* rowSlices<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
+  let start = 0;
+  for (const length of sliceLengths) {
+    for (; rows.length - start >= length; start += length) yield rows.slice(start, start + length);
+  }
+}

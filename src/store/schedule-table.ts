@@ -1,12 +1,15 @@
 import { sql } from "kysely";
 import type { CheckName } from "../contract/report.ts";
-import { readReport, writeReport } from "./check-reports.ts";
+import { readReport } from "./check-reports.ts";
+import { chunksOf } from "./chunks.ts";
+import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
+import { completeRuns } from "./run-completion.ts";
 import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "./schedule.ts";
 import type { Db } from "./schema.ts";
 
 /** The schedule over the table `checks`. */
-export function createScheduleStore(db: Db): ScheduleStore {
+export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleStore {
   async function sync(
     db: Db,
     wanted: readonly ScheduleEntry[],
@@ -60,17 +63,24 @@ export function createScheduleStore(db: Db): ScheduleStore {
     sync: (wanted) => inTransaction(db, (db) => sync(db, wanted)),
     entries: () => entries(db),
     claimDue: async ({ nowMs, owner, leaseUntilMs, limit }) => {
+      const now = leaseNow(leaseClock, nowMs);
       const due = db
         .selectFrom("checks")
         .select("check_id")
-        .where("next_due_at_ms", "<=", nowMs)
-        .where("lease_until_ms", "<=", nowMs)
+        .where("next_due_at_ms", "<=", now)
+        .where("lease_until_ms", "<=", now)
         .orderBy("next_due_at_ms")
         .limit(limit);
       const rows = await db
+        // What another replica is just claiming is not waited for.
+        .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate().skipLocked() : due))
         .updateTable("checks")
-        .set({ fence: sql<number>`fence + 1`, lease_owner: owner, lease_until_ms: leaseUntilMs })
-        .where("check_id", "in", due)
+        .set({
+          fence: sql<number>`fence + 1`,
+          lease_owner: owner,
+          lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
+        })
+        .where("check_id", "in", (where) => where.selectFrom("due").select("due.check_id"))
         .returning(["check_name", "slug", "next_due_at_ms", "fence"])
         .execute();
       return rows.map(claimedRun).toSorted((left, right) => left.dueAtMs - right.dueAtMs);
@@ -78,67 +88,60 @@ export function createScheduleStore(db: Db): ScheduleStore {
     claimNow: async ({ check, slug, nowMs, owner, leaseUntilMs }) => {
       const row = await db
         .updateTable("checks")
-        .set({ fence: sql<number>`fence + 1`, lease_owner: owner, lease_until_ms: leaseUntilMs })
+        .set({
+          fence: sql<number>`fence + 1`,
+          lease_owner: owner,
+          lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
+        })
         .where("check_name", "=", check)
         .where("slug", "=", slug)
-        .where("lease_until_ms", "<=", nowMs)
+        .where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))
         .returning(["check_name", "slug", "next_due_at_ms", "fence"])
         .executeTakeFirst();
       return row === undefined ? null : claimedRun(row);
     },
-    renewLeases: ({ runs, owner, leaseUntilMs }) =>
-      inTransaction(db, async (db) => {
-        for (const { check, slug, fence } of runs)
-          await db
-            .updateTable("checks")
-            .set({ lease_until_ms: leaseUntilMs })
-            .where("check_name", "=", check)
-            .where("slug", "=", slug)
-            .where("lease_owner", "=", owner)
-            .where("fence", "=", fence)
-            .execute();
-      }),
+    renewLeases: async ({ runs, owner, nowMs, leaseUntilMs }) => {
+      for (const slice of chunksOf(runs)) {
+        const keys = slice.map(({ check, slug, fence }) => sql`(${check}, ${slug}, cast(${fence} as bigint))`);
+        // One statement, not a transaction of many: those would conflict with each run that ends meanwhile. A row that is
+        // locked is just ending, and is not waited for.
+        const skipLocked = engineOf(db) === "postgres" ? sql`for update skip locked` : sql``;
+        await sql`
+          with held as (
+            select check_id from checks
+            where lease_owner = ${owner} and (check_name, slug, fence) in (values ${sql.join(keys)}) ${skipLocked})
+          update checks set lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
+          where check_id in (select check_id from held)`.execute(db);
+      }
+    },
     nextDueAtMs: async (nowMs) => {
+      const now = leaseNow(leaseClock, nowMs);
       const free = await db
         .selectFrom("checks")
-        .select("next_due_at_ms as at_ms")
-        .where("lease_until_ms", "<=", nowMs)
+        .select(["next_due_at_ms as at_ms", now.as("now_ms")])
+        .where("lease_until_ms", "<=", now)
         .orderBy("next_due_at_ms")
         .limit(1)
         .executeTakeFirst();
       const held = await db
         .selectFrom("checks")
-        .select(
+        .select([
           sql<
             number | null
           >`min(case when lease_until_ms > next_due_at_ms then lease_until_ms else next_due_at_ms end)`.as("at_ms"),
-        )
+          now.as("now_ms"),
+        ])
         .where("lease_owner", "is not", null)
-        .where("lease_until_ms", ">", nowMs)
+        .where("lease_until_ms", ">", now)
         .executeTakeFirst();
-      const times = [free?.at_ms, held?.at_ms].filter((atMs) => typeof atMs === "number");
+      // As far from the caller's now as it is from the lease clock's.
+      const times = [free, held].flatMap((row) =>
+        typeof row?.at_ms === "number" ? [nowMs + (row.at_ms - row.now_ms)] : [],
+      );
       return times.length === 0 ? null : Math.min(...times);
     },
-    complete: async ({ run, owner, report, nextDueAtMs }) => {
-      const { severity, finishedAtMs } = report;
-      const isResult = report.kind === "result" ? 1 : 0;
-      // last_result_report is only kept apart while the last report is an error. The right sides see the row as it was.
-      const { numAffectedRows } = await sql`
-        update checks set next_due_at_ms = ${nextDueAtMs}, lease_owner = null, lease_until_ms = 0,
-          last_run_at_ms = ${finishedAtMs},
-          last_success_at_ms = case when ${isResult} = 1 then ${finishedAtMs} else last_success_at_ms end,
-          severity = ${severity},
-          severity_since_ms = case when severity = ${severity} then severity_since_ms else ${finishedAtMs} end,
-          last_result_report = case
-            when ${isResult} = 1 then null
-            when severity <> 'unknown' then last_report
-            else last_result_report end,
-          last_report = ${writeReport(report)}
-        where check_name = ${run.check} and slug = ${run.slug} and lease_owner = ${owner} and fence = ${run.fence}`.execute(
-        db,
-      );
-      return numAffectedRows === 1n;
-    },
+    complete: async (done) => (await completeRuns(db, [done]))[0] !== null,
+    completeAll: (done) => inTransaction(db, (db) => completeRuns(db, done)),
     releaseLeases: async (owner) => {
       await db
         .updateTable("checks")

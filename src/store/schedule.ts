@@ -37,6 +37,18 @@ export interface CheckState {
   readonly lastResultReport: CheckReport | null;
 }
 
+/**
+ * The schedule, which several processes share. Where they share a database server, its clock decides what is due and whose lease
+ * has run out: `nowMs` and what is computed from it are distances then, and answers are instants of the caller's clock.
+ */
+/** A run that is over: what it gave, and when the check is due again. */
+export interface FinishedRun {
+  readonly run: ClaimedRun;
+  readonly owner: string;
+  readonly report: CheckReport;
+  readonly nextDueAtMs: number;
+}
+
 export interface ScheduleStore {
   /**
    * Makes the rows equal to `wanted`: inserts what is new (due at its nextDueAtMs), sets nextDueAtMs where the scheduleKey
@@ -61,11 +73,21 @@ export interface ScheduleStore {
     leaseUntilMs: number;
   }): Promise<ClaimedRun | null>;
   /** Extends the leases of these runs, expired ones too, where `owner` still holds them with the same fence. */
-  renewLeases(renewal: { runs: readonly ClaimedRun[]; owner: string; leaseUntilMs: number }): Promise<void>;
+  renewLeases(renewal: {
+    runs: readonly ClaimedRun[];
+    owner: string;
+    nowMs: number;
+    leaseUntilMs: number;
+  }): Promise<void>;
   /** Earliest due time of the rows that nobody holds (an expired lease counts as its expiry); null when there is none. */
   nextDueAtMs(nowMs: number): Promise<number | null>;
   /** Ends a run: stores its report and next due time, drops the lease. False when the lease was lost (fence). */
-  complete(done: { run: ClaimedRun; owner: string; report: CheckReport; nextDueAtMs: number }): Promise<boolean>;
+  complete(done: FinishedRun): Promise<boolean>;
+  /**
+   * The same for many at once, at most one of a (check, slug): each one's state afterwards, with the report as it was given;
+   * null where the lease was lost.
+   */
+  completeAll(done: readonly FinishedRun[]): Promise<readonly (CheckState | null)[]>;
   /** Gives leases back at a stop, due times unchanged. */
   releaseLeases(owner: string): Promise<void>;
   state(check: CheckName, slug: string): Promise<CheckState | null>;

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { severities, type Severity } from "../contract/severity.ts";
+import { rowSlices } from "./chunks.ts";
 import type { Db } from "./schema.ts";
 
 /** A run's numbers as its row has them; severity is the index of contract/severity.ts. */
@@ -29,6 +30,33 @@ export function numbersOf(report: CheckReport): VerdictNumbers {
 /** The severity that a row's index means. */
 export function severityAt(index: number): Severity {
   return severities[index] ?? "unknown";
+}
+
+/** The series of a (check, slug), as findSeriesOf answers them. */
+export interface NamedSeries extends VerdictSeries {
+  readonly check_name: string;
+  readonly slug: string;
+}
+
+/** The series of those that ever ran, by seriesKey. */
+export async function findSeriesOf(
+  db: Db,
+  runs: readonly Pick<CheckReport, "check" | "slug">[],
+): Promise<Map<string, NamedSeries>> {
+  const found = new Map<string, NamedSeries>();
+  for (const slice of rowSlices(runs)) {
+    const keys = slice.map(({ check, slug }) => sql`(${check}, ${slug})`);
+    const { rows } = await sql<NamedSeries>`
+      select series_id, check_name, slug, last_full_at_ms, last_digest from verdict_series
+      where (check_name, slug) in (values ${sql.join(keys)})`.execute(db);
+    for (const row of rows) found.set(seriesKey(row.check_name, row.slug), row);
+  }
+  return found;
+}
+
+/** Under which findSeriesOf answers a series. */
+export function seriesKey(check: string, slug: string): string {
+  return `${check} ${slug}`;
 }
 
 /** The series of a (check, slug); null when it never ran. */

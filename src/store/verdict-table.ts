@@ -4,10 +4,19 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { packReport, unpackReport } from "./check-reports.ts";
+import { rowSlices } from "./chunks.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { Db } from "./schema.ts";
 import { compactVerdicts } from "./verdict-compaction.ts";
-import { findSeries, numbersOf, severityAt, type VerdictNumbers, type VerdictSeries } from "./verdict-rows.ts";
+import {
+  findSeries,
+  findSeriesOf,
+  numbersOf,
+  seriesKey,
+  severityAt,
+  type VerdictNumbers,
+  type VerdictSeries,
+} from "./verdict-rows.ts";
 import { addPast, readHours } from "./verdict-hours.ts";
 import type { VerdictPoint, VerdictStore } from "./verdicts.ts";
 
@@ -19,7 +28,8 @@ const findingsEveryMs = hourMs;
 /** Verdict history over the tables `verdict_*`. */
 export function createVerdictStore(db: Db): VerdictStore {
   return {
-    append: (report) => inTransaction(db, (db) => append(db, report)),
+    append: (report) => inTransaction(db, (db) => appendAll(db, [report])),
+    appendAll: (reports) => inTransaction(db, (db) => appendAll(db, reports)),
     points: async ({ check, slug, fromMs, toMs }) => {
       const series = await findSeries(db, check, slug);
       if (series === null) return [];
@@ -92,18 +102,36 @@ async function keepReport(db: Db, seriesId: number, report: CheckReport, digest:
     .execute();
 }
 
-async function append(db: Db, report: CheckReport): Promise<void> {
-  const { check, slug, finishedAtMs } = report;
-  const series = (await findSeries(db, check, slug)) ?? (await addSeries(db, check, slug));
-  const { severity, current_count, baseline_count, expected_count } = numbersOf(report);
+interface AppendedRun {
+  readonly report: CheckReport;
+  readonly series: VerdictSeries;
+}
+
+async function appendAll(db: Db, reports: readonly CheckReport[]): Promise<void> {
+  const known = await findSeriesOf(db, reports);
+  const runs: AppendedRun[] = [];
+  for (const report of reports) {
+    const { check, slug } = report;
+    runs.push({ report, series: known.get(seriesKey(check, slug)) ?? (await addSeries(db, check, slug)) });
+  }
+  for (const slice of rowSlices(runs)) await addPoints(db, slice);
+  for (const { report, series } of runs) {
+    const digest = digestOf(report);
+    if (isToKeep(series, digest, report.finishedAtMs)) await keepReport(db, series.series_id, report, digest);
+  }
+}
+
+async function addPoints(db: Db, runs: readonly AppendedRun[]): Promise<void> {
+  const rows = runs.map(({ report, series }) => {
+    const { severity, current_count, baseline_count, expected_count } = numbersOf(report);
+    return sql`(${sql.join([series.series_id, report.finishedAtMs, severity, current_count, baseline_count, expected_count])})`;
+  });
   // A run that ends in the same millisecond as the one before takes its place.
   await sql`
     insert into verdict_points (series_id, at_ms, severity, current_count, baseline_count, expected_count)
-    values (${series.series_id}, ${finishedAtMs}, ${severity}, ${current_count}, ${baseline_count}, ${expected_count})
+    values ${sql.join(rows)}
     on conflict (series_id, at_ms) do update set severity = excluded.severity, current_count = excluded.current_count,
       baseline_count = excluded.baseline_count, expected_count = excluded.expected_count`.execute(db);
-  const digest = digestOf(report);
-  if (isToKeep(series, digest, finishedAtMs)) await keepReport(db, series.series_id, report, digest);
 }
 
 // Other keys of `threshold` derive from the counts and move with each run, as warnAbove does.
@@ -129,8 +157,18 @@ function digestOf(report: CheckReport): string {
   return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }
 
+// Thresholds and findings are the same in nearly every run; a memo of a pure function.
+const hashes = new Map<string, string>();
+const keptHashes = 1_000;
+
 function shortHash(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 12);
+  const text = JSON.stringify(value);
+  const known = hashes.get(text);
+  if (known !== undefined) return known;
+  const hash = createHash("sha256").update(text).digest("base64url").slice(0, 12);
+  if (hashes.size >= keptHashes) hashes.clear();
+  hashes.set(text, hash);
+  return hash;
 }
 
 function isToKeep(series: VerdictSeries, digest: string, atMs: number): boolean {

@@ -32,6 +32,8 @@ export interface VerdictStore {
    * last whole report, which is kept at a change and once a day; for findings alone at most once an hour.
    */
   append(report: CheckReport): Promise<void>;
+  /** The same for many at once, at most one of a (check, slug). */
+  appendAll(reports: readonly CheckReport[]): Promise<void>;
   /** Points of (from, to], oldest first. */
   points(query: { check: CheckName; slug: string; fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
   /** The last run of each hour after `fromMs` that had one, oldest first. */

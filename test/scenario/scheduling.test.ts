@@ -295,7 +295,7 @@ function vanishing(store: ScheduleStore): ScheduleStore & { vanish: () => void }
     },
     claimDue: async (claim) => (isGone ? [] : store.claimDue(claim)),
     renewLeases: async (renewal) => (isGone ? undefined : store.renewLeases(renewal)),
-    complete: async (done) => (isGone ? false : store.complete(done)),
+    completeAll: async (done) => (isGone ? done.map(() => null) : store.completeAll(done)),
     releaseLeases: async (owner) => (isGone ? undefined : store.releaseLeases(owner)),
   };
 }

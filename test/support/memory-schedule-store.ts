@@ -1,5 +1,5 @@
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
-import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../../src/store/schedule.ts";
+import type { CheckState, ClaimedRun, FinishedRun, ScheduleEntry, ScheduleStore } from "../../src/store/schedule.ts";
 
 interface Row {
   entry: ScheduleEntry;
@@ -39,6 +39,17 @@ export function createMemoryScheduleStore(): ScheduleStore {
       lastReport: row.lastReport,
       lastResultReport: row.lastResultReport,
     };
+  }
+
+  function complete({ run, owner, report, nextDueAtMs }: FinishedRun): CheckState | null {
+    const row = rows.get(keyOf(run));
+    if (row === undefined || row.owner !== owner || row.fence !== run.fence) return null;
+    if (row.lastReport?.severity !== report.severity) row.severitySinceMs = report.finishedAtMs;
+    row.lastReport = report;
+    if (report.kind === "result") row.lastResultReport = report;
+    row.entry = { ...row.entry, nextDueAtMs };
+    row.owner = null;
+    return stateOf(row);
   }
 
   return {
@@ -86,16 +97,8 @@ export function createMemoryScheduleStore(): ScheduleStore {
       );
       return free.length === 0 ? null : Math.min(...free);
     },
-    complete: async ({ run, owner, report, nextDueAtMs }) => {
-      const row = rows.get(keyOf(run));
-      if (row === undefined || row.owner !== owner || row.fence !== run.fence) return false;
-      if (row.lastReport?.severity !== report.severity) row.severitySinceMs = report.finishedAtMs;
-      row.lastReport = report;
-      if (report.kind === "result") row.lastResultReport = report;
-      row.entry = { ...row.entry, nextDueAtMs };
-      row.owner = null;
-      return true;
-    },
+    complete: async (done) => complete(done) !== null,
+    completeAll: async (done) => done.map(complete),
     releaseLeases: async (owner) => {
       for (const row of rows.values()) if (row.owner === owner) row.owner = null;
     },

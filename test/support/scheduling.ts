@@ -62,11 +62,12 @@ export function createSchedulingWorld(store: ScheduleStore, clock: VirtualClock)
         run: runUpstream,
         record: async (request) => {
           world.beforeRecord(request);
-          const recorded = await (over.store ?? store).complete(request);
+          const [state = null] = await (over.store ?? store).completeAll([request]);
           const { report, run } = request;
           const { startedAtMs, finishedAtMs } = report;
-          if (recorded) world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
-          return { recorded };
+          if (state !== null)
+            world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
+          return { state };
         },
         onRecorded: (state) => world.states.push(state),
         metrics: {
