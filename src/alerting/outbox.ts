@@ -99,7 +99,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function look(): Promise<{ begun: Promise<Ended>[]; waitMs: number }> {
     const begun: Promise<Ended>[] = [];
     let waitMs = pollMs;
-    const dueTimes = await store.nextAttempts();
+    const dueTimes = await store.nextAttempts(clock.nowMs());
     lastLookMs = clock.monotonicMs();
     if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
     for (const [name, lane] of lanes) {

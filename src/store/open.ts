@@ -3,33 +3,28 @@ import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import { createAlertStore } from "./alert-table.ts";
 import { EventSums } from "./event-sums.ts";
-import { createEventStore } from "./event-table.ts";
-import { createLivenessStore } from "./liveness-table.ts";
-import { createMetaStore } from "./meta.ts";
+import type { LeaseClock } from "./engine.ts";
+import type { StoreLocation } from "./location.ts";
 import { migrate } from "./migrations/migrations.ts";
-import { createNoticeStore } from "./notice-table.ts";
-import { createOutboxStore } from "./outbox-table.ts";
-import { createPlatformStore } from "./platform-table.ts";
-import { createScheduleStore } from "./schedule-table.ts";
-import type { Db, Tables } from "./schema.ts";
-import { createSilenceStore } from "./silence-table.ts";
+import { openPostgresStore } from "./open-postgres.ts";
+import type { Tables } from "./schema.ts";
 import { createSqliteDialect, type SqliteDialect } from "./sqlite-driver.ts";
-import type { Store, StoreParts } from "./store.ts";
-import { createVerdictStore } from "./verdict-table.ts";
+import { createParts } from "./store-parts.ts";
+import type { Store } from "./store.ts";
 
-export interface OpenStoreOptions {
-  /** Of the database file; its folder is made when it is missing. */
-  readonly path: string;
+export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
-}
+  /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
+  readonly leaseClock?: LeaseClock;
+};
 
 /**
  * Opens the store, makes it when there is none, and brings it to the current version. Several processes may do so at once.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  if ("url" in options) return openPostgresStore(options, options.leaseClock ?? "database");
   const path = resolve(options.path);
   await prepareFile(options.path, path);
   const dialect = createSqliteDialect({ path, clock: options.clock });
@@ -95,8 +90,10 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
   // What is loaded in the background takes the machine's time, whatever the clock of a test says.
   const sums = new EventSums({ databasePath: path, clock: createSystemClock() });
   return {
-    ...createParts(db, sums),
-    transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
+    engine: "sqlite",
+    ...createParts(db, { leaseClock: "caller", sums }),
+    transaction: (work) =>
+      db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),
     bytes: async () => {
       const pages = await sql<{ bytes: number }>`
         select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
@@ -109,20 +106,5 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
         await sums.close();
         await dialect.close();
       }),
-  };
-}
-
-function createParts(db: Db, sums: EventSums | null = null): StoreParts {
-  return {
-    events: createEventStore(db, sums),
-    liveness: createLivenessStore(db),
-    schedule: createScheduleStore(db),
-    verdicts: createVerdictStore(db),
-    alerts: createAlertStore(db),
-    outbox: createOutboxStore(db),
-    notices: createNoticeStore(db),
-    silences: createSilenceStore(db),
-    meta: createMetaStore(db),
-    platform: createPlatformStore(db),
   };
 }

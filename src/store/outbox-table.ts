@@ -1,10 +1,11 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
+import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { OutboxEntry, OutboxStore } from "./outbox.ts";
 import type { Db } from "./schema.ts";
 
 /** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
-export function createOutboxStore(db: Db): OutboxStore {
+export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   /** Ends a lease with `change`; false when it was lost. */
   async function finish(
     id: string,
@@ -55,16 +56,18 @@ export function createOutboxStore(db: Db): OutboxStore {
         }
       }),
     claim: async ({ receiver, nowMs, owner, leaseUntilMs, limit }) => {
-      // A lease that ran out is as good as queued.
+      const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
       const rows = await db
+        // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+        .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate("candidate").skipLocked() : due))
         .updateTable("outbox")
         .set({
           state: "leased",
           lease_owner: owner,
-          lease_until_ms: leaseUntilMs,
+          lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
           attempts: sql<number>`attempts + 1`,
         })
-        .where("seq", "in", claimable(db, receiver, nowMs, limit))
+        .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
         .returning(entryColumns)
         .execute();
       return withAlerts(rows.toSorted((left, right) => left.seq - right.seq));
@@ -98,11 +101,12 @@ export function createOutboxStore(db: Db): OutboxStore {
         .where("lease_owner", "=", owner)
         .execute();
     },
-    nextAttempts: async () => {
-      const { rows } = await sql<{ receiver: string; at_ms: number }>`
-        select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms
+    nextAttempts: async (nowMs) => {
+      const { rows } = await sql<{ receiver: string; at_ms: number; now_ms: number }>`
+        select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms,
+          ${leaseNow(leaseClock, nowMs)} as now_ms
         from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
-      return new Map(rows.map((row) => [row.receiver, row.at_ms]));
+      return new Map(rows.map((row) => [row.receiver, nowMs + (row.at_ms - row.now_ms)]));
     },
     list: async () => withAlerts(await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
     totals: async () => {
@@ -130,7 +134,9 @@ export function createOutboxStore(db: Db): OutboxStore {
         // created_at_ms too: maxAge begins anew, or the next failure would be the last.
         .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
         .where("id", "=", id)
-        .where((where) => where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", nowMs)]))
+        .where((where) =>
+          where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
+        )
         .executeTakeFirst();
       if (numUpdatedRows > 0n) return true;
       const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
@@ -188,15 +194,15 @@ const isFirstOfItsAlerts = sql<boolean>`not exists (
   where mine.seq = candidate.seq and older.receiver = candidate.receiver and older.state <> 'dead')`;
 
 /** Rows of the receiver that may go now, oldest first. A lease that ran out is as good as queued. */
-function claimable(db: Db, receiver: string, nowMs: number, limit: number) {
+function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: number) {
   return db
     .selectFrom("outbox as candidate")
     .select("candidate.seq")
     .where("candidate.receiver", "=", receiver)
     .where((where) =>
       where.or([
-        where.and([where("candidate.state", "=", "queued"), where("candidate.next_attempt_at_ms", "<=", nowMs)]),
-        where.and([where("candidate.state", "=", "leased"), where("candidate.lease_until_ms", "<=", nowMs)]),
+        where.and([where("candidate.state", "=", "queued"), where("candidate.next_attempt_at_ms", "<=", now)]),
+        where.and([where("candidate.state", "=", "leased"), where("candidate.lease_until_ms", "<=", now)]),
       ]),
     )
     .where(isFirstOfItsAlerts)

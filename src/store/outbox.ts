@@ -23,6 +23,7 @@ export interface OutboxTotals {
   readonly oldestCreatedAtMs: number | null;
 }
 
+/** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
 export interface OutboxStore {
   enqueue(entry: {
     id: string;
@@ -50,8 +51,11 @@ export interface OutboxStore {
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
   releaseLeases(owner: string): Promise<void>;
-  /** Earliest time at which something can be claimed, when nothing else happens, per receiver; receivers with nothing are absent. */
-  nextAttempts(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Earliest time by the caller's clock at which something can be claimed, when nothing else happens, per receiver; receivers
+   * with nothing are absent.
+   */
+  nextAttempts(nowMs: number): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
   /** Queued or dead → queued and due now, attempts and maxAge from 0; one under way is left alone. False: no such entry. */

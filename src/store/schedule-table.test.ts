@@ -166,7 +166,7 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     const atMs = nowMs + 10_000;
     await schedule.claimNow({ check, slug: "lost", owner: "b", nowMs: atMs, leaseUntilMs: atMs + 1 });
 
-    await schedule.renewLeases({ runs, owner: "a", leaseUntilMs: atMs + 10_000 });
+    await schedule.renewLeases({ runs, owner: "a", nowMs: atMs, leaseUntilMs: atMs + 10_000 });
 
     const claimed = await schedule.claimDue({ owner: "c", nowMs: atMs + 5_000, leaseUntilMs: atMs + 9_000, limit: 9 });
     expect(slugsOf(claimed)).toEqual(["lost"]);

@@ -1,6 +1,10 @@
 import type { AlertStore } from "./alerts.ts";
+import type { EvidenceStore } from "./event-evidence.ts";
 import type { EventStore } from "./events.ts";
+import type { GateStore } from "./gate.ts";
 import type { LivenessStore } from "./liveness.ts";
+import type { StoreEngine } from "./location.ts";
+import type { MarkerStore } from "./markers.ts";
 import type { MetaStore } from "./meta.ts";
 import type { NoticeStore } from "./notices.ts";
 import type { OutboxStore } from "./outbox.ts";
@@ -13,12 +17,15 @@ import type { VerdictStore } from "./verdicts.ts";
 export interface StoreParts {
   readonly events: EventStore;
   readonly liveness: LivenessStore;
+  readonly evidence: EvidenceStore;
   readonly schedule: ScheduleStore;
   readonly verdicts: VerdictStore;
   readonly alerts: AlertStore;
   readonly outbox: OutboxStore;
   readonly notices: NoticeStore;
   readonly silences: SilenceStore;
+  readonly markers: MarkerStore;
+  readonly gate: GateStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;
 }
@@ -28,9 +35,15 @@ export interface StoreParts {
  * statement or one transaction. Rejects with `store_busy`, `store_unusable` or `store_newer`.
  */
 export interface Store extends StoreParts {
-  /** Runs `work` in one write transaction (BEGIN IMMEDIATE): all of it is durable when the promise resolves, or none. */
+  readonly engine: StoreEngine;
+  /**
+   * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
+   * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one
+   * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is undone and `work` is
+   * run again: it must leave nothing behind but what it answers.
+   */
   transaction<Result>(work: (parts: StoreParts) => Promise<Result>): Promise<Result>;
-  /** Size of the database with its write-ahead log, bytes. */
+  /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   close(): Promise<void>;
 }

@@ -263,7 +263,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const nextAtMs = await settleNow();
       const nowMs = clock.nowMs();
       // What is overdue waits behind an older one of its alert, which a later look finds gone.
-      const attempts = [...(await store.outbox.nextAttempts()).values()].map((atMs) =>
+      const attempts = [...(await store.outbox.nextAttempts(nowMs)).values()].map((atMs) =>
         atMs > nowMs ? atMs : nowMs + 30_000,
       );
       const nextMs = Math.min(

@@ -32,7 +32,7 @@ export async function createSqliteSchedule(): Promise<SqliteSchedule> {
       // Days of commits in seconds: what a power cut would leave is not what these tests ask.
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
-      return createScheduleStore(db);
+      return createScheduleStore(db, "caller");
     },
     remove: async () => {
       for (const db of connections) await db.destroy();

@@ -1,12 +1,14 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   // Dictionaries: an event names its organization, type and status by a small integer.
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
   // 1 is deadStatusId of store/event-names.ts: what counts as a death.
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
+  { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id RESTART WITH 2` },
 
   // Rows of an import count for nothing until its state is 'published'. Import 0 is what was posted directly.
   `CREATE TABLE event_imports (
@@ -64,5 +66,5 @@ const statements = [
 
 /** Liveness events with their rollups, and what their import needs (CONTRACT 10). */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

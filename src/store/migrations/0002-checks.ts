@@ -1,6 +1,7 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   // The schedule and the last verdict: one row a (check, slug).
   `CREATE TABLE checks (
      check_id INTEGER PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL,
@@ -63,5 +64,5 @@ const statements = [
 
 /** Schedule, verdict history, alerts, outbox and silences. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

@@ -1,6 +1,7 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   // Written with the alert's state, settled when nobody waits for it; the last one of an alert is kept for its snapshot.
   `CREATE TABLE alert_changes (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
@@ -17,11 +18,13 @@ const statements = [
   `CREATE TABLE fleets (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, starts_at_ms INTEGER NOT NULL, ends_at_ms INTEGER,
      peak_spiking INTEGER NOT NULL, organizations INTEGER NOT NULL) WITHOUT ROWID`,
+  // Without rows: who holds its lock forms notifications. In SQLite nobody else writes meanwhile.
+  { postgres: `CREATE TABLE notifier_turns ()` },
   // One lasts at a time.
   `CREATE UNIQUE INDEX fleets_live ON fleets (check_name) WHERE ends_at_ms IS NULL`,
 ];
 
 /** What receivers are to be told, what they were told, and the fleet verdicts. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

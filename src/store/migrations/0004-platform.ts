@@ -1,6 +1,7 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   `CREATE TABLE organizations (organization_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT)`,
   `CREATE TABLE brands (
      organization_id INTEGER NOT NULL REFERENCES organizations, brand_id INTEGER NOT NULL, name TEXT NOT NULL,
@@ -62,5 +63,5 @@ const statements = [
 
 /** What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

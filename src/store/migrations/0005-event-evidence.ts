@@ -1,6 +1,7 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   // A set of attributes as a JSON object with its names in order; an event names it by a small integer.
   `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
   `ALTER TABLE events ADD COLUMN attribute_set_id INTEGER`,
@@ -11,5 +12,5 @@ const statements = [
 
 /** What events say of themselves, and when they came in. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

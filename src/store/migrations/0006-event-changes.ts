@@ -1,6 +1,7 @@
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-const statements = [
+const statements: readonly MigrationStatement[] = [
   // What has changed in the published rows of event_minutes, in the order of the commits, for those who keep sums of them in
   // memory (store/event-sums.ts). position counts the cells up to and with this row, so that the newest rows can be kept by
   // their size; weight is this row's share. detail is a JSON array of whole numbers, by kind:
@@ -11,5 +12,5 @@ const statements = [
 
 /** The journal of changes to the counts of events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await runStatements(db, statements);
 }

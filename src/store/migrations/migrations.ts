@@ -1,11 +1,14 @@
 import { sql, type Kysely } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
+import { engineOf } from "../engine.ts";
+import type { StoreEngine } from "../location.ts";
 import * as events from "./0001-events.ts";
 import * as checks from "./0002-checks.ts";
 import * as notices from "./0003-notices.ts";
 import * as platform from "./0004-platform.ts";
 import * as eventEvidence from "./0005-event-evidence.ts";
 import * as eventChanges from "./0006-event-changes.ts";
+import * as operations from "./0007-operations.ts";
 
 interface Migration {
   readonly name: string;
@@ -20,20 +23,37 @@ const migrations: readonly Migration[] = [
   { name: "platform", ...platform },
   { name: "event-evidence", ...eventEvidence },
   { name: "event-changes", ...eventChanges },
+  { name: "operations", ...operations },
 ];
 
 /** The schema version that this program writes. */
 export const currentVersion = migrations.length;
 
+// Of our own choice; advisory locks are named by a number, within one database.
+const migrationLock = 0x66_6c_61_74;
+// What runs must not wait long behind a table's change.
+const longestTableLockMs = 10_000;
+
 /**
- * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
- * that open at once are safe: the second finds the work done.
+ * Whether nothing is to be done. On PostgreSQL a version that is one ahead is as good as the own one: replicas of two versions
+ * run side by side while they are replaced. A migration must therefore let the version before it go on: it adds, and what it
+ * makes superfluous is removed by the next one at the earliest.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
-export async function migrate(db: Kysely<unknown>, path: string): Promise<void> {
-  if ((await readVersion(db, path)) === currentVersion) return;
+export async function isCurrent(db: Kysely<unknown>, place: string): Promise<boolean> {
+  return (await readVersion(db, place)) >= currentVersion;
+}
+
+/**
+ * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
+ * that open at once are safe: the second finds the work done. `place` is what messages call the store.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
+ */
+export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
+  if (await isCurrent(db, place)) return;
   await db.transaction().execute(async (transaction) => {
-    const version = await readVersion(transaction, path);
+    if (engineOf(transaction) === "postgres") await takeTurn(transaction);
+    const version = await readVersion(transaction, place);
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
@@ -45,22 +65,40 @@ export async function migrate(db: Kysely<unknown>, path: string): Promise<void> 
   });
 }
 
+/** SQLite's transactions exclude each other by themselves. */
+async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
+  await sql`set local lock_timeout = 0`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
+  await sql.raw(`set local lock_timeout = ${longestTableLockMs}`).execute(transaction);
+}
+
 const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
 
 /** The version that the database has; 0 for an empty one. Somebody else's was refused when it was opened. */
-async function readVersion(db: Kysely<unknown>, path: string): Promise<number> {
-  const tables = await db.introspection.getTables();
-  if (!tables.some(({ name }) => name === "schema_version")) return 0;
+async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
+  const engine = engineOf(db);
+  if (!(await hasVersions(db, engine))) return 0;
   const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
     db,
   );
   const version = rows[0]?.version ?? 0;
-  if (version > currentVersion) {
+  if (version > currentVersion + aheadOf[engine]) {
     throw new FlatlineError(
       "store_newer",
-      `the store ${path} has schema version ${version}, this flatline knows up to ${currentVersion}: ` +
+      `the store ${place} has schema version ${version}, this flatline knows up to ${currentVersion}: ` +
         "run the newer flatline that wrote it, or restore a backup from before the upgrade",
     );
   }
   return version;
+}
+
+// A file has one flatline, which is replaced as a whole.
+const aheadOf = { sqlite: 0, postgres: 1 } as const;
+
+async function hasVersions(db: Kysely<unknown>, engine: StoreEngine): Promise<boolean> {
+  if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
+  // As the other statements would find it, by the search_path.
+  const { rows } = await sql<{ is_there: boolean }>`
+    select to_regclass('schema_version') is not null as is_there`.execute(db);
+  return rows[0]?.is_there === true;
 }

@@ -1,0 +1,52 @@
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { secondMs } from "../base/time.ts";
+import type { LeaseClock } from "./engine.ts";
+import { inTransaction } from "./in-transaction.ts";
+import type { PostgresLocation } from "./location.ts";
+import { migrate, isCurrent } from "./migrations/migrations.ts";
+import { createPostgresPool } from "./postgres-pool.ts";
+import type { Tables } from "./schema.ts";
+import { createParts } from "./store-parts.ts";
+import type { Store } from "./store.ts";
+
+// A database that is started together with flatline needs some seconds.
+const firstConnectionWithinMs = 10 * secondMs;
+
+/**
+ * Opens the store in a PostgreSQL and brings its tables to the current version; any number of processes may do so at once.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
+ */
+export async function openPostgresStore(location: PostgresLocation, leaseClock: LeaseClock): Promise<Store> {
+  await migratePatiently(location);
+  const pool = createPostgresPool(location);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    engine: "postgres",
+    ...createParts(db, { leaseClock }),
+    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock }))),
+    bytes: async () => {
+      const { rows } = await sql<{ bytes: number }>`
+        select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bytes from pg_class
+        join pg_namespace on pg_namespace.oid = pg_class.relnamespace
+        where pg_namespace.nspname = current_schema() and pg_class.relkind = 'r'`.execute(db);
+      return rows[0]?.bytes ?? 0;
+    },
+    close: () => db.destroy(),
+  };
+}
+
+/** By a connection of its own, whose statements may take minutes. */
+async function migratePatiently(location: PostgresLocation): Promise<void> {
+  const pool = createPostgresPool({
+    ...location,
+    poolSize: 1,
+    isPatient: true,
+    connectWithinMs: firstConnectionWithinMs,
+  });
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    if (!(await isCurrent(db, pool.place))) await migrate(db, pool.place);
+  } finally {
+    await db.destroy();
+  }
+}

@@ -1,0 +1,162 @@
+import { Pool, types, type PoolClient, type QueryResult } from "pg";
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import { FlatlineError } from "../base/errors.ts";
+import { redact } from "../base/secret.ts";
+import { createSystemClock, minuteMs, secondMs } from "../base/time.ts";
+import type { PostgresLocation } from "./location.ts";
+import { connectionError, isBusy, isLost, statementError } from "./postgres-error.ts";
+import { createStatementNames, type StatementNames } from "./postgres-statements.ts";
+
+export interface PostgresPoolOptions extends PostgresLocation {
+  /** For migrations: a statement may take minutes. */
+  readonly isPatient?: boolean;
+  /** How long to try to get the first connection: a database may be started together with flatline. */
+  readonly connectWithinMs?: number;
+}
+
+/** A pool for Kysely whose errors are FlatlineErrors and show no secret. */
+export interface StorePool extends PostgresPool {
+  /** The server as messages may name it: host, port and database. */
+  readonly place: string;
+}
+
+const defaultPoolSize = 10;
+// Waiting for a place in the pool is part of it; the lease of a check is as long.
+const connectTimeoutMs = 10 * secondMs;
+// What the store asks takes milliseconds; this is a server that hangs, or a plan that went wrong.
+const statementTimeoutMs = 30 * secondMs;
+const patientTimeoutMs = 10 * minuteMs;
+// The server's own limit comes first; this one is for a server that is not there any more.
+const answerMarginMs = 5 * secondMs;
+// A replica that is suspended amid a transaction holds its locks no longer than its leases.
+const idleTransactionMs = 10 * secondMs;
+const lockTimeoutMs = 5 * secondMs;
+const idleMs = minuteMs;
+const firstRetryMs = 50;
+const retryWithinMs = secondMs;
+
+/** Opens no connection yet. The URL's own parameters (sslmode, options, application_name …) go before what is set here. */
+export function createPostgresPool(options: PostgresPoolOptions): StorePool {
+  const { url, poolSize = defaultPoolSize, isPatient = false } = options;
+  const place = placeOf(url.reveal());
+  const timeoutMs = isPatient ? patientTimeoutMs : statementTimeoutMs;
+  const pool = new Pool({
+    connectionString: url.reveal(),
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleMs,
+    keepAlive: true,
+    application_name: "flatline",
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + answerMarginMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionMs,
+    types: { getTypeParser },
+  });
+  // A connection that is lost while nobody uses it: the pool has dropped it, and the next one is a new one.
+  pool.on("error", ignore);
+  // The same while somebody does: the statement that waits for it rejects.
+  pool.on("connect", (client) => client.on("error", ignore));
+  const names = createStatementNames();
+  const clients = new WeakMap<PoolClient, StoreClient>();
+
+  async function connect(): Promise<StoreClient> {
+    const client = await pool.connect();
+    const known = clients.get(client) ?? new StoreClient(client, place, names);
+    clients.set(client, known);
+    return known;
+  }
+
+  /** Nothing was asked yet, so that trying again is safe: a server that restarts is back in a moment. */
+  async function connectPatiently(): Promise<StoreClient> {
+    const { monotonicMs, sleep } = createSystemClock();
+    const deadlineMs = monotonicMs() + (options.connectWithinMs ?? retryWithinMs);
+    for (let waitMs = firstRetryMs; ; waitMs *= 2) {
+      try {
+        return await connect();
+      } catch (error) {
+        if (pool.ending) throw new FlatlineError("unavailable", "the store is closed");
+        const known = withoutSecret(connectionError(error, place), options);
+        if (!isBusy(known) || monotonicMs() + waitMs > deadlineMs) throw known;
+      }
+      await sleep(waitMs);
+    }
+  }
+
+  return {
+    place,
+    options: {},
+    // Kysely's type has a second way to ask, with a cursor; without one in the dialect's options it never takes it.
+    connect: async () => (await connectPatiently()) as unknown as PostgresPoolClient,
+    end: () => pool.end(),
+  };
+}
+
+/** One connection while it is lent. */
+class StoreClient {
+  readonly #client: PoolClient;
+  readonly #place: string;
+  readonly #names: StatementNames;
+  #isLost = false;
+
+  constructor(client: PoolClient, place: string, names: StatementNames) {
+    this.#client = client;
+    this.#place = place;
+    this.#names = names;
+  }
+
+  async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
+    try {
+      // What was asked before may still be under way: nothing is queued behind it.
+      if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#place} was lost`);
+      const name = this.#names.nameOf(text);
+      const values = parameters.map(storable);
+      return await this.#client.query({ text, values, ...(name === null ? {} : { name }) });
+    } catch (error) {
+      if (isLost(error)) this.#isLost = true;
+      throw statementError(error, this.#place);
+    }
+  }
+
+  release(isDiscarded = false): void {
+    this.#client.release(isDiscarded || this.#isLost);
+  }
+}
+
+/** PostgreSQL's text holds every character but NUL, which SQLite's does. */
+function storable(value: unknown): unknown {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\u{FFFD}") : value;
+}
+
+// From pg_type: bigint, and what sums and quotients of it are.
+const int8 = 20;
+const numeric = 1_700;
+
+/** Counts, ids and instants are whole numbers that JavaScript holds exactly. */
+function getTypeParser(oid: number, format?: "text" | "binary"): (text: string) => unknown {
+  if (oid === int8) return safeInteger;
+  if (oid === numeric) return Number;
+  return format === undefined ? types.getTypeParser(oid) : types.getTypeParser(oid, format);
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new FlatlineError("internal", `${text} is too large for a number`);
+  return value;
+}
+
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return "(storage.url)";
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const host = hostname === "" ? (searchParams.get("host") ?? "localhost") : hostname;
+  return `${host}${port === "" ? "" : `:${port}`}${pathname}`;
+}
+
+function withoutSecret(error: FlatlineError, { url }: PostgresLocation): FlatlineError {
+  const message = redact(error.message, [url]);
+  return message === error.message ? error : new FlatlineError(error.code, message);
+}
+
+function ignore(): void {
+  // See where it is given.
+}

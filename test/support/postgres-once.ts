@@ -1,0 +1,17 @@
+import type { TestProject } from "vitest/node";
+
+import { servePostgres } from "./postgres-server.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where test processes ask for databases. */
+    readonly postgres: string;
+  }
+}
+
+/** One PostgreSQL for the whole run, started when the first test asks for a database, and ended with the run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await servePostgres();
+  project.provide("postgres", url);
+  return stop;
+}

