@@ -15,10 +15,12 @@ import { createWeb, type WebAddress } from "../web/web.ts";
 import { apiPlugins } from "./api-plugin.ts";
 import { fillPast } from "./backfill.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
+import { createGatePort } from "./gate-port.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
+import { createMarkerPort } from "./marker-port.ts";
 import { createPagePort, type PagePortOptions } from "./page-port.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
@@ -234,6 +236,8 @@ async function startApp(
       prober,
       scheduler,
       silences,
+      markers: createMarkerPort({ markers: store.markers, clock, newId, onChange: () => publisher.publish() }),
+      gate: createGatePort({ store, runtime, clock, logger }),
       ingest,
       health: () => [
         ...(scheduler.isStalled() ? ["the scheduler has stalled"] : []),

@@ -50,6 +50,24 @@ const silenceSchema = z.looseObject({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
+/** A marker as the daemon lists it; times are ISO 8601. */
+const markerSchema = z.looseObject({
+  id: z.string(),
+  at: z.string(),
+  text: z.string(),
+  slug: z.string().nullable(),
+  createdBy: z.string().nullable(),
+});
+export type ListedMarker = z.infer<typeof markerSchema>;
+
+/** A marker to be made; an absent time is now, an absent slug means all organizations. */
+export interface MarkerRequest {
+  readonly text: string;
+  readonly atMs?: number;
+  readonly slug?: string;
+  readonly createdBy?: string;
+}
+
 /** A silence to be made; times are epoch ms, an absent start is now. */
 export interface SilenceRequest {
   readonly slug: string;
@@ -70,6 +88,10 @@ export interface DaemonClient {
   silences(): Promise<readonly Silence[]>;
   addSilence(silence: SilenceRequest): Promise<Silence>;
   expireSilence(id: string): Promise<void>;
+  /** Of the last 30 days, or since `fromMs`. */
+  markers(fromMs: number | null): Promise<readonly ListedMarker[]>;
+  addMarker(marker: MarkerRequest): Promise<ListedMarker>;
+  removeMarker(id: string): Promise<void>;
 }
 
 export interface DaemonDeps {
@@ -174,6 +196,19 @@ function createClient(ask: Ask, side: Side): DaemonClient {
     expireSilence: async (id) => {
       guarded();
       await ask("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`);
+    },
+    markers: async (fromMs) => {
+      const range = fromMs === null ? "" : `?from=${encodeURIComponent(new Date(fromMs).toISOString())}`;
+      return read(z.array(markerSchema), await ask("GET", `/api/v1/markers${range}`));
+    },
+    addMarker: async ({ atMs, ...marker }) => {
+      guarded();
+      const body = { ...marker, ...(atMs === undefined ? {} : { at: new Date(atMs).toISOString() }) };
+      return read(markerSchema, await ask("POST", "/api/v1/markers", body));
+    },
+    removeMarker: async (id) => {
+      guarded();
+      await ask("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`);
     },
   };
 }

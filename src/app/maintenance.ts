@@ -50,6 +50,8 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
       await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));
     }
     await store.silences.prune(nowMs - silenceRetentionMs);
+    await store.markers.prune(pastRetention.beforeMs);
+    await store.gate.prune(pastRetention.beforeMs);
   }
 
   async function run(): Promise<void> {

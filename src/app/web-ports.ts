@@ -13,7 +13,7 @@ import type { Scheduler } from "../monitor/scheduler.ts";
 import { targetKey } from "../monitor/target.ts";
 import type { CheckState } from "../store/schedule.ts";
 import type { Store } from "../store/store.ts";
-import type { AlertSnapshot, CheckSnapshot, EventsPort } from "../web/ports.ts";
+import type { AlertSnapshot, CheckSnapshot, EventsPort, GatePort, MarkersPort } from "../web/ports.ts";
 import type { WebOptions } from "../web/web.ts";
 import type { Applied, Runtime } from "./runtime.ts";
 
@@ -25,6 +25,8 @@ export interface WebPortsOptions {
   readonly prober: Prober;
   readonly scheduler: Scheduler;
   readonly silences: SilenceBook;
+  readonly markers: MarkersPort;
+  readonly gate: GatePort;
   /** null while the source is not a local one. */
   readonly ingest: EventsPort | null;
   /** What has stalled, in words; empty: all is well. */
@@ -47,6 +49,8 @@ type WebPorts = Pick<
   | "checks"
   | "alerts"
   | "silences"
+  | "markers"
+  | "gate"
   | "events"
   | "outbox"
   | "configuration"
@@ -140,6 +144,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       create: (silence) => silences.add(silence),
       expire: (id) => silences.expire(id),
     },
+    markers: options.markers,
+    gate: options.gate,
     events: () => options.ingest,
     outbox: {
       list: () => store.outbox.list(),
@@ -187,7 +193,8 @@ export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeri
 // A run that waits for its place, beyond the run itself.
 const runNowMarginMs = 10 * secondMs;
 
-function staleAfter(state: CheckState, applied: Applied): number {
+/** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
+export function staleAfter(state: CheckState, applied: Applied): number {
   const target = applied.targetByKey.get(targetKey(state));
   if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
   return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);

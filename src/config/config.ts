@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 
@@ -52,7 +53,22 @@ export interface EmbeddedSourceConfig {
   readonly preload: readonly PreloadConfig[];
 }
 
-export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig;
+export interface PostgresSourceConfig extends PostgresTableSource {
+  readonly type: "postgres";
+  readonly concurrency: number;
+  readonly observedKeys: ObservedKeys;
+}
+
+export interface ClickhouseSourceConfig extends ClickhouseTableSource {
+  readonly type: "clickhouse";
+  readonly concurrency: number;
+  readonly observedKeys: ObservedKeys;
+}
+
+/** Local evaluation over a table of the user's own. */
+export type TableSourceConfig = PostgresSourceConfig | ClickhouseSourceConfig;
+
+export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig | TableSourceConfig;
 
 export interface ScheduleConfig {
   readonly pattern: string;
@@ -91,6 +107,11 @@ export interface EventFlowConfig {
   readonly maxCoverageDrop: number;
 }
 
+export interface GateConfig {
+  readonly releaseOn: readonly ("acknowledged" | "resolved")[];
+  readonly whenUnknown: "allow" | "hold";
+}
+
 export interface OrganizationConfig {
   readonly slug: string;
   readonly schedule: ScheduleConfig;
@@ -104,6 +125,7 @@ export interface OrganizationConfig {
   readonly reviewQueue: ReviewQueueConfig;
   readonly sentinel: SentinelConfig;
   readonly eventFlow: EventFlowConfig;
+  readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
   /** Where it, and each thing that it set itself, stands: path in YAML → "file:line"; for the page and `explain`. */
@@ -192,8 +214,11 @@ export interface ServerConfig {
 }
 
 export interface StorageConfig {
-  /** As written: relative to the working directory. */
+  /** As written: relative to the working directory. Of no meaning with `url`. */
   readonly path: string;
+  /** Of a PostgreSQL; null: the file. */
+  readonly url: Secret | null;
+  readonly poolSize: number;
   readonly retentionMs: number;
   /** 0: keep all. */
   readonly eventRetentionMs: number;

@@ -90,6 +90,7 @@ describe("defaults", () => {
             maxSilenceMs: 86_400_000,
             maxCoverageDrop: 0.5,
           },
+          gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
           apiKey: null,
           setAt: { "": "flatline.yaml:2" },
         },

@@ -9,6 +9,7 @@ import type {
   ReviewQueueConfig,
   SilenceConfig,
   SourceConfig,
+  TableSourceConfig,
 } from "./config.ts";
 import { formatDuration } from "./durations.ts";
 
@@ -38,7 +39,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       drainTimeout: formatDuration(server.drainTimeoutMs),
     },
     storage: {
-      path: storage.path,
+      ...(storage.url === null ? { path: storage.path } : { url: storage.url, poolSize: storage.poolSize }),
       retention: formatDuration(storage.retentionMs),
       eventRetention: formatDuration(storage.eventRetentionMs),
     },
@@ -70,6 +71,7 @@ function describeSource(source: SourceConfig): object {
     );
     return { type: source.type, preload, concurrency, observedKeys };
   }
+  if (source.type === "postgres" || source.type === "clickhouse") return describeTableSource(source);
   return {
     type: source.type,
     baseUrl: source.baseUrl,
@@ -81,9 +83,42 @@ function describeSource(source: SourceConfig): object {
   };
 }
 
+function describeTableSource(source: TableSourceConfig): object {
+  const { type, url, events, timeUnit, timeoutMs, applicationName, concurrency, observedKeys } = source;
+  const isTable = events.kind === "table";
+  return {
+    type,
+    url,
+    ...(source.type === "clickhouse"
+      ? { username: source.username, password: source.password, database: source.database }
+      : {}),
+    table: isTable ? events.table : null,
+    columns: isTable ? events.columns : null,
+    deadStatuses: isTable && events.columns.status !== null ? events.deadStatuses : null,
+    query: isTable ? null : events.query,
+    timeUnit,
+    timeout: formatDuration(timeoutMs),
+    applicationName,
+    concurrency,
+    observedKeys,
+  };
+}
+
 function describeOrganization(organization: OrganizationConfig): object {
-  const { slug, schedule, thresholds, baseline, receivers, labels, alert, reviewQueue, sentinel, eventFlow, apiKey } =
-    organization;
+  const {
+    slug,
+    schedule,
+    thresholds,
+    baseline,
+    receivers,
+    labels,
+    alert,
+    reviewQueue,
+    sentinel,
+    eventFlow,
+    gate,
+    apiKey,
+  } = organization;
   return {
     slug,
     apiKey,
@@ -103,6 +138,7 @@ function describeOrganization(organization: OrganizationConfig): object {
       maxSilence: formatDuration(eventFlow.maxSilenceMs),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
+    gate,
   };
 }
 

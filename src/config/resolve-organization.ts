@@ -17,7 +17,7 @@ export interface OrganizationResolution {
 
 /**
  * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
- * `labels`, `alert`, `reviewQueue`, `sentinel` and `eventFlow` field by field, all else as a whole (CONTRACT 4).
+ * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, index, document, defaults, receiverNames, secrets } = resolution;
@@ -61,6 +61,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
       maxSilenceMs: milliseconds(eventFlow.maxSilence),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
+    gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
     apiKey: secrets.of(document, path, "apiKey")[0] ?? null,
     setAt: whereSet(document, path),
   };
@@ -68,6 +69,13 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
 
 function milliseconds(text: string): number {
   return parseDuration(text) ?? 0;
+}
+
+function given<Fields extends object>(
+  layer: Fields | undefined,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  const entries = Object.entries(layer ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
 type Widened<Fields> = {

@@ -16,9 +16,10 @@ export const builtinSettings = {
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
   eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "24h", maxCoverageDrop: 0.5 },
+  gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
 } as const;
 
-const { thresholds, alert, reviewQueue, sentinel, eventFlow } = builtinSettings;
+const { thresholds, alert, reviewQueue, sentinel, eventFlow, gate } = builtinSettings;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
@@ -135,6 +136,23 @@ const eventFlowSchema = strictObject({
     .meta({ default: eventFlow.maxCoverageDrop }),
 }).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
 
+const gateSchema = strictObject({
+  releaseOn: z
+    .array(z.enum(["acknowledged", "resolved"]))
+    .optional()
+    .describe(
+      "What lets deaths be acted on again after a fail, beside a release by hand: any of these; none when empty. Without `resolved` a hold outlives its alert.",
+    )
+    .meta({ default: gate.releaseOn }),
+  whenUnknown: z
+    .enum(["allow", "hold"])
+    .optional()
+    .describe(
+      "The answer while the last run gave no result, or none that still holds: `allow` fails open, `hold` closed.",
+    )
+    .meta({ default: gate.whenUnknown }),
+}).describe("What `GET /api/v1/gate/{slug}` answers to a pipeline that asks whether it may act on deaths.");
+
 const settingsShape = {
   schedule: cronPattern()
     .optional()
@@ -171,11 +189,12 @@ const settingsShape = {
   reviewQueue: reviewQueueSchema.optional(),
   sentinel: sentinelSchema.optional(),
   eventFlow: eventFlowSchema.optional(),
+  gate: gateSchema.optional(),
 };
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = strictObject(settingsShape).describe(
-  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel` and `eventFlow` are merged into these field by field; all else replaces.",
+  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` are merged into these field by field; all else replaces.",
 );
 
 /** An organization: a slug, or an object. */

@@ -102,6 +102,22 @@ export interface SilenceRow {
   readonly created_at_ms: number;
 }
 
+export interface MarkerRow {
+  readonly id: string;
+  readonly at_ms: number;
+  readonly text: string;
+  readonly slug: string | null;
+  readonly created_by: string | null;
+  readonly created_at_ms: number;
+}
+
+export interface GateReleaseRow {
+  readonly slug: string;
+  readonly at_ms: number;
+  readonly released_by: string | null;
+  readonly comment: string | null;
+}
+
 /** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
@@ -114,6 +130,8 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly outbox: OutboxRow;
   readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };
   readonly silences: SilenceRow;
+  readonly markers: MarkerRow;
+  readonly gate_releases: GateReleaseRow;
   readonly meta: { readonly name: string; readonly value: string };
 }
 

@@ -4,6 +4,7 @@ import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertState } from "../store/alerts.ts";
 import type { IngestOutcome } from "../store/events.ts";
+import type { Marker } from "../store/markers.ts";
 import type { FleetState } from "../store/notices.ts";
 import type { OutboxEntry } from "../store/outbox.ts";
 import type { CheckState } from "../store/schedule.ts";
@@ -75,6 +76,51 @@ export interface AlertsPort {
   list(): Promise<AlertsSnapshot>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
   acknowledge(id: string, by: string | null, comment: string | null): Promise<AlertSnapshot>;
+}
+
+export type NewMarker = Omit<Marker, "id" | "createdAtMs">;
+
+export interface MarkersPort {
+  /** Oldest first; of one organization those that are about all, too. */
+  between(query: {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly slug?: string;
+  }): Promise<readonly Marker[]>;
+  add(marker: NewMarker): Promise<Marker>;
+  /** False: no such marker. */
+  remove(id: string): Promise<boolean>;
+}
+
+/** One release of the gate: by hand, or of the alert that held it. */
+export interface ListedRelease {
+  readonly atMs: number;
+  readonly how: "released" | "acknowledged" | "resolved";
+  /** null: by hand. */
+  readonly alertId: string | null;
+  readonly by: string | null;
+  readonly comment: string | null;
+}
+
+/** Whether a pipeline may act on an organization's deaths, and why. */
+export interface GateView {
+  readonly slug: string;
+  readonly decision: "allow" | "hold";
+  /** Named, so that a pipeline can tell them apart (alerting/gate.ts). */
+  readonly reason: string;
+  /** The failure that decided; null where none did. */
+  readonly failure: { readonly alertId: string; readonly check: CheckName; readonly failedAtMs: number } | null;
+  /** The reason in words. */
+  readonly message: string;
+  /** The latest ones, newest first. */
+  readonly releases: readonly ListedRelease[];
+}
+
+export interface GatePort {
+  /** null: nobody configured such an organization. */
+  look(slug: string): Promise<GateView | null>;
+  /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
+  release(slug: string, by: string | null, comment: string): Promise<GateView | null>;
 }
 
 export interface ChecksPort {

@@ -9,7 +9,9 @@ import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./alert-routes.ts";
 import { addCheckRoutes } from "./check-routes.ts";
 import { addEventRoutes } from "./event-routes.ts";
+import { addGateRoutes } from "./gate-routes.ts";
 import { addHealthRoutes } from "./health-routes.ts";
+import { addMarkerRoutes } from "./marker-routes.ts";
 import { addMetricsRoutes } from "./metrics-routes.ts";
 import { addOperatorRoutes } from "./operator-routes.ts";
 import { addPageAssets } from "./page-assets.ts";
@@ -21,7 +23,9 @@ import type {
   ChecksPort,
   ConfigurationPort,
   EventsPort,
+  GatePort,
   HealthPort,
+  MarkersPort,
   MetricsPort,
   OutboxPort,
   ProbePort,
@@ -45,6 +49,8 @@ export interface WebOptions {
   readonly checks: ChecksPort;
   readonly alerts: AlertsPort;
   readonly silences: SilencesPort;
+  readonly markers: MarkersPort;
+  readonly gate: GatePort;
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
@@ -169,6 +175,8 @@ function createServer(options: WebOptions): FastifyInstance {
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
   void server.register(async (scope) => addAlertRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
+  void server.register(async (scope) => addMarkerRoutes(scope, access, options));
+  void server.register(async (scope) => addGateRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));

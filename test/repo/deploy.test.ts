@@ -154,6 +154,8 @@ describe("deploy/compose", () => {
       "FlatlineDeadAssetSpikeFail",
       "FlatlineDeadAssetSpikeWarn",
       "FlatlineReviewQueueWaiting",
+      "FlatlineSentinelDead",
+      "FlatlineEventFlowLow",
       "FlatlineFleetSpike",
     ]);
   });

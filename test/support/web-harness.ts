@@ -126,6 +126,13 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
         return world.probe(check, slug);
       },
     },
+    // Tested over a real store (e2e/gate-and-markers).
+    markers: {
+      between: async () => [],
+      add: async (marker) => ({ ...marker, id: "marker-1", createdAtMs: harnessNowMs }),
+      remove: async () => false,
+    },
+    gate: { look: async () => null, release: async () => null },
     health: {
       isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
       isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),

@@ -1,0 +1,99 @@
+import { decideGate, failuresOf, gateChecks, type GateDecision, type GateFailure } from "../alerting/gate.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../base/time.ts";
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { GateRelease } from "../store/gate.ts";
+import type { Store } from "../store/store.ts";
+import type { GatePort, GateView, ListedRelease } from "../web/ports.ts";
+import type { Runtime } from "./runtime.ts";
+import { staleAfter } from "./web-ports.ts";
+
+export interface GatePortOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+// Of a life that is longer the beginning is left out.
+const mostHistory = 1_000;
+const shownReleases = 10;
+
+/** The gate as the HTTP server sees it: read from what the alerts left, at each question. */
+export function createGatePort({ store, runtime, clock, logger }: GatePortOptions): GatePort {
+  async function look(slug: string): Promise<GateView | null> {
+    const applied = runtime.current();
+    const organization = applied.config.organizations.find((one) => one.slug === slug);
+    if (organization === undefined) return null;
+    const nowMs = clock.nowMs();
+    const fromMs = nowMs - applied.config.storage.retentionMs;
+    const live = (await Promise.all(gateChecks.map((check) => store.alerts.live(check, slug)))).flat();
+    const lives = gateChecks.map((check) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }));
+    const history = (await Promise.all(lives)).flat().toSorted((left, right) => left.atMs - right.atMs);
+    const releases = await store.gate.releases(slug, fromMs);
+    const state = await store.schedule.state("dead-asset-spike", slug);
+    const isKnown =
+      state !== null &&
+      state.lastReport?.kind === "result" &&
+      nowMs - (state.lastRunAtMs ?? 0) <= staleAfter(state, applied);
+    const facts = { live, history, releases, isKnown };
+    const decided = decideGate(facts, organization.gate);
+    return {
+      slug,
+      ...decided,
+      message: wordDecision(slug, decided),
+      releases: listReleases(failuresOf(facts, organization.gate), history, releases),
+    };
+  }
+
+  return {
+    look,
+    release: async (slug, by, comment) => {
+      if ((await look(slug)) === null) return null;
+      await store.gate.addRelease({ slug, atMs: clock.nowMs(), by, comment });
+      logger.warn({ slug, by, comment }, "gate released by hand");
+      return look(slug);
+    },
+  };
+}
+
+/** By hand, and what ended failures, newest first. */
+function listReleases(
+  failures: readonly GateFailure[],
+  history: readonly AlertHistoryEntry[],
+  releases: readonly GateRelease[],
+): ListedRelease[] {
+  const byHand = releases.map(({ atMs, by, comment }): ListedRelease => ({
+    atMs,
+    how: "released",
+    alertId: null,
+    by,
+    comment,
+  }));
+  const byAlert = failures.flatMap(({ alertId, failedAtMs, releasedBy }) => {
+    if (releasedBy === null || releasedBy === "released") return [];
+    const entry = history.find((one) => one.alertId === alertId && one.event === releasedBy && one.atMs >= failedAtMs);
+    if (entry === undefined) return [];
+    return [{ atMs: entry.atMs, how: releasedBy, alertId, by: null, comment: null }];
+  });
+  return [...byHand, ...byAlert].toSorted((left, right) => right.atMs - left.atMs).slice(0, shownReleases);
+}
+
+function wordDecision(slug: string, { decision, reason, failure }: GateDecision): string {
+  const failed =
+    failure === null ? "" : `${failure.check} of ${slug} fails since ${new Date(failure.failedAtMs).toISOString()}`;
+  switch (reason) {
+    case "fail_firing":
+      return `${failed}: act on none of its deaths until it is acknowledged, resolved or released`;
+    case "fail_latched":
+      return `${failed.replace("fails since", "failed at")}, and nobody has released it yet`;
+    case "released":
+      return `${failed}, and somebody let its deaths be acted on`;
+    case "unknown":
+      return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;
+    case "no_failure":
+      return `no failure of ${slug} is open`;
+    default:
+      return reason satisfies never;
+  }
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../base/errors.ts";
+import { issueMessages } from "../contract/issues.ts";
+import { isAuthorized } from "./access.ts";
+import { iso } from "./check-view.ts";
+import type { AccessSettings, GatePort, GateView } from "./ports.ts";
+import { addResource, takeJsonBodies } from "./resource.ts";
+
+// Names and comments are for people; what is longer is a mistake.
+const longestName = 200;
+const longestComment = 1_000;
+
+const releaseSchema = z.strictObject({
+  by: z.string().max(longestName).optional(),
+  comment: z
+    .string()
+    .max(longestComment)
+    .refine((comment) => comment.trim() !== "", "is empty"),
+});
+
+/** `/api/v1/gate/{slug}`: whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
+export function addGateRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { gate }: { readonly gate: GatePort },
+): void {
+  takeJsonBodies(scope);
+  addResource(scope, "/api/v1/gate/:slug", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const { slug } = request.params as { readonly slug: string };
+        const view = known(await gate.look(slug));
+        // A decision is of its moment: nothing between here and the pipeline may keep it.
+        return reply.header("cache-control", "no-store").send(viewGate(view, isAuthorized(request, settings())));
+      },
+    },
+  });
+  addResource(scope, "/api/v1/gate/:slug/release", settings, {
+    POST: {
+      access: "write",
+      handle: async (request) => {
+        const { slug } = request.params as { readonly slug: string };
+        const parsed = releaseSchema.safeParse(request.body);
+        if (!parsed.success)
+          throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(parsed.error) });
+        return viewGate(known(await gate.release(slug, parsed.data.by ?? null, parsed.data.comment)), true);
+      },
+    },
+  });
+}
+
+function known(view: GateView | null): GateView {
+  if (view === null) throw new FlatlineError("not_found", "no such organization");
+  return view;
+}
+
+/** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */
+function viewGate({ slug, decision, reason, message, failure, releases }: GateView, withPeople: boolean): object {
+  return {
+    slug,
+    decision,
+    reason,
+    message,
+    check: failure?.check ?? null,
+    alertId: failure?.alertId ?? null,
+    since: iso(failure?.failedAtMs ?? null),
+    releases: releases.map(({ atMs, how, alertId, by, comment }) => ({
+      at: iso(atMs),
+      how,
+      alertId,
+      ...(withPeople ? { by, comment } : {}),
+    })),
+  };
+}

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../base/errors.ts";
+import { dayMs, type Clock } from "../base/time.ts";
+import { issueMessages } from "../contract/issues.ts";
+import type { Marker } from "../store/markers.ts";
+import { iso } from "./check-view.ts";
+import type { AccessSettings, MarkersPort } from "./ports.ts";
+import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
+
+const longestName = 200;
+// What a chart can show beside a line, and a sentence can hold.
+const longestText = 200;
+// A clock of the rollout that is a little ahead of ours is no mistake; tomorrow is.
+const aheadMs = 5 * 60_000;
+const shownMs = 30 * dayMs;
+
+const instant = z.iso
+  .datetime({ offset: true, error: "not a time in ISO 8601 with an offset or Z" })
+  .transform((text) => Date.parse(text));
+
+const markerSchema = z.strictObject({
+  text: z
+    .string()
+    .max(longestText)
+    .refine((text) => text.trim() !== "", "is empty"),
+  at: instant.optional(),
+  slug: z.string().min(1).max(longestName).optional(),
+  createdBy: z.string().max(longestName).optional(),
+});
+
+const rangeSchema = z.strictObject({
+  from: instant.optional(),
+  to: instant.optional(),
+  slug: z.string().min(1).max(longestName).optional(),
+});
+
+/** `/api/v1/markers`: what people did that may explain what began after it. */
+export function addMarkerRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { markers, clock }: { readonly markers: MarkersPort; readonly clock: Clock },
+): void {
+  takeJsonBodies(scope);
+  addResource(scope, "/api/v1/markers", settings, {
+    GET: {
+      access: "public",
+      handle: async (request) => {
+        const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
+        const toMs = to ?? clock.nowMs();
+        const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
+        return (await markers.between(range)).map(viewMarker);
+      },
+    },
+    POST: {
+      access: "write",
+      handle: async (request, reply) => {
+        const { text, at, slug = null, createdBy = null } = parse(markerSchema, request.body, "not a marker");
+        const nowMs = clock.nowMs();
+        if (at !== undefined && at > nowMs + aheadMs) {
+          const issues = ["at: is in the future: a marker tells what was done"];
+          throw new FlatlineError("invalid_data", "not a marker", { issues });
+        }
+        const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug, createdBy });
+        return reply.code(201).send(viewMarker(made));
+      },
+    },
+  });
+  void scope.register(async (bodyless) => {
+    dropBodies(bodyless);
+    addResource(bodyless, "/api/v1/markers/:id", settings, {
+      DELETE: {
+        access: "write",
+        handle: async (request, reply) => {
+          const { id } = request.params as { readonly id: string };
+          if (!(await markers.remove(id))) throw new FlatlineError("not_found", "no such marker");
+          return reply.code(204).send();
+        },
+      },
+    });
+  });
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, problem: string): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new FlatlineError("invalid_data", problem, { issues: issueMessages(parsed.error) });
+  return parsed.data;
+}
+
+/** Times are ISO 8601. */
+function viewMarker({ id, atMs, text, slug, createdBy, createdAtMs }: Marker): object {
+  return { id, at: iso(atMs), text, slug, createdBy, createdAt: iso(createdAtMs) };
+}
