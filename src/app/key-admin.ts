@@ -4,7 +4,7 @@ import { createApiKey } from "../service/api-keys.ts";
 import type { KeyRole, StoredKey } from "../store/api-keys.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { storePath, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "./parts.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -50,8 +50,11 @@ export async function withEmbeddedStore<Result>(
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   if (config.source.type !== "embedded")
-    throw new FlatlineError("usage", "this is for the embedded service: the configuration has source.type remote");
-  const store = await openStore({ path: storePath(config, deps.cwd), clock: deps.clock });
+    throw new FlatlineError(
+      "usage",
+      `this is for the embedded service: the configuration has source.type ${config.source.type}`,
+    );
+  const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
   try {
     return await work(store);
   } finally {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { OutboxEntry } from "../store/outbox.ts";
 import { openStore } from "../store/open.ts";
-import { storePath, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "./parts.ts";
 
 /** What became of one id that a command named. */
 export interface OutboxChange {
@@ -36,7 +36,7 @@ async function withOutbox<Result>(
   deps: PartsDeps,
   work: (outbox: Awaited<ReturnType<typeof openStore>>["outbox"]) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore({ path: storePath(config, deps.cwd), clock: deps.clock });
+  const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
   try {
     return await work(store.outbox);
   } finally {

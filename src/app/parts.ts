@@ -1,13 +1,16 @@
 import { resolve } from "node:path";
 import type { Dispatcher } from "undici";
+import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { ReleaseStack } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
+import type { StoreLocation } from "../store/location.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { preload } from "./preload.ts";
+import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
 
 /** What of the process the parts of an application need; never read from `process` in here. */
 export interface PartsDeps {
@@ -24,6 +27,8 @@ export interface PartsDeps {
 export interface Parts {
   readonly store: Store;
   readonly dispatcher: Dispatcher;
+  /** Of sources that read a table of the user's own. */
+  readonly tables: TableCountsBook;
   close(): Promise<void>;
 }
 
@@ -36,20 +41,29 @@ export async function openParts(config: Config, deps: PartsDeps & { readonly log
     await stack.releaseAll(deps.clock, closeWithinMs);
   };
   try {
-    const path = storePath(config, deps.cwd);
-    const store = await openStore({ path, clock: deps.clock });
+    const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
     stack.add("store", () => store.close());
-    await preload(config, { ...deps, store, path });
+    await preload(config, { ...deps, store, path: () => storePath(config, deps.cwd) });
     const dispatcher = createHttpDispatcher({ env: deps.env });
     stack.add("connections", () => dispatcher.destroy());
-    return { store, dispatcher, close };
+    const tables = createTableCountsBook(deps.clock);
+    stack.add("connections to the source's table", () => tables.close());
+    return { store, dispatcher, tables, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** The database's file, absolute. */
+/** Where the configuration says that the store is; a file's path is absolute. */
+export function storeLocation({ storage }: Pick<Config, "storage">, cwd: string): StoreLocation {
+  const { url, poolSize } = storage;
+  return url === null ? { path: resolve(cwd, storage.path) } : { url, poolSize };
+}
+
+/** The database's file, absolute, for what works on files only. @throws usage with a PostgreSQL */
 export function storePath(config: Config, cwd: string): string {
-  return resolve(cwd, config.storage.path);
+  const location = storeLocation(config, cwd);
+  if ("path" in location) return location.path;
+  throw new FlatlineError("usage", "this works on an SQLite store: the configuration has storage.url");
 }

@@ -9,7 +9,7 @@ import { readFixtureText } from "./fixture-text.ts";
 export interface PreloadDeps {
   readonly store: Store;
   /** Of the store's database file. */
-  readonly path: string;
+  readonly path: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -41,7 +41,7 @@ async function preloadOne(
     return;
   }
   const { received, slugs } = await importEvents({
-    databasePath: path,
+    databasePath: path(),
     files: [entry.path],
     rebaseToMs: entry.rebase ? clock.nowMs() : null,
     again: true,

@@ -3,12 +3,13 @@ import type { Receiver } from "../alerting/receiver.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
 import type { Parts } from "./parts.ts";
-import { createSource, runCheckDeps, runTimeoutMs, type SourceDeps } from "./source.ts";
+import { createSource, localCounts, runCheckDeps, runTimeoutMs, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
@@ -21,6 +22,8 @@ export interface Applied {
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
   readonly checkDeps: RunCheckDeps;
+  /** Of a local source; null with a remote one. */
+  readonly counts: LivenessCounts | null;
   readonly runTimeoutMs: number;
 }
 
@@ -66,7 +69,8 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     settings: alertingSettings(config),
     receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps)),
-    checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),
+    counts: localCounts(config, { ...deps, ...parts }),
+    checkDeps: runCheckDeps(config, source, { ...deps, ...parts, isContinuous: true }),
     runTimeoutMs: runTimeoutMs(config.source),
   };
 }
@@ -87,14 +91,17 @@ function withFixedParts(next: Config, current: Config, logger: Logger): Config {
   const fixed = [
     ["server.listen", next.server.listen, current.server.listen],
     ["storage.path", next.storage.path, current.storage.path],
+    ["storage.url", next.storage.url?.reveal(), current.storage.url?.reveal()],
+    ["storage.poolSize", next.storage.poolSize, current.storage.poolSize],
     ["source.type", next.source.type, current.source.type],
   ] as const;
+  const { path, url, poolSize } = current.storage;
   const changed = fixed.filter(([, wanted, held]) => wanted !== held).map(([path]) => path);
   if (changed.length > 0) logger.warn({ changed }, "these need a restart to change");
   return {
     ...next,
     server: { ...next.server, listen: current.server.listen },
-    storage: { ...next.storage, path: current.storage.path },
+    storage: { ...next.storage, path, url, poolSize },
     source: next.source.type === current.source.type ? next.source : current.source,
   };
 }

@@ -106,7 +106,13 @@ describe("defaults", () => {
       silences: [],
       appUrl: null,
       server: { listen: "127.0.0.1:9640", token: null, publicRead: true, drainTimeoutMs: 8_000 },
-      storage: { path: "./data/flatline.db", retentionMs: 7_776_000_000, eventRetentionMs: 0 },
+      storage: {
+        path: "./data/flatline.db",
+        url: null,
+        poolSize: 10,
+        retentionMs: 7_776_000_000,
+        eventRetentionMs: 0,
+      },
       heartbeat: null,
       log: { level: "info", format: "json" },
     });

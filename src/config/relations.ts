@@ -4,6 +4,7 @@ import type { ConfigDocument } from "./document.ts";
 import type { Problem, YamlPath } from "./problems.ts";
 import { parseInstant } from "./schema-values.ts";
 import { suggest } from "./suggestions.ts";
+import { checkTableSource } from "./table-source-check.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 interface Place {
@@ -31,7 +32,9 @@ export function checkRelations(main: ConfigDocument, included: readonly ConfigDo
     ...checkLabels(main, organizations, receivers),
     ...checkEventRetention(main, organizations),
     ...checkBaselines(main, organizations),
+    ...checkTableSource(main, organizations),
     ...checkEventChecks(main, organizations),
+    ...checkStorage({ document: main, path: ["storage"], value: valueAt(main.value, ["storage"]) }),
     ...items(main, ["silences"]).flatMap(checkSilence),
     ...receivers.flatMap(checkReceiver),
   ];
@@ -110,6 +113,17 @@ function checkLabels(main: ConfigDocument, organizations: readonly Place[], rece
       return [report(place, "is no valid label name for an alertmanager receiver: letters, digits and _ only", "key")];
     });
   });
+}
+
+/** A file, or a PostgreSQL. */
+function checkStorage(storage: Place): Problem[] {
+  if (!isObject(storage.value)) return [];
+  const isPostgres = hasSecret(storage.value, "url");
+  const isGiven = (key: string): boolean => at(storage, key).value !== undefined;
+  return [
+    ...(isPostgres && isGiven("path") ? [report(at(storage, "path"), "does not go with url", "key")] : []),
+    ...(!isPostgres && isGiven("poolSize") ? [report(at(storage, "poolSize"), "goes with url only", "key")] : []),
+  ];
 }
 
 /** The checks over single events need events that are stored here. */

@@ -6,6 +6,7 @@ import type { ConfigDocument } from "./document.ts";
 import { parseDuration } from "./durations.ts";
 import { resolveOrganization } from "./resolve-organization.ts";
 import { matcherOf, resolveReceiver } from "./resolve-receiver.ts";
+import { resolveTableSource } from "./resolve-table-source.ts";
 import { builtinSettings, type OrganizationInput } from "./schema-organization.ts";
 import { parseInstant, parseListen } from "./schema-values.ts";
 import type { RootInput, SilenceInput } from "./schema.ts";
@@ -66,6 +67,8 @@ export function resolveConfig({ main, included, secrets, environmentListen }: Re
     },
     storage: {
       path: data.storage.path,
+      url: secrets.of(document, ["storage"], "url")[0] ?? null,
+      poolSize: data.storage.poolSize,
       retentionMs: durationMs(data.storage.retention),
       eventRetentionMs: durationMs(data.storage.eventRetention),
     },
@@ -90,6 +93,7 @@ function resolveSource(data: RootInput, document: ConfigDocument, secrets: Secre
     );
     return { type: "embedded", preload, ...shared };
   }
+  if (source.type === "postgres" || source.type === "clickhouse") return resolveTableSource(source, document, secrets);
   const remote: RemoteSourceConfig = {
     type: "remote",
     baseUrl: source.baseUrl.replace(/\/+$/, ""),

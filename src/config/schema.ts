@@ -91,7 +91,19 @@ const serverSchema = strictObject({
   .describe("The HTTP server.");
 
 const storageSchema = strictObject({
-  path: filePath().default("./data/flatline.db").describe("The database file; relative to the working directory."),
+  path: filePath()
+    .default("./data/flatline.db")
+    .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
+  url: z
+    .string()
+    .optional()
+    .describe(
+      "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret: `urlFile` reads it from a file.",
+    ),
+  urlFile: secretFile("the URL").optional(),
+  poolSize: wholeNumber({ min: 2, max: 500 })
+    .default(10)
+    .describe("Connections to the PostgreSQL of `url` at most, 2 to 500; each replica has so many."),
   retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
     .default("90d")
     .describe("How long verdicts are kept, 1h to 3650d."),

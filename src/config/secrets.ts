@@ -4,8 +4,9 @@ import { Secret } from "../base/secret.ts";
 import { unresolved, type ConfigDocument } from "./document.ts";
 import { describeFileError, readBounded } from "./files.ts";
 import { formatPath, type Problem, type YamlPath } from "./problems.ts";
-import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
+import { checkHeaders, checkKey, checkPostgresUrl, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
 import { checkHttpUrl } from "./schema-values.ts";
+import { tableSourceSlots } from "./table-source-secrets.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 /** What was found for the secrets of all files. */
@@ -71,8 +72,12 @@ function slotsOf(main: ConfigDocument, included: readonly ConfigDocument[]): Sec
   const urlReceivers = ["webhook", "slack", "discord", "msteams", "alertmanager"] as const;
   return [
     slot(["source"], "apiKey", checkKey),
+    ...tableSourceSlots(valueAt(main.value, ["source", "type"])).map(({ key, check, isRequired, mayBeEmpty }) =>
+      slot(["source"], key, check, { isRequired, mayBeEmpty }),
+    ),
     ...organizations,
     slot(["server"], "token", checkKey, { mayBeEmpty: true }),
+    slot(["storage"], "url", checkPostgresUrl),
     ...(isObject(valueAt(main.value, ["heartbeat"])) ? [url(["heartbeat"])] : []),
     ...urlReceivers.flatMap((type) => receiverPaths(main, type).map((path) => url(path))),
     ...receiverPaths(main, "pagerduty").flatMap((path) => [
