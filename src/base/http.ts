@@ -74,6 +74,9 @@ export function createHttpDispatcher(options: HttpDispatcherOptions): Dispatcher
   return new SchemeDispatcher(http, https);
 }
 
+// Replaces what is no UTF-8, leaves a byte order mark out, and keeps nothing between two texts.
+const utf8 = new TextDecoder();
+
 /** Sends one request and reads its answer; never follows a redirect. @throws HttpFailure */
 export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
@@ -102,9 +105,10 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
     function answer(isTruncated: boolean): void {
       const answered = head;
       if (answered === null) return fail(new HttpFailure("network", "an answer without a head", true));
-      const bytes = Buffer.concat(chunks);
+      const [first] = chunks;
+      const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
       chunks.length = 0;
-      settle(() => resolve({ ...answered, body: new TextDecoder().decode(bytes), isTruncated }));
+      settle(() => resolve({ ...answered, body: utf8.decode(bytes), isTruncated }));
     }
 
     const handler: Dispatcher.DispatchHandler = {
@@ -138,7 +142,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      const url = new URL(request.url);
+      const url = request.url instanceof URL ? request.url : new URL(request.url);
       dispatcher.dispatch(
         {
           origin: url.origin,

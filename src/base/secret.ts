@@ -38,13 +38,27 @@ export class Secret {
 export function redact(text: string, secrets: readonly Secret[]): string {
   let redacted = text;
   for (const secret of secrets) {
-    const value = secret.reveal();
-    if (value === "") continue;
-    for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
-      redacted = redacted.replaceAll(form, mask);
-    }
+    for (const form of formsOf(secret)) if (redacted.includes(form)) redacted = redacted.replaceAll(form, mask);
   }
   return redacted;
+}
+
+/** Whether `text` holds a secret's value in any of the forms that `redact` replaces. */
+export function holdsSecret(text: string, secrets: readonly Secret[]): boolean {
+  return secrets.some((secret) => formsOf(secret).some((form) => text.includes(form)));
+}
+
+const knownForms = new WeakMap<Secret, readonly string[]>();
+
+/** The value as it is, in a URL and in JSON; none of an empty one. */
+function formsOf(secret: Secret): readonly string[] {
+  const known = knownForms.get(secret);
+  if (known !== undefined) return known;
+  const value = secret.reveal();
+  const forms =
+    value === "" ? [] : [...new Set([value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])];
+  knownForms.set(secret, forms);
+  return forms;
 }
 
 function sha256(text: string): Buffer {

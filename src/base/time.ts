@@ -10,6 +10,15 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /** An AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the process alive. */
   timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
+  /** As `timeout`, for what usually ends long before and happens often: `release` it when it is over. */
+  deadline(delayMs: number, signal?: AbortSignal): Deadline;
+}
+
+/** A bound in time that is given up when it is no longer needed. */
+export interface Deadline {
+  /** Aborts with a TimeoutError, or with the reason of the signal that it was made with; after `release` never. */
+  readonly signal: AbortSignal;
+  release(): void;
 }
 
 /** Resolves when what is there to be read from sockets and files has been handled; takes no time. */
@@ -19,6 +28,11 @@ export function eventLoopTurn(): Promise<void> {
 
 // setTimeout takes a signed 32-bit delay: longer ones fire at once.
 const longestTimerMs = 2_147_483_647;
+
+/** What a signal aborts with whose time is over. */
+export function timeoutError(): DOMException {
+  return new DOMException("The operation was aborted due to timeout", "TimeoutError");
+}
 
 /** The clock of the machine. */
 export function createSystemClock(): Clock {
@@ -35,6 +49,33 @@ export function createSystemClock(): Clock {
     timeout: (delayMs, signal) => {
       const timer = AbortSignal.timeout(Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs));
       return signal === undefined ? timer : AbortSignal.any([signal, timer]);
+    },
+    // A third of what AbortSignal.timeout and AbortSignal.any cost, which wait for the garbage collection to let go.
+    deadline: (delayMs, signal) => {
+      const controller = new AbortController();
+      if (signal?.aborted === true) {
+        controller.abort(signal.reason);
+        return { signal: controller.signal, release: () => undefined };
+      }
+      const stop = (): void => {
+        clearTimeout(timer);
+        controller.abort(signal?.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener("abort", stop);
+          controller.abort(timeoutError());
+        },
+        Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs),
+      ).unref();
+      signal?.addEventListener("abort", stop, { once: true });
+      return {
+        signal: controller.signal,
+        release: () => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", stop);
+        },
+      };
     },
   };
 }

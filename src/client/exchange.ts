@@ -140,8 +140,7 @@ export class Exchange {
     const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${request.path}`);
     if (url.origin !== baseUrl.origin)
       throw new FlatlineError("internal", "a request would leave the configured origin");
-    const finished = new AbortController();
-    const signals = signal === undefined ? finished.signal : AbortSignal.any([signal, finished.signal]);
+    const deadline = clock.deadline(timeoutMs, signal);
     try {
       const response = await sendRequest(dispatcher, {
         method: request.operation.method,
@@ -153,7 +152,7 @@ export class Exchange {
           ...(request.body === undefined ? {} : { "content-type": "application/json" }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: clock.timeout(timeoutMs, signals),
+        signal: deadline.signal,
         maxBodyBytes,
       });
       onRequest({ operation, code: String(response.status) });
@@ -162,8 +161,7 @@ export class Exchange {
       if (error instanceof HttpFailure) onRequest({ operation, code: error.kind });
       throw error;
     } finally {
-      // The attempt's deadline is over with the attempt.
-      finished.abort();
+      deadline.release();
     }
   }
 

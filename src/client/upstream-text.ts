@@ -1,4 +1,4 @@
-import { redact, type Secret } from "../base/secret.ts";
+import { holdsSecret, redact, type Secret } from "../base/secret.ts";
 
 // C0, C1 and the bidirectional and line controls: a terminal or log must not obey what an upstream wrote.
 // oxlint-disable-next-line no-control-regex
@@ -30,12 +30,24 @@ export function quoteIssues(issues: readonly string[], apiKey: Secret): string[]
  * and notifications. Undefined when it is no JSON, or nested more than 64 levels deep.
  */
 export function parseJson(text: string, apiKey: Secret): unknown {
+  const secrets = apiKey.reveal().length < shortestRedacted ? [] : [apiKey];
   try {
-    return redactDeep(JSON.parse(text), apiKey.reveal().length < shortestRedacted ? [] : [apiKey], deepest);
+    const json: unknown = JSON.parse(text);
+    // A text without an escape says each string as it is: where the key is not in it, it is in none of them.
+    const isClean = !text.includes("\\") && !holdsSecret(text, secrets);
+    return isClean && isWithin(json, deepest) ? json : redactDeep(json, secrets, deepest);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** Whether a value is nested at most so many levels deep. */
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (levels === 0) return false;
+  for (const name in value) if (!isWithin((value as Record<string, unknown>)[name], levels - 1)) return false;
+  return true;
 }
 
 function redactDeep(value: unknown, secrets: readonly Secret[], levels: number): unknown {

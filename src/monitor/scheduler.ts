@@ -73,9 +73,11 @@ const leastWaitMs = 50;
 // How many due times are computed before others get their turn on the event loop.
 const syncSlice = 500;
 
+// Without a reason of its own each abort would make an exception with its stack.
+const wokenUp = "woken up";
+
 interface RunUnderWay {
   run: ClaimedRun;
-  readonly stop: AbortController;
   /** Settles when the run is over and recorded; rejects with what recording threw. */
   readonly ended: Promise<CheckReport>;
 }
@@ -95,14 +97,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let wakeUp = new AbortController();
   let loop: Promise<void> = Promise.resolve();
   const stopping = new AbortController();
+  /** Aborts what is still under way when the drain is over. */
+  const abandoned = new AbortController();
   let lastLookAtMs = clock.monotonicMs();
   let nextWorkAtMs: number | null = null;
   let renewedAtMs = 0;
   let latestNowMs = clock.nowMs();
 
   function wake(): void {
-    wakeUp.abort();
-    wakeUp = new AbortController();
+    // Runs end by the dozen before the loop gets its turn.
+    if (!wakeUp.signal.aborted) wakeUp.abort(wokenUp);
   }
 
   async function sync(): Promise<RemovedTargets> {
@@ -164,7 +168,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function runLoop(): Promise<void> {
     let retryMs = firstRetryMs;
     while (!stopping.signal.aborted) {
-      // Taken first, so that what happens while runOnce looks is not slept over.
+      // Made first, so that what happens while runOnce looks is not slept over.
+      wakeUp = new AbortController();
       const { signal } = wakeUp;
       let waitMs = retryMs;
       try {
@@ -201,18 +206,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   function begin(target: CheckTarget, run: ClaimedRun, isScheduled: boolean): RunUnderWay {
     const key = targetKey(target);
-    const stop = new AbortController();
     if (underWay.size === 0) renewedAtMs = clock.monotonicMs();
     const started: RunUnderWay = {
       run,
-      stop,
       ended: Promise.resolve().then(() => runToEnd(target, started, isScheduled)),
     };
     underWay.set(key, started);
     const leave = (): void => {
       underWay.delete(key);
-      // Also ends the timer of its timeout.
-      stop.abort();
       wake();
     };
     started.ended.then(leave, leave);
@@ -223,8 +224,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { check, slug } = target;
     const startedAtMs = clock.nowMs();
     const startedMonotonicMs = clock.monotonicMs();
-    const report = await options.run(target, clock.timeout(runTimeoutMs, started.stop.signal));
-    if (started.stop.signal.aborted) throw new FlatlineError("unavailable", "the check was stopped");
+    const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
+    const report = await options.run(target, deadline.signal);
+    deadline.release();
+    if (abandoned.signal.aborted) throw new FlatlineError("unavailable", "the check was stopped");
     const durationSeconds = (clock.monotonicMs() - startedMonotonicMs) / secondMs;
 
     // The configuration may have been read again meanwhile.
@@ -336,7 +339,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const drained = new AbortController();
       await Promise.race([all, clock.sleep(drainMs, drained.signal)]);
       drained.abort();
-      for (const { stop } of underWay.values()) stop.abort(new FlatlineError("unavailable", "flatline is stopping"));
+      abandoned.abort(new FlatlineError("unavailable", "flatline is stopping"));
       await all;
       await store.releaseLeases(owner);
     },

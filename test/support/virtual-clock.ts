@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 
-import type { Clock } from "../../src/base/time.ts";
+import { timeoutError, type Clock } from "../../src/base/time.ts";
 
 /** A clock that stands still until the test moves it. */
 export interface VirtualClock extends Clock {
@@ -116,10 +116,30 @@ export function createVirtualClock({ startMs }: { readonly startMs: number }): V
       if (signal?.aborted === true) return AbortSignal.any([signal]);
       const controller = new AbortController();
       const timer = add("timeout", delayMs, () => {
-        controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+        controller.abort(timeoutError());
       });
       signal?.addEventListener("abort", () => timers.delete(timer), { once: true });
       return signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
+    },
+    deadline: (delayMs, signal) => {
+      const controller = new AbortController();
+      const stop = (): void => {
+        timers.delete(timer);
+        controller.abort(signal?.reason);
+      };
+      const timer = add("timeout", delayMs, () => {
+        signal?.removeEventListener("abort", stop);
+        controller.abort(timeoutError());
+      });
+      if (signal?.aborted === true) stop();
+      else signal?.addEventListener("abort", stop, { once: true });
+      return {
+        signal: controller.signal,
+        release: () => {
+          timers.delete(timer);
+          signal?.removeEventListener("abort", stop);
+        },
+      };
     },
     advance: (ms) => advanceMonotonicTo(monotonicMs + ms),
     advanceTo: (atMs) => advanceMonotonicTo(atMs - wallZeroMs),
