@@ -5,6 +5,7 @@ import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.t
 import { ChangeReader } from "./event-changes.ts";
 import { SumTable } from "./event-sum-table.ts";
 import { SumLoader } from "./event-sum-loader.ts";
+import type { SumScratch } from "./organization-sums.ts";
 import { deadStatusId, unpublishedSql } from "./event-writer.ts";
 
 export interface EventSumsOptions {
@@ -143,6 +144,7 @@ class Reader {
   readonly #edge;
   readonly #typeName;
   readonly #slugsOfImport;
+  readonly #scratch: SumScratch = { sums: new Float64Array(1_024) };
 
   constructor({ databasePath, clock }: EventSumsOptions, table: SumTable) {
     this.#table = table;
@@ -216,7 +218,8 @@ class Reader {
     if (slugId === null) return [];
     const sums = this.#table.sumsFor(slugId, firstMinuteOf(query), minutesADay, isWanted);
     if (sums === null) return null;
-    return sums.deaths(query.intervals, (fromMs, toMs) => this.#edge.all(slugId, fromMs, toMs) as unknown as Edge);
+    const readEdge = (fromMs: number, toMs: number): Edge => this.#edge.all(slugId, fromMs, toMs) as unknown as Edge;
+    return sums.deaths(query.intervals, this.#scratch, readEdge);
   }
 
   forget(): void {

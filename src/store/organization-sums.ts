@@ -1,31 +1,35 @@
 import { minuteMs } from "../base/time.ts";
 import type { AssetTypeDeaths, Interval } from "../contract/liveness-counts.ts";
 import { cellNumbers } from "./event-changes.ts";
-import { RunningSeries } from "./running-series.ts";
-
-interface TypeSeries {
-  readonly typeId: number;
-  readonly assetType: string | null;
-  readonly series: RunningSeries;
-}
+import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
 
 /** Reads single deaths from ≤ at < to, as pairs of type and number. */
 type ReadEdge = (fromMs: number, toMs: number) => readonly (readonly [number, number])[];
 
-/** Of maps and arrays around a series, measured with 5,000 of them, 2026-11. */
-const overheadBytes = 400;
+/** Room for the sums of a question; one for all organizations. */
+export interface SumScratch {
+  sums: Float64Array;
+}
+
+/** Of objects around the arrays of an organization. */
+const overheadBytes = 1_024;
 
 /** The running sums of one organization, from a first minute on. */
 export class OrganizationSums {
   #fromMinute: number;
   /** The first minute that is not read yet; Infinity: all are. */
   #nextMinute: number;
-  /** Without a type first, then by name. */
-  readonly #types: TypeSeries[] = [];
-  #bytes = 0;
+  readonly #sums = new RunningSums();
+  /** Place of a type in the sums, by its number in the store. */
+  readonly #types = new Map<number, number>();
+  /** Names by place, and places in the order of the names: without a type first. */
+  readonly #names: (string | null)[] = [];
+  #order: readonly number[] = [];
   /** The earliest minute that was asked for since the last trim. */
   #askedMinute = Infinity;
   #trimAtMinute = -Infinity;
+  #isExact = true;
+  #total = 0;
 
   constructor(fromMinute: number) {
     this.#fromMinute = fromMinute;
@@ -41,16 +45,16 @@ export class OrganizationSums {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#sums.bytes + overheadBytes;
   }
 
   get cells(): number {
-    return this.#types.reduce((cells, { series }) => cells + series.cells, 0);
+    return this.#sums.cells;
   }
 
-  /** False when the sums are beyond the integers of JavaScript. */
+  /** False when there are more deaths than integers of JavaScript, or more types than places. */
   get isExact(): boolean {
-    return this.#types.every(({ series }) => series.total <= Number.MAX_SAFE_INTEGER);
+    return this.#isExact;
   }
 
   reachesTo(minute: number): boolean {
@@ -64,34 +68,21 @@ export class OrganizationSums {
 
   /** Adds cells [start, end) of slug_id, minute, type_id, deaths, in any order; those not to be known (yet) are left out. */
   add(cells: readonly number[], start: number, end: number, typeName: (typeId: number) => string | null): void {
-    const byType = new Map<number, Map<number, number>>();
+    const added: SumCell[] = [];
     for (let at = start; at < end; at += cellNumbers) {
       const minute = cells[at + 1] ?? 0;
       if (minute < this.#fromMinute || minute >= this.#nextMinute) continue;
-      const typeId = cells[at + 2] ?? 0;
-      const minutes = byType.get(typeId) ?? new Map<number, number>();
-      byType.set(typeId, minutes);
-      minutes.set(minute, (minutes.get(minute) ?? 0) + (cells[at + 3] ?? 0));
+      const type = this.#placeOf(cells[at + 2] ?? 0, typeName);
+      const deaths = cells[at + 3] ?? 0;
+      this.#total += deaths;
+      added.push({ minute, type, deaths });
     }
-    for (const [typeId, byMinute] of byType) {
-      const minutes = [...byMinute.keys()].sort((a, b) => a - b);
-      const { series } = this.#typeOf(typeId, typeName);
-      const bytes = series.bytes;
-      series.add(
-        minutes,
-        minutes.map((minute) => byMinute.get(minute) ?? 0),
-      );
-      this.#bytes += series.bytes - bytes;
-    }
+    if (this.#types.size > mostTypes || this.#total > Number.MAX_SAFE_INTEGER / mostTypes) this.#isExact = false;
+    if (this.#isExact) this.#sums.add(inOrder(added));
   }
 
   dropBefore(minute: number): void {
-    let bytes = 0;
-    for (const { series } of this.#types) {
-      series.dropBefore(minute);
-      bytes += series.bytes + overheadBytes;
-    }
-    this.#bytes = bytes;
+    this.#sums.dropBefore(minute);
   }
 
   /** Once in `everyMinutes`, forgets what nobody has asked for since the last time. */
@@ -107,64 +98,70 @@ export class OrganizationSums {
   }
 
   /** Types that have a death in one of the intervals; `readEdge` is asked only for minutes that an interval cuts. */
-  deaths(intervals: readonly Interval[], readEdge: ReadEdge): AssetTypeDeaths[] {
-    const edges = this.#edgesOf(intervals, readEdge);
+  deaths(intervals: readonly Interval[], scratch: SumScratch, readEdge: ReadEdge): AssetTypeDeaths[] {
+    const { types } = this.#sums;
+    const needed = intervals.length * 2 * types;
+    if (scratch.sums.length < needed) scratch.sums = new Float64Array(needed);
+    const { sums } = scratch;
+    // Where the sums of each interval's two ends begin; intervals often share an end.
+    const instants: number[] = [];
+    const startOf = (atMs: number): number => {
+      const known = instants.indexOf(atMs);
+      if (known >= 0) return known * types;
+      const start = (instants.push(atMs) - 1) * types;
+      this.#sumThrough(atMs, sums, start, readEdge);
+      return start;
+    };
+    const ends: number[] = [];
+    for (const { afterMs, untilMs } of intervals) {
+      if (untilMs > afterMs) ends.push(startOf(untilMs), startOf(afterMs));
+      else ends.push(0, 0);
+    }
     const answer: AssetTypeDeaths[] = [];
-    for (const { typeId, assetType, series } of this.#types) {
+    for (const type of this.#order) {
       let isAny = false;
-      let lastMs = Number.NaN;
-      let lastSum = 0;
       const deaths: number[] = [];
-      for (const { afterMs, untilMs } of intervals) {
-        // Intervals often begin where the last one has ended, or end where it has begun.
-        const after = afterMs === lastMs ? lastSum : sumThrough(series, typeId, afterMs, edges);
-        const until = untilMs <= afterMs ? after : sumThrough(series, typeId, untilMs, edges);
-        lastMs = untilMs;
-        lastSum = until;
-        if (untilMs <= afterMs) lastMs = afterMs;
-        if (until > after) isAny = true;
-        deaths.push(until - after);
+      for (let end = 0; end < ends.length; end += 2) {
+        const count = (sums[(ends[end] ?? 0) + type] ?? 0) - (sums[(ends[end + 1] ?? 0) + type] ?? 0);
+        if (count > 0) isAny = true;
+        deaths.push(count);
       }
-      if (isAny) answer.push({ assetType, deaths });
+      if (isAny) answer.push({ assetType: this.#names[type] ?? null, deaths });
     }
     return answer;
   }
 
-  /** Deaths within the minute of an instant and up to it, by type, for instants that cut a minute with deaths. */
-  #edgesOf(intervals: readonly Interval[], readEdge: ReadEdge): Edges | null {
-    const edges: Edges = new Map();
-    for (const { afterMs, untilMs } of intervals) {
-      if (untilMs <= afterMs) continue;
-      for (const atMs of [afterMs, untilMs]) {
-        const endMs = atMs + 1;
-        if (endMs % minuteMs === 0 || edges.has(atMs)) continue;
-        const minute = Math.floor(endMs / minuteMs);
-        if (!this.#types.some(({ series }) => series.isAt(series.placeOf(minute), minute))) continue;
-        const byType = new Map<number, number>();
-        for (const [typeId, count] of readEdge(minute * minuteMs, endMs)) {
-          byType.set(typeId, (byType.get(typeId) ?? 0) + count);
-        }
-        edges.set(atMs, byType);
-      }
+  /** Writes the sums of all deaths at or before an instant. */
+  #sumThrough(atMs: number, sums: Float64Array, start: number, readEdge: ReadEdge): void {
+    const endMs = atMs + 1;
+    const minute = Math.floor(endMs / minuteMs);
+    const hasDeaths = this.#sums.before(minute, sums, start);
+    if (!hasDeaths || endMs === minute * minuteMs) return;
+    for (const [typeId, count] of readEdge(minute * minuteMs, endMs)) {
+      const place = start + (this.#types.get(typeId) ?? 0);
+      sums[place] = (sums[place] ?? 0) + count;
     }
-    return edges.size === 0 ? null : edges;
   }
 
-  #typeOf(typeId: number, typeName: (typeId: number) => string | null): TypeSeries {
-    const known = this.#types.find((type) => type.typeId === typeId);
+  #placeOf(typeId: number, typeName: (typeId: number) => string | null): number {
+    const known = this.#types.get(typeId);
     if (known !== undefined) return known;
-    const type = { typeId, assetType: typeName(typeId), series: new RunningSeries() };
-    this.#types.push(type);
-    this.#types.sort((a, b) => ((a.assetType ?? "") < (b.assetType ?? "") ? -1 : 1));
-    this.#bytes += type.series.bytes + overheadBytes;
-    return type;
+    const place = this.#names.push(typeName(typeId)) - 1;
+    this.#types.set(typeId, place);
+    const nameAt = (at: number): string => this.#names[at] ?? "";
+    this.#order = [...this.#names.keys()].sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1));
+    return place;
   }
 }
 
-type Edges = Map<number, ReadonlyMap<number, number>>;
-
-/** Running sum of all deaths at or before an instant. */
-function sumThrough(series: RunningSeries, typeId: number, atMs: number, edges: Edges | null): number {
-  const sum = series.sumBefore(series.placeOf(Math.floor((atMs + 1) / minuteMs)));
-  return edges === null ? sum : sum + (edges.get(atMs)?.get(typeId) ?? 0);
+/** Sorts cells by minute and type and adds up those that are the same. */
+function inOrder(cells: SumCell[]): readonly SumCell[] {
+  cells.sort((a, b) => a.minute - b.minute || a.type - b.type);
+  const merged: SumCell[] = [];
+  for (const cell of cells) {
+    const last = merged.at(-1);
+    if (last === undefined || last.minute !== cell.minute || last.type !== cell.type) merged.push(cell);
+    else merged[merged.length - 1] = { ...last, deaths: last.deaths + cell.deaths };
+  }
+  return merged;
 }
