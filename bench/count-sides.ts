@@ -126,7 +126,8 @@ export async function startDuckDb(events: number): Promise<RunningSide> {
 /** PostgreSQL with an index that covers the question, vacuumed, so that the table itself is never read. */
 export async function startPostgresCounts(events: number): Promise<RunningSide> {
   const folder = await dataFolder(events);
-  const { client, stop } = await startPostgres(folder);
+  const server = await startPostgres(folder);
+  const { client } = server;
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('events_covering') IS NOT NULL AS there");
   if (rows[0]?.there !== true) {
     const { numbers } = await eventFiles(events);
@@ -143,7 +144,7 @@ export async function startPostgresCounts(events: number): Promise<RunningSide> 
     return totalsOf(answer.rows as readonly (readonly (number | string)[])[]);
   };
   await check(events, count);
-  return { measure: () => measured(count, 1), stop };
+  return { measure: () => measured(count, 1), stop: () => server.stop() };
 }
 
 function groupBy({ baselineStartMs, windowStartMs, nowMs }: Instants, type: string): string {

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { createSystemClock } from "../src/base/time.ts";
+import { importEvents } from "../src/store/event-import.ts";
+import type { Benchmark, RunningSide, RunOptions } from "./benchmark.ts";
+import { writeEvents } from "./event-data.ts";
+
+const fullRows = 1_000_000;
+const quickRows = 5_000;
+// What a careful script would do: with fsync on, larger transactions bring nothing measurable.
+const rowsATransaction = 10_000;
+
+interface Work {
+  readonly rows: number;
+  readonly csv: string;
+  /** A new file for each repetition. */
+  readonly databasePath: string;
+}
+
+/** A side that stores the same file into a new database each time. */
+function side(store: (work: Work) => Promise<void>): (options: RunOptions) => Promise<RunningSide> {
+  return async ({ quick }) => {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-bench-ingest-"));
+    const rows = quick ? quickRows : fullRows;
+    const endMs = Date.UTC(2026, 10, 1);
+    const { csv } = await writeEvents({
+      folder,
+      events: rows,
+      organizations: 1_000,
+      days: 30,
+      endMs,
+      seed: 7,
+      withIds: true,
+    });
+    const databasePath = join(folder, "ingest.db");
+    return {
+      measure: async () => {
+        const startedAtMs = performance.now();
+        await store({ rows, csv, databasePath });
+        const rate = rows / ((performance.now() - startedAtMs) / 1_000);
+        for (const ending of ["", "-wal", "-shm"]) await rm(`${databasePath}${ending}`, { force: true });
+        return { rate };
+      },
+      stop: () => rm(folder, { recursive: true, force: true }),
+    };
+  };
+}
+
+async function storeInFlatline({ rows, csv, databasePath }: Work): Promise<void> {
+  const { signal } = new AbortController();
+  const clock = createSystemClock();
+  const outcome = await importEvents({ databasePath, files: [csv], rebaseToMs: null, again: false, signal, clock });
+  if (outcome.stored !== rows) throw new Error(`${outcome.stored} of ${rows} rows were stored`);
+}
+
+/** One table, one index, one prepared statement, a transaction for ten thousand rows; no line is checked. */
+async function storeBare({ rows, csv, databasePath }: Work): Promise<void> {
+  const db = new DatabaseSync(databasePath);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536");
+  db.exec("CREATE TABLE events (at INTEGER, slug TEXT, asset_type TEXT, asset TEXT, id TEXT)");
+  db.exec("CREATE INDEX events_by_slug ON events (slug, at)");
+  const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?)");
+  const lines = readFileSync(csv, "latin1").split("\n");
+  let stored = 0;
+  for (let start = 1; start <= rows; start += rowsATransaction) {
+    db.exec("BEGIN");
+    for (const line of lines.slice(start, Math.min(start + rowsATransaction, rows + 1))) {
+      const [at, slug = "", type = "", asset = "", id = ""] = line.split(",");
+      insert.run(Number(at), slug, type, asset, id);
+      stored++;
+    }
+    db.exec("COMMIT");
+  }
+  db.close();
+  if (stored !== rows) throw new Error(`${stored} of ${rows} rows were stored`);
+}
+
+/** Rows a second from a file into a store on disk. */
+export const benchmark: Benchmark = {
+  name: "ingest",
+  title: "a CSV file of 1,000,000 events with ids over 1,000 organizations into a new database on disk, fsync on",
+  metrics: [{ name: "rate", title: "events", unit: "rows/s", better: "more" }],
+  sides: [
+    { name: "flatline", kind: "flatline", start: side(storeInFlatline) },
+    {
+      name: "one bare SQLite table with its index",
+      kind: "peer",
+      version: () => process.versions["sqlite"] ?? "",
+      start: side(storeBare),
+    },
+  ],
+  goals: [
+    {
+      title: "events stored a second",
+      of: { side: "flatline" },
+      by: { side: "one bare SQLite table with its index" },
+      bound: "at least",
+      goal: 0.5,
+      moonshot: 0.8,
+    },
+  ],
+};
