@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
@@ -21,4 +22,5 @@ if (existsSync(tsc) && existsSync(`${root}src`)) {
   const css = [`${uplot}/uPlot.min.css`, `${assets}/page.css`].map((path) => readFileSync(path, "utf8"));
   writeFileSync(`${assets}/page.css`, css.join("\n"));
   process.exitCode = statuses.find((status) => status !== 0) ?? 0;
+  if (process.exitCode === 0) await bundle(root);
 }

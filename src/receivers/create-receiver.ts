@@ -20,7 +20,7 @@ export interface ReceiverDeps {
   readonly logger: Logger;
 }
 
-/** The receiver of a configuration's entry. @throws FlatlineError invalid_config for an address, secret or template that can't be */
+/** The receiver of a configuration's entry. @throws FlatlineError invalid_config for an address or secret that can't be */
 export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Receiver {
   switch (options.type) {
     case "webhook":

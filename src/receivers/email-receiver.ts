@@ -1,5 +1,3 @@
-import { createTransport } from "nodemailer";
-
 import { FlatlineError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { Notification } from "../alerting/notification.ts";
@@ -40,6 +38,8 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
     name,
     type,
     deliver: async (notification, context) => {
+      // Loaded by those who send mail only.
+      const { createTransport } = await import("nodemailer");
       const transport = createTransport({
         url: address,
         connectionTimeout: longestWaitMs,

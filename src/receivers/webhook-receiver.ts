@@ -7,12 +7,12 @@ import { checkAddress, deliverRequest, failureOutcome } from "./delivery.ts";
 import { notificationPayload } from "./payload.ts";
 import type { WebhookOptions } from "./receiver-options.ts";
 import { createWebhookSigner } from "./signature.ts";
-import { compileTemplate } from "./template.ts";
+import type { CompiledTemplate } from "./template.ts";
 
 /**
  * POSTs the payload of CONTRACT 7, Alertmanager's version 4, or the operator's template, with the headers of Standard
  * Webhooks: a retry has the same id, its own timestamp and signature.
- * @throws FlatlineError invalid_config for an address, secret or template that can't be
+ * @throws FlatlineError invalid_config for an address or secret that can't be
  */
 export function createWebhookReceiver(options: WebhookOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
   const { name, type, url, secrets } = options;
@@ -29,7 +29,7 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
     deliver: async (notification, context) => {
       let text: string;
       try {
-        text = body(notification);
+        text = await body(notification);
       } catch (error) {
         // Only a template fails: the same notification would fail again.
         return failureOutcome(error, [...secrets, ...headerSecrets]);
@@ -46,11 +46,15 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
   };
 }
 
-function bodyOf({ format, template, contentType }: WebhookOptions): (notification: Notification) => string {
+function bodyOf({ format, template, contentType }: WebhookOptions): (notification: Notification) => Promise<string> {
   if (template !== null) {
-    const compiled = compileTemplate(template, contentType);
-    return (notification) => compiled.render(notificationPayload(notification));
+    // It compiled when the configuration was read. Liquid is loaded by those who send with it only.
+    let compiled: Promise<CompiledTemplate> | null = null;
+    return async (notification) => {
+      compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
+      return (await compiled).render(notificationPayload(notification));
+    };
   }
-  if (format === "alertmanager") return (notification) => JSON.stringify(alertmanagerWebhookBody(notification));
-  return (notification) => JSON.stringify(notificationPayload(notification));
+  if (format === "alertmanager") return async (notification) => JSON.stringify(alertmanagerWebhookBody(notification));
+  return async (notification) => JSON.stringify(notificationPayload(notification));
 }
