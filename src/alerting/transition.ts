@@ -1,4 +1,4 @@
-import type { CheckReport, ErrorReport, ResultReport } from "../contract/report.ts";
+import type { ErrorReport, ResultReport } from "../contract/report.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
 import type { AlertHistoryEntry, AlertPeak, AlertState } from "../store/alerts.ts";
 import type { ChangeEvent } from "../store/notices.ts";
@@ -16,10 +16,20 @@ export interface TransitionChange {
   readonly reason: Reason;
 }
 
+/** A run that gave a verdict, as far as a transition looks at it. */
+type ResultRun = Pick<
+  ResultReport,
+  "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
+>;
+/** A run that gave none. */
+type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity">;
+/** What a transition has to know of a report. */
+export type TransitionReport = ResultRun | ErrorRun;
+
 export interface TransitionInput {
   /** The live alerts of the report's (check, slug). */
   readonly states: readonly AlertState[];
-  readonly report: CheckReport;
+  readonly report: TransitionReport;
   readonly policy: AlertPolicy;
   readonly newId: () => string;
 }
@@ -79,7 +89,7 @@ export function removal(
   return draft;
 }
 
-function takeNotOk(draft: Draft, input: TransitionInput, report: ResultReport, before: AlertState | null): void {
+function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState | null): void {
   const runAtMs = report.startedAtMs;
   const alert: AlertState =
     before === null
@@ -99,7 +109,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultReport, b
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
 }
 
-function keepFiring(draft: Draft, report: ResultReport, alert: AlertState, before: AlertState): void {
+function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: AlertState): void {
   const order = compareSeverity(alert.severity, before.severity);
   if (order === 0) return keep(draft, { ...alert, reason: "still_not_ok" }, "still_not_ok");
   const reason = order > 0 ? "severity_rose" : "severity_fell";
@@ -117,7 +127,7 @@ function keepFiring(draft: Draft, report: ResultReport, alert: AlertState, befor
   );
 }
 
-function takeOk(draft: Draft, input: TransitionInput, report: ResultReport, before: AlertState): void {
+function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState): void {
   const runAtMs = report.startedAtMs;
   if (before.state === "pending") return end(draft, before, runAtMs, "cleared_before_firing");
   const { keepFiringForMs } = input.policy;
@@ -127,18 +137,18 @@ function takeOk(draft: Draft, input: TransitionInput, report: ResultReport, befo
   keep(draft, { ...before, okSinceMs, reason: "keep_firing_for_running" }, "keep_firing_for_running");
 }
 
-function countUnknown(draft: Draft, input: TransitionInput, report: ErrorReport, before: AlertState | null): void {
+function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: AlertState | null): void {
   const alert = before === null ? create(input, "unknown", report) : { ...before, unknownRuns: before.unknownRuns + 1 };
   if (alert.state === "firing") return keep(draft, { ...alert, reason: "still_unknown" }, "still_unknown");
   if (alert.unknownRuns < input.policy.unknownAfter) return wait(draft, report, alert, before, "run_failed");
   fire(draft, report, alert, "unknown_after_reached");
 }
 
-function endUnknown(draft: Draft, report: ResultReport, before: AlertState): void {
+function endUnknown(draft: Draft, report: ResultRun, before: AlertState): void {
   end(draft, before, report.startedAtMs, before.state === "firing" ? "result_returned" : "result_returned_early");
 }
 
-function create(input: TransitionInput, kind: AlertState["kind"], report: CheckReport): AlertState {
+function create(input: TransitionInput, kind: AlertState["kind"], report: TransitionReport): AlertState {
   return {
     id: input.newId(),
     check: report.check,
@@ -156,13 +166,19 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: CheckR
   };
 }
 
-function wait(draft: Draft, report: CheckReport, alert: AlertState, before: AlertState | null, reason: Reason): void {
+function wait(
+  draft: Draft,
+  report: TransitionReport,
+  alert: AlertState,
+  before: AlertState | null,
+  reason: Reason,
+): void {
   const waiting: AlertState = { ...alert, reason };
   keep(draft, waiting, reason);
   if (before?.reason !== reason) draft.history.push(historyEntry(waiting, "pending", report.startedAtMs, reason));
 }
 
-function fire(draft: Draft, report: CheckReport, alert: AlertState, reason: Reason): void {
+function fire(draft: Draft, report: TransitionReport, alert: AlertState, reason: Reason): void {
   const firing: AlertState = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
   change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", report.startedAtMs, reason);
 }
@@ -203,7 +219,7 @@ function historyEntry(alert: AlertState, event: string, atMs: number, reason: Re
   return { alertId: id, check, slug, kind, atMs, event, severity, reason };
 }
 
-function peakOf(report: CheckReport): AlertPeak {
+function peakOf(report: TransitionReport): AlertPeak {
   const currentCount = report.kind === "result" ? report.counts.currentCount : null;
   return { severity: report.severity, currentCount, atMs: report.startedAtMs };
 }

@@ -23,6 +23,8 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
     (await import("./import-events.ts")).registerImportEvents,
     (await import("./import-fixture.ts")).registerImportFixture,
   ],
+  backtest: async () => [(await import("./backtest.ts")).registerBacktest],
+  tune: async () => [(await import("./tune.ts")).registerTune],
   keys: async () => [(await import("./keys.ts")).registerKeys],
   reports: async () => [(await import("./reports.ts")).registerReports],
   proposals: async () => [(await import("./proposals.ts")).registerProposals],

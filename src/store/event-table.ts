@@ -7,6 +7,7 @@ import { noteStoreChange } from "./event-changes.ts";
 import { splitInterval, type Span } from "./event-spans.ts";
 import type { EventSums } from "./event-sums.ts";
 import { deadStatusId, unpublishedSql } from "./event-writer.ts";
+import { readHistory } from "./event-history.ts";
 import type { AssetTypeCounts, CountQuery, EventStore } from "./events.ts";
 import type { Db } from "./schema.ts";
 
@@ -28,6 +29,7 @@ export function createEventStore(db: Db, sums: EventSums | null = null): EventSt
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;
     },
+    history: (slug) => readHistory(db, slug),
     slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
     isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
     add: (events, receivedAtMs) =>

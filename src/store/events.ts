@@ -32,6 +32,14 @@ export interface CountQuery {
   readonly endMs: number;
 }
 
+/** One stored event, as a replay reads it. */
+export interface HistoryEvent {
+  readonly atMs: number;
+  readonly status: string;
+  readonly count: number;
+  readonly asset: string | null;
+}
+
 export interface IngestOutcome {
   readonly received: number;
   readonly stored: number;
@@ -43,6 +51,8 @@ export interface EventStore extends LivenessCounts {
   readonly sums: Pick<EventSums, "loaded" | "size"> | null;
   /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
   counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
+  /** All events of an organization, oldest first, in pages of some thousand; those at one instant as they came. */
+  history(slug: string): AsyncIterable<readonly HistoryEvent[]>;
   /** Slugs that have events. */
   slugs(): Promise<readonly string[]>;
   isEmpty(): Promise<boolean>;

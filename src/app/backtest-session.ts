@@ -1,0 +1,198 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { EventRecord } from "../backtest/event-record.ts";
+import type { Grid } from "../backtest/grid.ts";
+import { readLabels, regretTruth, type Truth } from "../backtest/truth.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import type { Config, OrganizationConfig } from "../config/config.ts";
+import { parseDuration } from "../config/durations.ts";
+import { findConfigPath } from "../config/load.ts";
+import { builtinSettings } from "../config/schema-organization.ts";
+import { loadCheckedConfig } from "./config-check.ts";
+import { readEventFiles, readStoredRecord } from "./event-records.ts";
+import { openParts, type PartsDeps } from "./parts.ts";
+import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
+
+/** Where the truth is taken from. */
+export const truthKinds = ["labels", "regret"] as const;
+/** One of {@link truthKinds}. */
+export type TruthKind = (typeof truthKinds)[number];
+
+/** What a command asks for. */
+export interface BacktestAsk {
+  readonly slugs: readonly string[];
+  /** None: the usual one, or with `eventFiles` the built-in settings. */
+  readonly configFiles: readonly string[];
+  /** None: the store of the first configuration. `-` is standard input. */
+  readonly eventFiles: readonly string[];
+  readonly labels: string | null;
+  /** null: labels where a file is given, else none. */
+  readonly truth: TruthKind | null;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  readonly stepMs: number | null;
+  readonly grid: Grid;
+}
+
+export interface BacktestDeps extends PartsDeps {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly signal: AbortSignal;
+  /** Told in words of what is under way; not for each step. */
+  readonly onProgress: (text: string) => void;
+}
+
+export interface BacktestReport {
+  readonly truth: TruthKind | null;
+  readonly events: number;
+  readonly candidates: readonly BacktestCandidate[];
+}
+
+/** Reads configurations, events and truth, and replays. @throws usage, invalid_config, invalid_data, no_input, store_* */
+export async function backtest(ask: BacktestAsk, deps: BacktestDeps): Promise<BacktestReport> {
+  const truth = ask.truth ?? (ask.labels === null ? null : "labels");
+  if (truth === "labels" && ask.labels === null)
+    throw new FlatlineError("usage", "--truth labels needs a file: --labels FILE");
+  const configs = await readConfigs(ask, deps);
+  const [main] = configs;
+  const records =
+    ask.eventFiles.length > 0 || main === undefined
+      ? await readFiles(ask, deps)
+      : await readStore(main.config, ask, deps);
+  const variants = variantsOf(configs, [...records.keys()], ask.slugs);
+  const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
+  const truths = truth === null ? null : await readTruth(truth, ask, deps, found);
+  const candidates = await runBacktest({
+    ...ask,
+    variants,
+    records,
+    truths,
+    clock: deps.clock,
+    signal: deps.signal,
+    onProgress: ({ done, total, slug }) => deps.onProgress(`replayed ${done} of ${total}: ${slug}`),
+  });
+  return { truth, events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0), candidates };
+}
+
+interface NamedConfig {
+  readonly name: string;
+  readonly config: Config;
+}
+
+async function readConfigs(
+  { configFiles, eventFiles }: BacktestAsk,
+  { cwd, env }: BacktestDeps,
+): Promise<NamedConfig[]> {
+  // A file of events is looked at without whatever happens to be configured here.
+  if (configFiles.length === 0 && eventFiles.length > 0) return [];
+  const flags = configFiles.length === 0 ? [undefined] : configFiles;
+  const configs: NamedConfig[] = [];
+  for (const flag of flags) {
+    const path = await findConfigPath({ flag, env, cwd });
+    const config = await loadCheckedConfig({ path, cwd, env });
+    configs.push({ name: flag ?? path, config });
+  }
+  return configs;
+}
+
+function readFiles({ eventFiles }: BacktestAsk, { stdin, cwd, signal, onProgress }: BacktestDeps) {
+  return readEventFiles({
+    files: eventFiles,
+    stdin,
+    cwd,
+    signal,
+    onProgress: (rows) => onProgress(`read ${rows} events`),
+  });
+}
+
+async function readStore(
+  config: Config,
+  { slugs }: BacktestAsk,
+  deps: BacktestDeps,
+): Promise<Map<string, EventRecord>> {
+  if (config.source.type !== "embedded") {
+    throw new FlatlineError(
+      "usage",
+      `with source.type ${config.source.type} the events are not in flatline's own store: give them with --events FILE`,
+    );
+  }
+  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
+  try {
+    const records = new Map<string, EventRecord>();
+    for (const slug of await parts.store.events.slugs()) {
+      if (!isAsked(slugs, slug)) continue;
+      const onProgress = (rows: number): void => deps.onProgress(`read ${rows} events of ${slug}`);
+      records.set(slug, await readStoredRecord(parts.store.events, slug, { signal: deps.signal, onProgress }));
+    }
+    return records;
+  } finally {
+    await parts.close();
+  }
+}
+
+/** Each configuration with the organizations that it names; where it names none of those with events, and without one: all. */
+function variantsOf(
+  configs: readonly NamedConfig[],
+  slugsWithEvents: readonly string[],
+  slugs: readonly string[],
+): BacktestVariant[] {
+  const asked = slugsWithEvents.filter((slug) => isAsked(slugs, slug));
+  const missing = slugs.filter((slug) => !slugsWithEvents.includes(slug));
+  if (missing.length > 0)
+    throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
+  if (configs.length === 0) return [{ name: "", organizations: asked.map(builtinOrganization) }];
+  return configs.map(({ name, config }) => {
+    const organizations = config.organizations.filter(({ slug }) => asked.includes(slug)).map(settingsOf);
+    if (organizations.length > 0) return { name, organizations };
+    const known = config.organizations.map(({ slug }) => slug).join(", ") || "none";
+    throw new FlatlineError("usage", `${name} names no organization that there are events of (it names: ${known})`);
+  });
+}
+
+function settingsOf(organization: OrganizationConfig): BacktestSettings {
+  const { slug, thresholds, baseline, alert: policy, schedule, eventFlow } = organization;
+  return {
+    slug,
+    thresholds,
+    baseline,
+    policy,
+    schedule,
+    maxSilenceMs: eventFlow.enabled ? eventFlow.maxSilenceMs : null,
+  };
+}
+
+function builtinOrganization(slug: string): BacktestSettings {
+  const { thresholds, baseline, alert, schedule: pattern, timezone } = builtinSettings;
+  return {
+    slug,
+    thresholds,
+    baseline,
+    policy: {
+      forMs: parseDuration(alert.for) ?? 0,
+      keepFiringForMs: parseDuration(alert.keepFiringFor) ?? 0,
+      unknownAfter: alert.unknownAfter,
+      repeatIntervalMs: parseDuration(alert.repeatInterval) ?? 0,
+      minBaselineCoverage: alert.minBaselineCoverage,
+    },
+    schedule: { pattern, timezone, jitterMs: 0 },
+    maxSilenceMs: null,
+  };
+}
+
+async function readTruth(
+  kind: TruthKind,
+  { labels }: BacktestAsk,
+  { cwd }: BacktestDeps,
+  records: readonly EventRecord[],
+): Promise<ReadonlyMap<string, Truth>> {
+  if (kind === "regret") return new Map(records.map((record) => [record.slug, regretTruth(record)]));
+  const file = labels ?? "";
+  const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
+    throw new FlatlineError("no_input", `${file}: cannot be read: ${String(error)}`, { cause: error });
+  });
+  return readLabels(text, file);
+}
+
+function isAsked(slugs: readonly string[], slug: string): boolean {
+  return slugs.length === 0 || slugs.includes(slug);
+}

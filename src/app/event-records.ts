@@ -1,0 +1,109 @@
+import { tmpdir } from "node:os";
+import { resolve } from "node:path";
+import { EventRecorder, type EventRecord } from "../backtest/event-record.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { inputOfFile, mostInputBytes, readInput, type EventFile } from "../store/event-input.ts";
+import { createEventNames, type EventRow } from "../store/event-rows.ts";
+import type { EventStore } from "../store/events.ts";
+
+export interface ReadRecordsOptions {
+  readonly signal: AbortSignal;
+  /** Told now and then of how many events have been read. */
+  readonly onProgress: (rows: number) => void;
+}
+
+export interface ReadFilesOptions extends ReadRecordsOptions {
+  /** `-` is `stdin`. */
+  readonly files: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+  readonly cwd: string;
+}
+
+// Enough to see what is wrong with a file.
+const mostIssues = 20;
+
+/**
+ * Reads files of liveness events (CONTRACT 10) without a store: by slug, all that a replay needs. Of events with one id the
+ * first counts, as in an import. @throws invalid_data with the bad lines, no_input, too_large, usage, unavailable when stopped
+ */
+export async function readEventFiles(options: ReadFilesOptions): Promise<ReadonlyMap<string, EventRecord>> {
+  const { files, stdin, cwd, signal, onProgress } = options;
+  if (files.filter((file) => file === "-").length > 1)
+    throw new FlatlineError("usage", "standard input (-) can be read only once");
+  const names = createEventNames();
+  const recorders = new Map<number, EventRecorder>();
+  const ids = new Map<number, Set<string>>();
+  const issues: string[] = [];
+  let rows = 0;
+  let bytes = 0;
+
+  const row = (event: EventRow): void => {
+    rows++;
+    if (event.idEnd > event.idStart && !isFirst(event, ids)) return;
+    let recorder = recorders.get(event.slug);
+    if (recorder === undefined) {
+      recorder = new EventRecorder(names.slugs.names[event.slug] ?? "");
+      recorders.set(event.slug, recorder);
+    }
+    recorder.add({
+      atMs: event.atMs,
+      status: names.statuses.names[event.status] ?? "",
+      count: event.count,
+      asset: textOf(event, event.assetStart, event.assetEnd),
+    });
+  };
+
+  for (const file of files) {
+    const given: EventFile =
+      file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
+    const input = await inputOfFile(given, tmpdir(), signal);
+    try {
+      const problem = (line: number, reason: string): void => {
+        if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
+      };
+      const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
+      let step = await reading.next();
+      for (; step.done !== true && issues.length < mostIssues; step = await reading.next()) {
+        if (signal.aborted) throw new FlatlineError("unavailable", "stopped while reading events");
+        onProgress(rows);
+      }
+      if (step.done === true) bytes += step.value.bytes;
+      else await reading.return({ sha256: "", bytes: 0 });
+    } finally {
+      await input.close();
+    }
+  }
+  if (issues.length > 0) {
+    const count = issues.length < mostIssues ? issues.length : `${mostIssues} or more`;
+    throw new FlatlineError("invalid_data", `${count} bad ${issues.length === 1 ? "line" : "lines"}`, { issues });
+  }
+  return new Map([...recorders].map(([slug, recorder]) => [names.slugs.names[slug] ?? "", recorder.finish()]));
+}
+
+/** Reads all stored events of one organization. @throws unavailable when stopped, store_* */
+export async function readStoredRecord(
+  events: Pick<EventStore, "history">,
+  slug: string,
+  { signal, onProgress }: ReadRecordsOptions,
+): Promise<EventRecord> {
+  const recorder = new EventRecorder(slug);
+  for await (const page of events.history(slug)) {
+    if (signal.aborted) throw new FlatlineError("unavailable", "stopped while reading events");
+    for (const event of page) recorder.add(event);
+    onProgress(recorder.length);
+  }
+  return recorder.finish();
+}
+
+function isFirst(event: EventRow, ids: Map<number, Set<string>>): boolean {
+  const id = textOf(event, event.idStart, event.idEnd) ?? "";
+  const known = ids.get(event.slug) ?? new Set<string>();
+  ids.set(event.slug, known);
+  if (known.has(id)) return false;
+  known.add(id);
+  return true;
+}
+
+function textOf({ bytes, isAscii }: EventRow, start: number, end: number): string | null {
+  return start === end ? null : bytes.toString(isAscii ? "latin1" : "utf8", start, end);
+}

@@ -1,0 +1,101 @@
+import { plotPage, plotTradeOff } from "../backtest/plot.ts";
+import { chooseCandidate, paretoFront, type Choice, type TuningPoint } from "../backtest/tuning.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { hourMs } from "../base/time.ts";
+import { defaultThresholds } from "../spike/thresholds.ts";
+import type { BacktestCandidate } from "./backtest.ts";
+import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } from "./backtest-session.ts";
+
+/** What a search found. */
+export interface TuneReport {
+  readonly report: BacktestReport;
+  /** Those that no other one beats, from the quietest to the most watchful. */
+  readonly front: readonly TuneCandidate[];
+  readonly choice: TuneChoice;
+  /** What to paste into the configuration, as data. */
+  readonly settings: object;
+  readonly plot: (kind: "svg" | "html") => string;
+}
+
+/** A candidate and how it was judged. */
+export interface TuneCandidate extends TuningPoint {
+  readonly name: string;
+}
+
+/** What is proposed: where `warn` begins, and where `fail` does. */
+export interface TuneChoice {
+  readonly warn: TuneCandidate;
+  /** null: none is stricter and still finds most. */
+  readonly fail: TuneCandidate | null;
+  readonly failMultiplier: number;
+}
+
+// What people run: from nervous to deaf, and counts from a handful to a batch.
+const usualGrid = {
+  baseline: ["mean", "median"],
+  warnMultiplier: [1.5, 2, 3, 4, 6, 8, 12],
+  minSpikeCount: [5, 10, 20, 30, 50],
+} as const;
+const usualStepMs = hourMs;
+
+/**
+ * Searches a grid of settings for the one that finds most with at most so many false alarms a week and organization.
+ * @throws usage without an incident in the truth, and what backtest throws
+ */
+export async function tune(ask: BacktestAsk, mostFalseAlarmsAWeek: number, deps: BacktestDeps): Promise<TuneReport> {
+  const { failMultiplier: ignored, ...grid } = ask.grid;
+  if (ignored !== undefined)
+    throw new FlatlineError("usage", "--fail-multiplier is what tune proposes: give values for --warn-multiplier");
+  if (ask.configFiles.length > 1) throw new FlatlineError("usage", "tune takes one --config: it searches the rest");
+  const report = await backtest(
+    {
+      ...ask,
+      truth: ask.truth ?? (ask.labels === null ? "regret" : null),
+      stepMs: ask.stepMs ?? usualStepMs,
+      grid: { ...usualGrid, ...grid },
+    },
+    deps,
+  );
+  const points = report.candidates.map(pointOf);
+  const chosen = chooseCandidate(points, mostFalseAlarmsAWeek);
+  if (chosen === null || chosen.warn.score.incidents === 0) {
+    const truth = report.truth === "regret" ? "no day on which enough assets were found alive again" : "no label";
+    throw new FlatlineError("usage", `there is no incident to tune by in this stretch: ${truth}`);
+  }
+  const choice = choiceOf(points, chosen);
+  const slugs = report.candidates[0]?.organizations.map(({ slug }) => slug) ?? [];
+  return {
+    report,
+    front: paretoFront(points).flatMap((point) => points.find((one) => one === point) ?? []),
+    choice,
+    settings: settingsOf(choice, slugs, ask.slugs.length > 0),
+    plot: (kind) => (kind === "svg" ? plotTradeOff(points, choice.warn) : plotPage(points, choice.warn)),
+  };
+}
+
+function pointOf({ name, point, organizations, levels }: BacktestCandidate): TuneCandidate {
+  const [first] = organizations;
+  const score = levels.warn.score;
+  if (first === undefined || score === null) throw new FlatlineError("internal", "a candidate was not judged");
+  return {
+    name,
+    baseline: point.baseline ?? first.baseline,
+    thresholds: { ...defaultThresholds, ...first.thresholds, ...point.thresholds },
+    score,
+  };
+}
+
+function choiceOf(points: readonly TuneCandidate[], { warn, fail }: Choice): TuneChoice {
+  const named = (wanted: TuningPoint): TuneCandidate | undefined => points.find((point) => point === wanted);
+  const chosen = named(warn);
+  if (chosen === undefined) throw new FlatlineError("internal", "the chosen candidate is none");
+  const stricter = fail === null ? null : (named(fail) ?? null);
+  const failMultiplier = stricter?.thresholds.warnMultiplier ?? chosen.thresholds.warnMultiplier * 2;
+  return { warn: chosen, fail: stricter, failMultiplier };
+}
+
+function settingsOf({ warn, failMultiplier }: TuneChoice, slugs: readonly string[], isForSlugs: boolean): object {
+  const { baseline, thresholds } = warn;
+  const settings = { baseline, thresholds: { ...thresholds, failMultiplier } };
+  return isForSlugs ? { organizations: slugs.map((slug) => ({ slug, ...settings })) } : { defaults: settings };
+}

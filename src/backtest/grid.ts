@@ -1,0 +1,50 @@
+import { baselineKinds, type BaselineKind } from "../spike/median.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+
+/** Values to be tried of each setting; an absent one stays as it is configured. */
+export interface Grid {
+  readonly baseline?: readonly BaselineKind[];
+  readonly windowHours?: readonly number[];
+  readonly baselineDays?: readonly number[];
+  readonly warnMultiplier?: readonly number[];
+  readonly failMultiplier?: readonly number[];
+  readonly minSpikeCount?: readonly number[];
+}
+
+/** One point of a grid: what it says goes before what is configured. */
+export interface GridPoint {
+  readonly baseline?: BaselineKind;
+  readonly thresholds: Partial<SpikeThresholds>;
+}
+
+const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"] as const;
+
+/** Every combination; one point that says nothing for an empty grid. The last setting varies fastest. */
+export function gridPoints(grid: Grid): GridPoint[] {
+  let points: GridPoint[] =
+    grid.baseline === undefined
+      ? [{ thresholds: {} }]
+      : baselineKinds.filter((kind) => grid.baseline?.includes(kind)).map((baseline) => ({ baseline, thresholds: {} }));
+  for (const name of thresholdNames) {
+    const values = grid[name];
+    if (values === undefined) continue;
+    points = points.flatMap((point) =>
+      values.map((value) => ({ ...point, thresholds: { ...point.thresholds, [name]: value } })),
+    );
+  }
+  return points;
+}
+
+/** A point in words: `median warn ×3 min 20`; empty when it says nothing. */
+export function describePoint({ baseline, thresholds }: GridPoint): string {
+  const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = thresholds;
+  const words = [
+    baseline,
+    windowHours === undefined ? undefined : `window ${windowHours}h`,
+    baselineDays === undefined ? undefined : `baseline ${baselineDays}d`,
+    warnMultiplier === undefined ? undefined : `warn ×${warnMultiplier}`,
+    failMultiplier === undefined ? undefined : `fail ×${failMultiplier}`,
+    minSpikeCount === undefined ? undefined : `min ${minSpikeCount}`,
+  ];
+  return words.filter((word) => word !== undefined).join(" ");
+}

@@ -1,0 +1,95 @@
+import { dayMs, hourMs } from "../base/time.ts";
+import type { Episode } from "./episodes.ts";
+import type { Incident, Truth } from "./truth.ts";
+
+/** How well episodes told of incidents. */
+export interface Score {
+  readonly incidents: number;
+  readonly found: number;
+  /** 0–1; null without incidents. */
+  readonly recall: number | null;
+  /** Episodes that told of no incident. */
+  readonly falseAlarms: number;
+  /** Those of them that told of a mass death that was real. */
+  readonly onMassDeaths: number;
+  readonly falseAlarmsAWeek: number;
+  /** From the first death of an incident to the alert, of those that were found; null without one. */
+  readonly medianDelayMs: number | null;
+  readonly missed: readonly Incident[];
+}
+
+/** Who is told a day later is still told in time; later than that, the alert is of something else. */
+const graceMs = dayMs;
+// An episode that began long before told of something else, and hid this one.
+const leadMs = 12 * hourMs;
+const weekMs = 7 * dayMs;
+
+/** What of a replay is scored: its episodes, and the stretch that it lived through. */
+export interface ScoredReplay {
+  readonly episodes: readonly Episode[];
+  readonly truth: Truth;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Tally {
+  incidents: number;
+  found: number;
+  falseAlarms: number;
+  onMassDeaths: number;
+  spanMs: number;
+  readonly delaysMs: number[];
+  readonly missed: Incident[];
+}
+
+/**
+ * Scores replays of any number of organizations together. An episode tells of an incident when it overlaps it or the day after,
+ * and began at most 12 h before. Incidents outside of the replayed stretch are left out.
+ */
+export function scoreEpisodes(replays: readonly ScoredReplay[]): Score {
+  const tally: Tally = { incidents: 0, found: 0, falseAlarms: 0, onMassDeaths: 0, spanMs: 0, delaysMs: [], missed: [] };
+  for (const replay of replays) addReplay(tally, replay);
+  const { incidents, found, falseAlarms, onMassDeaths, spanMs, delaysMs, missed } = tally;
+  return {
+    incidents,
+    found,
+    recall: incidents === 0 ? null : found / incidents,
+    falseAlarms,
+    onMassDeaths,
+    falseAlarmsAWeek: spanMs === 0 ? 0 : falseAlarms / (spanMs / weekMs),
+    medianDelayMs: medianOf(delaysMs),
+    missed,
+  };
+}
+
+function addReplay(tally: Tally, { episodes, truth, fromMs, toMs }: ScoredReplay): void {
+  const isWithin = (incident: Incident): boolean => incident.fromMs >= fromMs && incident.fromMs <= toMs;
+  const incidents = truth.incidents.filter(isWithin);
+  for (const incident of incidents) {
+    const first = episodes.find((episode) => tellsOf(episode, incident));
+    tally.incidents++;
+    if (first === undefined) tally.missed.push(incident);
+    else {
+      tally.found++;
+      tally.delaysMs.push(Math.max(0, first.firedAtMs - incident.fromMs));
+    }
+  }
+  for (const episode of episodes) {
+    if (truth.incidents.some((incident) => tellsOf(episode, incident))) continue;
+    tally.falseAlarms++;
+    if (truth.massDeaths.some((massDeath) => tellsOf(episode, massDeath))) tally.onMassDeaths++;
+  }
+  tally.spanMs += Math.max(0, toMs - fromMs);
+}
+
+function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
+  return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
+}
+
+/** The middle one, or the mean of the middle two; null of none. */
+export function medianOf(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((left, right) => left - right);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { FlatlineError } from "../base/errors.ts";
+import { dayMs } from "../base/time.ts";
+import type { EventRecord } from "./event-record.ts";
+
+/** A stretch in which the checker was wrong, epoch ms, both ends included. */
+export interface Incident {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What is known with hindsight about one organization. */
+export interface Truth {
+  readonly incidents: readonly Incident[];
+  /** Days on which many assets really died: an alert there is right about the deaths and wrong about the checker. */
+  readonly massDeaths: readonly Incident[];
+}
+
+const instant = z.iso.datetime({ offset: true });
+const stretches = z.array(z.looseObject({ from: instant, to: instant }));
+const labelsSchema = z.record(
+  z.string(),
+  z
+    .looseObject({ incidents: stretches.optional(), massDeaths: stretches.optional(), windows: stretches.optional() })
+    .refine(({ incidents, windows }) => incidents !== undefined || windows !== undefined, "needs incidents or windows"),
+);
+
+/**
+ * Reads labels: by slug `incidents` (or `windows`, as anomaly benchmarks call them) and `massDeaths`, each a list of
+ * `{from, to}`. More keys are fine. @throws invalid_data that names the file and the first field that is wrong
+ */
+export function readLabels(text: string, file: string): ReadonlyMap<string, Truth> {
+  const parsed = labelsSchema.safeParse(parseJson(text, file));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const path = issue?.path.join(".") ?? "";
+    throw new FlatlineError(
+      "invalid_data",
+      `${file}: ${path === "" ? "" : `${path}: `}${issue?.message ?? "is wrong"}`,
+    );
+  }
+  return new Map(
+    Object.entries(parsed.data).map(([slug, { incidents, windows, massDeaths }]) => [
+      slug,
+      { incidents: (incidents ?? windows ?? []).map(incidentOf), massDeaths: (massDeaths ?? []).map(incidentOf) },
+    ]),
+  );
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new FlatlineError("invalid_data", `${file}: is not JSON: ${String(error)}`, { cause: error });
+  }
+}
+
+function incidentOf({ from, to }: { readonly from: string; readonly to: string }): Incident {
+  return { fromMs: Date.parse(from), toMs: Date.parse(to) };
+}
+
+/** How long after its death a revival still says that it was no death; a name that is back after months may be a new one. */
+export const regretWithinMs = 60 * dayMs;
+const leastUndone = 20;
+const leastOverMedian = 3;
+const leastShare = 0.5;
+
+/**
+ * The truth that the record itself tells: a death is false when the same asset was found alive again within 60 days. An
+ * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
+ * the day's deaths; neighbouring days are one. What happened in the last 60 days of a record may still be undone.
+ */
+export function regretTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: EventRecord): Truth {
+  const days = new Map<number, { deaths: number; undone: number; fromMs: number; toMs: number }>();
+  for (const [index, atMs] of deathAtMs.entries()) {
+    const day = Math.floor(atMs / dayMs);
+    const count = (deathsBefore[index + 1] ?? 0) - (deathsBefore[index] ?? 0);
+    const known = days.get(day) ?? { deaths: 0, undone: 0, fromMs: atMs, toMs: atMs };
+    known.deaths += count;
+    if ((revivedAtMs[index] ?? Number.NaN) - atMs <= regretWithinMs) known.undone += count;
+    known.toMs = atMs;
+    days.set(day, known);
+  }
+  const median = medianOfDays(
+    [...days.values()].map(({ deaths }) => deaths),
+    seenAtMs,
+  );
+  const found = [...days].filter(([, { deaths }]) => deaths >= leastUndone && deaths >= leastOverMedian * median);
+  const isFalse = ({ deaths, undone }: { readonly deaths: number; readonly undone: number }): boolean =>
+    undone >= leastUndone && undone >= leastShare * deaths;
+  return {
+    incidents: joinDays(found.filter(([, day]) => isFalse(day))),
+    massDeaths: joinDays(found.filter(([, day]) => !isFalse(day))),
+  };
+}
+
+/** Of all days from the first event to the last, those without a death included. */
+function medianOfDays(counts: number[], seenAtMs: Float64Array): number {
+  const first = seenAtMs[0] ?? 0;
+  const last = seenAtMs.at(-1) ?? first;
+  const days = Math.floor(last / dayMs) - Math.floor(first / dayMs) + 1;
+  const sorted = [...Array.from({ length: Math.max(0, days - counts.length) }, () => 0), ...counts].toSorted(
+    (left, right) => left - right,
+  );
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
+
+function joinDays(days: readonly (readonly [number, Incident])[]): Incident[] {
+  const joined: { lastDay: number; fromMs: number; toMs: number }[] = [];
+  for (const [day, { fromMs, toMs }] of days) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.lastDay === day - 1) {
+      last.lastDay = day;
+      last.toMs = toMs;
+    } else joined.push({ lastDay: day, fromMs, toMs });
+  }
+  return joined.map(({ fromMs, toMs }) => ({ fromMs, toMs }));
+}

@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { backtest } from "../app/backtest-session.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
+import { createReplayProgress, describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";
+
+/** `flatline backtest [SLUG…]` */
+export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
+  const command = program
+    .command("backtest")
+    .description("replay past events under one or many configurations: what would have been told, and was it right")
+    .argument("[slug...]", "organizations to replay [all that have events]");
+  addReplayFlags(command)
+    .option("--json", "print {truth, events, candidates: [{name, settings, warn, fail, organizations}]}")
+    .addHelpText("after", help)
+    .action(async (slugs: string[], flags: ReplayFlags) => {
+      const progress = createReplayProgress(context);
+      const startedAtMs = context.clock.monotonicMs();
+      try {
+        const report = await backtest(askOf(slugs, flags), { ...context, onProgress: progress.show });
+        progress.clear();
+        context.stderr.write(summarize(report, context.clock.monotonicMs() - startedAtMs));
+        if (flags.json === true) {
+          context.stdout.write(`${JSON.stringify(describeReport(report), null, 2)}\n`);
+          return;
+        }
+        context.stdout.write(renderCandidates(report, context));
+        const [only, ...others] = report.candidates;
+        if (only !== undefined && others.length === 0) context.stdout.write(`\n${renderEpisodes(only, context)}`);
+      } finally {
+        progress.clear();
+      }
+    });
+};
+
+const help = `
+The same counts, rule and alert life cycle as the daemon's, over the stored events or those of a file. Without --step the
+evaluations come by each organization's schedule. With --events and no --config the built-in settings hold.
+
+An alert tells of an incident when it overlaps it or the day after and began at most 12 h before. DELAY is the median from an
+incident's first death to the alert, FALSE the alerts that told of none.
+
+Examples:
+  flatline backtest --step 1h                                          what would this configuration have told?
+  flatline backtest acme --from 2026-01-01T00:00:00Z --truth regret    one organization, held against revived assets
+  flatline backtest -c now.yaml -c next.yaml --step 1h                 two configurations side by side
+  flatline backtest --events events.csv.gz --labels labels.json --step 1h --baseline mean,median --warn-multiplier 2,4
+`;

@@ -1,0 +1,145 @@
+import type { BacktestCandidate } from "../app/backtest.ts";
+import type { BacktestReport } from "../app/backtest-session.ts";
+import { hourMs, minuteMs, secondMs } from "../base/time.ts";
+import type { CliContext } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+const levels = ["warn", "fail"] as const;
+// More would scroll the table away; --json has all.
+const mostEpisodes = 40;
+
+/** A line on a terminal that is written over and over; nothing elsewhere. */
+export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
+  const width = Math.min(60, stderr.columns - 1);
+  let isShown = false;
+  return {
+    show: (text: string): void => {
+      if (!stderr.isTerminal) return;
+      isShown = true;
+      stderr.write(`\r${text.slice(0, width).padEnd(width)}`);
+    },
+    clear: (): void => {
+      if (isShown) stderr.write(`\r${" ".repeat(width)}\r`);
+      isShown = false;
+    },
+  };
+}
+
+/** What was replayed and how long it took, for stderr. */
+export function summarize({ events, candidates }: BacktestReport, tookMs: number): string {
+  const evaluations = candidates
+    .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
+    .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
+  const count = (value: number): string => value.toLocaleString("en");
+  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n`;
+}
+
+/** One row a candidate and level, with what the truth says where there is one. */
+export function renderCandidates({ candidates, truth }: BacktestReport, context: CliContext): string {
+  const truthHead = truth === null ? [] : ["FOUND", "RECALL", "FALSE", "FALSE A WEEK", "DELAY"];
+  const rows = candidates.flatMap((candidate) =>
+    levels.map((level) => {
+      const { episodes, episodesAWeek, score } = candidate.levels[level];
+      const judged =
+        score === null
+          ? []
+          : [
+              `${score.found} of ${score.incidents}`,
+              score.recall === null ? "–" : score.recall.toFixed(2),
+              String(score.falseAlarms),
+              score.falseAlarmsAWeek.toFixed(2),
+              formatDelay(score.medianDelayMs),
+            ];
+      return [level, candidate.name, String(episodes), episodesAWeek.toFixed(2), ...judged];
+    }),
+  );
+  const head = ["LEVEL", "CANDIDATE", "EPISODES", "A WEEK", ...truthHead];
+  return renderTable(head, rows, { right: head.slice(2), context });
+}
+
+/** The episodes of one candidate, oldest first. */
+export function renderEpisodes({ organizations }: BacktestCandidate, context: CliContext): string {
+  const episodes = organizations
+    .flatMap(({ slug, episodes: { warn, fail } }) =>
+      warn.map((episode) => {
+        const isFail = fail.some(({ alertId }) => alertId === episode.alertId);
+        return { slug, severity: isFail ? "fail" : "warn", ...episode };
+      }),
+    )
+    .toSorted((left, right) => left.firedAtMs - right.firedAtMs);
+  if (episodes.length === 0) return "no alert in this stretch\n";
+  const rows = episodes
+    .slice(0, mostEpisodes)
+    .map(({ slug, severity, firedAtMs, endsAtMs, isOpen }) => [
+      severity,
+      slug,
+      iso(firedAtMs),
+      isOpen ? "still firing" : iso(endsAtMs),
+      formatDelay(endsAtMs - firedAtMs),
+    ]);
+  const more = episodes.length > mostEpisodes ? `and ${episodes.length - mostEpisodes} more; --json has all\n` : "";
+  return `${renderTable(["PEAK", "ORGANIZATION", "FROM", "TO", "LENGTH"], rows, { right: ["LENGTH"], context })}${more}`;
+}
+
+/** All of it as data: times are ISO 8601, `delaySeconds` is the median from an incident's first death to the alert. */
+export function describeReport({ truth, events, candidates }: BacktestReport): unknown {
+  return { truth, events, candidates: candidates.map(describeCandidate) };
+}
+
+/** One candidate as data. */
+export function describeCandidate({ name, point, levels: atLevel, organizations }: BacktestCandidate): unknown {
+  const level = (one: (typeof levels)[number]): unknown => {
+    const { episodes, episodesAWeek, score } = atLevel[one];
+    if (score === null) return { episodes, episodesAWeek };
+    const { medianDelayMs, missed, ...rest } = score;
+    return {
+      episodes,
+      episodesAWeek,
+      ...rest,
+      delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
+      missed: missed.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
+    };
+  };
+  return {
+    name,
+    settings: { ...(point.baseline === undefined ? {} : { baseline: point.baseline }), ...point.thresholds },
+    warn: level("warn"),
+    fail: level("fail"),
+    organizations: organizations.map(
+      ({ slug, baseline, thresholds, fromMs, toMs, evaluations, notices, episodes }) => ({
+        slug,
+        baseline,
+        thresholds,
+        from: iso(fromMs),
+        to: iso(toMs),
+        evaluations,
+        episodes: Object.fromEntries(
+          levels.map((one) => [
+            one,
+            episodes[one].map(({ alertId, firedAtMs, endsAtMs, isOpen }) => ({
+              alertId,
+              from: iso(firedAtMs),
+              to: isOpen ? null : iso(endsAtMs),
+            })),
+          ]),
+        ),
+        notices: notices.map(({ atMs, startsAtMs, endsAtMs, ...rest }) => ({
+          at: iso(atMs),
+          ...rest,
+          startsAt: iso(startsAtMs),
+          endsAt: endsAtMs === null ? null : iso(endsAtMs),
+        })),
+      }),
+    ),
+  };
+}
+
+/** `1.3 h`, `12 min`; a dash where there is none. */
+export function formatDelay(delayMs: number | null): string {
+  if (delayMs === null) return "–";
+  return delayMs >= hourMs ? `${(delayMs / hourMs).toFixed(1)} h` : `${Math.round(delayMs / minuteMs)} min`;
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
