@@ -118,7 +118,13 @@ async function startApp(
   const { store, dispatcher } = parts;
   const publisher = createPublisher();
   const hours = createHourBook(store, clock);
-  const deliveries = createDeliveryLog(clock, () => publisher.publish());
+  const deliveries = createDeliveryLog({
+    store: store.deliveries,
+    clock,
+    logger,
+    onAttempt: () => publisher.publish(),
+  });
+  stack.add("log of deliveries", () => deliveries.stop());
   const runtime = createRuntime(config, parts, {
     ...deps,
     watch: (receiver) => deliveries.watch(receiver),

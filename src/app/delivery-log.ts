@@ -1,21 +1,58 @@
 import type { Receiver } from "../alerting/receiver.ts";
-import type { Clock } from "../base/time.ts";
-import type { PageDelivery } from "../web/page-ports.ts";
+import type { Logger } from "../base/logger.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import type { DeliveryAttempt, DeliveryStore } from "../store/deliveries.ts";
 
-/** What receivers answered since the start, for the page: the store forgets what was accepted. */
+/** What receivers answered, kept for those who look back: the outbox forgets what was accepted. */
 export interface DeliveryLog {
   /** The receiver, with what it answers noted. */
   watch(receiver: Receiver): Receiver;
-  /** The latest, newest last. */
-  list(): readonly PageDelivery[];
+  /** Stores what is noted and not stored yet. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-// Enough for a day of a busy fleet, little enough to hold.
-const kept = 2_000;
+export interface DeliveryLogOptions {
+  readonly store: DeliveryStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told after each attempt. */
+  readonly onAttempt: () => void;
+}
 
-/** An empty log. `onAttempt` is told after each one. */
-export function createDeliveryLog(clock: Clock, onAttempt: () => void): DeliveryLog {
-  const deliveries: PageDelivery[] = [];
+// One write for a storm of attempts; who looks at the page asks for a flush first.
+const flushAfterMs = secondMs;
+
+/**
+ * A log over the store. It is written beside the deliveries, not with them: a crash may lose the last second of what the page
+ * shows, and costs no delivery anything.
+ */
+export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryLogOptions): DeliveryLog {
+  const stopping = new AbortController();
+  let noted: DeliveryAttempt[] = [];
+  let waiting: Promise<void> | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  function flush(): Promise<void> {
+    writing = writing.then(async () => {
+      const attempts = noted;
+      noted = [];
+      if (attempts.length === 0) return;
+      try {
+        await store.add(attempts);
+      } catch (error) {
+        logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
+      }
+    });
+    return writing;
+  }
+
+  async function flushSoon(): Promise<void> {
+    await clock.sleep(flushAfterMs, stopping.signal);
+    waiting = null;
+    await flush();
+  }
+
   return {
     watch: (receiver) => ({
       ...receiver,
@@ -24,7 +61,8 @@ export function createDeliveryLog(clock: Clock, onAttempt: () => void): Delivery
       deliver: async (notification, context) => {
         const startedMs = clock.monotonicMs();
         const outcome = await receiver.deliver(notification, context);
-        deliveries.push({
+        noted.push({
+          notificationId: notification.id,
           receiver: receiver.name,
           atMs: clock.nowMs(),
           tookMs: Math.round(clock.monotonicMs() - startedMs),
@@ -32,11 +70,16 @@ export function createDeliveryLog(clock: Clock, onAttempt: () => void): Delivery
           detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
           slugs: [...new Set(notification.alerts.map(({ slug }) => slug))],
         });
-        if (deliveries.length > kept) deliveries.splice(0, deliveries.length - kept);
+        waiting ??= flushSoon();
         onAttempt();
         return outcome;
       },
     }),
-    list: () => deliveries,
+    flush,
+    stop: async () => {
+      stopping.abort();
+      await waiting;
+      await flush();
+    },
   };
 }

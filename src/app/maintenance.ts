@@ -45,6 +45,7 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
+    await inSlices(() => store.deliveries.prune(pastRetention));
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;
       await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));

@@ -1,6 +1,7 @@
 import { dirname, relative } from "node:path";
 import { matches } from "../alerting/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../alerting/silences.ts";
+import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { formatDuration } from "../config/durations.ts";
@@ -48,19 +49,21 @@ export function createPagePort(options: PagePortOptions): PagePort {
     fleetRule: () => runtime.current().config.alerting.fleet,
     source: () => {
       const { source } = runtime.current().config;
-      return source.type === "remote" ? new URL(source.baseUrl).host : "embedded";
+      return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
     },
     hours: (slug) => options.hours.read(slug),
     points: (slug, fromMs, toMs) => store.verdicts.points({ check: spike, slug, fromMs, toMs }),
     alertHistory: (slug, fromMs) => store.alerts.history({ check: spike, slug, fromMs, limit: mostHistory }),
     assetTypes: async (slug) => {
-      const { config } = runtime.current();
+      const { config, counts } = runtime.current();
       const organization = config.organizations.find((one) => one.slug === slug);
-      if (config.source.type === "remote" || organization === undefined) return [];
+      if (counts === null || organization === undefined) return [];
       const { thresholds, baseline } = organization;
       const state = await store.schedule.state(spike, slug);
       const nowMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
-      const found = await expectByAssetType({ slug, thresholds, baseline, appUrl: null, nowMs }, store.events);
+      const found = await expectByAssetType({ slug, thresholds, baseline, appUrl: null, nowMs }, counts).catch(
+        noneUnlessBug,
+      );
       return found
         .filter(({ currentCount, expectedCount }) => currentCount > 0 || expectedCount > 0)
         .map(({ assetType, currentCount, expectedCount }) => ({
@@ -86,7 +89,14 @@ export function createPagePort(options: PagePortOptions): PagePort {
         return ends.length === 0 ? null : Math.max(...ends);
       };
     },
-    deliveries: () => options.deliveries.list(),
+    deliveriesOf: async (slug, fromMs) => {
+      await options.deliveries.flush();
+      return store.deliveries.ofOrganization({ slug, fromMs, limit: mostHistory });
+    },
+    lastDelivery: async (receiver, isAccepted) => {
+      await options.deliveries.flush();
+      return store.deliveries.last(receiver, isAccepted);
+    },
     queue: (signal) => readQueues(runtime.current(), signal),
     configuration: () => {
       const { config } = runtime.current();
@@ -156,4 +166,10 @@ function shorten(place: string, folder: string): string {
   const colon = place.lastIndexOf(":");
   const file = relative(folder, place.slice(0, colon));
   return `${file.startsWith("..") || file === "" ? place.slice(place.lastIndexOf("/") + 1, colon) : file}${place.slice(colon)}`;
+}
+
+/** A page is shown also while the source cannot be asked; that its checks are unknown says why. */
+function noneUnlessBug(error: unknown): [] {
+  if (error instanceof FlatlineError && error.fault !== "bug") return [];
+  throw error;
 }

@@ -118,6 +118,17 @@ export interface GateReleaseRow {
   readonly comment: string | null;
 }
 
+export interface DeliveryRow {
+  readonly notification_id: string;
+  readonly at_ms: number;
+  readonly receiver: string;
+  readonly took_ms: number;
+  readonly outcome: string;
+  readonly detail: string;
+  /** A JSON array. */
+  readonly slugs: string;
+}
+
 /** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
@@ -130,6 +141,8 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly outbox: OutboxRow;
   readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };
   readonly silences: SilenceRow;
+  readonly deliveries: DeliveryRow;
+  readonly delivery_slugs: { readonly slug: string; readonly at_ms: number; readonly notification_id: string };
   readonly markers: MarkerRow;
   readonly gate_releases: GateReleaseRow;
   readonly meta: { readonly name: string; readonly value: string };

@@ -1,7 +1,9 @@
 import { createAlertStore } from "./alert-table.ts";
-import type { LeaseClock } from "./engine.ts";
+import { createDeliveryStore } from "./delivery-table.ts";
+import { engineOf, type LeaseClock } from "./engine.ts";
 import type { EventSums } from "./event-sums.ts";
 import { createEvidenceStore } from "./event-evidence-table.ts";
+import { createPostgresEventStore } from "./event-postgres-table.ts";
 import { createEventStore } from "./event-table.ts";
 import { createGateStore } from "./gate-table.ts";
 import { createLivenessStore } from "./liveness-table.ts";
@@ -25,7 +27,7 @@ export interface PartsOptions {
 /** All parts over one connection or transaction, of either engine. */
 export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): StoreParts {
   return {
-    events: createEventStore(db, sums),
+    events: engineOf(db) === "postgres" ? createPostgresEventStore(db) : createEventStore(db, sums),
     liveness: createLivenessStore(db),
     evidence: createEvidenceStore(db),
     schedule: createScheduleStore(db, leaseClock),
@@ -34,6 +36,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     outbox: createOutboxStore(db, leaseClock),
     notices: createNoticeStore(db),
     silences: createSilenceStore(db),
+    deliveries: createDeliveryStore(db),
     markers: createMarkerStore(db),
     gate: createGateStore(db),
     meta: createMetaStore(db),

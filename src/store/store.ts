@@ -1,8 +1,10 @@
 import type { AlertStore } from "./alerts.ts";
 import type { EvidenceStore } from "./event-evidence.ts";
+import type { DeliveryStore } from "./deliveries.ts";
 import type { EventStore } from "./events.ts";
 import type { GateStore } from "./gate.ts";
 import type { LivenessStore } from "./liveness.ts";
+import type { TransactionReads } from "./in-transaction.ts";
 import type { StoreEngine } from "./location.ts";
 import type { MarkerStore } from "./markers.ts";
 import type { MetaStore } from "./meta.ts";
@@ -24,6 +26,7 @@ export interface StoreParts {
   readonly outbox: OutboxStore;
   readonly notices: NoticeStore;
   readonly silences: SilenceStore;
+  readonly deliveries: DeliveryStore;
   readonly markers: MarkerStore;
   readonly gate: GateStore;
   readonly meta: MetaStore;
@@ -40,9 +43,12 @@ export interface Store extends StoreParts {
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
    * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one
    * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is undone and `work` is
-   * run again: it must leave nothing behind but what it answers.
+   * run again: it must leave nothing behind but what it answers. `reads` ["begin"] says what it reads there.
    */
-  transaction<Result>(work: (parts: StoreParts) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    work: (parts: StoreParts) => Promise<Result>,
+    options?: { readonly reads?: TransactionReads },
+  ): Promise<Result>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   close(): Promise<void>;

@@ -1,8 +1,9 @@
 import { dayMs, hourMs } from "../base/time.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { DeliveryAttempt } from "../store/deliveries.ts";
 import type { VerdictPoint } from "../store/verdicts.ts";
 import type { PageModel, PageModelPorts } from "./page-model.ts";
-import type { PageDelivery, PageOrganization } from "./page-ports.ts";
+import type { PageOrganization } from "./page-ports.ts";
 import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
 import type { LaneSpan } from "./page/chart.ts";
 import { formatCount, formatExpected, nbsp } from "./page/figures.ts";
@@ -41,7 +42,7 @@ export async function readOrganization(
   const history = await page.alertHistory(slug, nowMs - rangeMs[range]);
   const points = await page.points(slug, nowMs - rangeMs[range], nowMs);
   const fromMs = range === "all" ? (points[0]?.atMs ?? nowMs - dayMs) : nowMs - rangeMs[range];
-  const deliveries = page.deliveries().filter(({ slugs, atMs }) => slugs.includes(slug) && atMs >= fromMs);
+  const deliveries = await page.deliveriesOf(slug, fromMs);
   const isOpen = row.alert?.state === "firing" || row.alert?.state === "silenced";
   const alert = isOpen ? snapshot.alerts.find(({ state }) => state === "firing") : undefined;
   const report = snapshot.state.lastReport;
@@ -162,7 +163,7 @@ const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = 
 
 function timelineOf(
   history: readonly AlertHistoryEntry[],
-  deliveries: readonly PageDelivery[],
+  deliveries: readonly DeliveryAttempt[],
   points: readonly VerdictPoint[],
   nowMs: number,
 ): TimelineEntry[] {
@@ -214,7 +215,7 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
   return `${formatCount(currentCount)} deaths, ${formatExpected(expectedCount)} expected${ratio}`;
 }
 
-function toldOf(deliveries: readonly PageDelivery[]): string | null {
+function toldOf(deliveries: readonly DeliveryAttempt[]): string | null {
   const accepted = deliveries.filter(({ outcome }) => outcome === "accepted");
   if (accepted.length === 0) return null;
   const names = [...new Set(accepted.map(({ receiver }) => receiver))];

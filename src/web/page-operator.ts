@@ -27,25 +27,25 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       async () => {
         const entries = await outbox.list();
         const views = await outbox.receivers();
-        const rows = views.map((view): ReceiverRow => {
-          const own = page.deliveries().filter(({ receiver }) => receiver === view.name);
-          const good = own.findLast(({ outcome }) => outcome === "accepted");
-          const bad = own.findLast(({ outcome }) => outcome !== "accepted");
+        const rows: ReceiverRow[] = [];
+        for (const view of views) {
+          const good = await page.lastDelivery(view.name, true);
+          const bad = await page.lastDelivery(view.name, false);
           const stored = entries.findLast(({ receiver, lastError }) => receiver === view.name && lastError !== null);
           const waiting = entries.filter(({ receiver, state }) => receiver === view.name && state !== "dead");
           const oldestMs = waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs));
           const known = stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" };
-          return {
+          rows.push({
             name: view.name,
             type: view.type,
             minSeverity: view.minSeverity,
             waiting: view.pending,
             oldestMs,
-            lastDelivered: good === undefined ? null : { atMs: good.atMs, tookMs: good.tookMs },
-            lastError: bad === undefined ? known : { atMs: bad.atMs, text: bad.detail },
+            lastDelivered: good === null ? null : { atMs: good.atMs, tookMs: good.tookMs },
+            lastError: bad === null ? known : { atMs: bad.atMs, text: bad.detail },
             deadLetters: view.deadLetters,
-          };
-        });
+          });
+        }
         return { title: "Receivers · flatline", main: renderReceivers(rows, entries.map(outboxRow), clock.nowMs()) };
       },
     ],

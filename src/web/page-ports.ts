@@ -1,4 +1,5 @@
 import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { DeliveryAttempt } from "../store/deliveries.ts";
 import type { FleetState } from "../store/notices.ts";
 import type { VerdictHour, VerdictPoint } from "../store/verdicts.ts";
 
@@ -24,17 +25,6 @@ export interface PageAssetType {
   readonly assetType: string;
   readonly count: number;
   readonly expected: number;
-}
-
-/** One attempt to tell a receiver of something, since the start of the daemon. */
-export interface PageDelivery {
-  readonly receiver: string;
-  readonly atMs: number;
-  readonly tookMs: number;
-  readonly outcome: "accepted" | "retry" | "refused";
-  /** What the receiver answered, in words without its address. */
-  readonly detail: string;
-  readonly slugs: readonly string[];
 }
 
 /** A report that waits for the customer. */
@@ -87,8 +77,10 @@ export interface PagePort {
   toldOfFleet(fleetId: string): Promise<{ readonly receivers: readonly string[]; readonly atMs: number | null }>;
   /** Until when the alerts of an organization are silenced; null: nobody knows, or they are not. */
   silencedUntilMs(): Promise<(slug: string) => number | null>;
-  /** Newest last. */
-  deliveries(): readonly PageDelivery[];
+  /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */
+  deliveriesOf(slug: string, fromMs: number): Promise<readonly DeliveryAttempt[]>;
+  /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
+  lastDelivery(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
   queue(signal: AbortSignal): Promise<PageQueue>;
   /** How many reports wait, as far as the last runs of the checks know. */
   configuration(): PageConfiguration;

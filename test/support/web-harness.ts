@@ -188,7 +188,8 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       fleets: async () => [],
       toldOfFleet: async () => ({ receivers: [], atMs: null }),
       silencedUntilMs: async () => () => null,
-      deliveries: () => [],
+      deliveriesOf: async () => [],
+      lastDelivery: async () => null,
       queue: async () => ({ reports: [], failures: [], isWatched: false, warnAfterMs: 0, failAfterMs: 0 }),
       configuration: () => ({
         text: "server: {}\n",

@@ -26,10 +26,14 @@ const statements: readonly MigrationStatement[] = [
      type_id INTEGER NOT NULL, status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT,
      PRIMARY KEY (slug_id, at_ms, import_id, ordinal)) WITHOUT ROWID`,
   // A hash index over (slug, id): the hash finds candidates, the text in events decides.
-  `CREATE TABLE event_ids (
+  {
+    sqlite: `CREATE TABLE event_ids (
      slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      at_ms INTEGER NOT NULL,
      PRIMARY KEY (slug_id, id_hash, import_id, ordinal)) WITHOUT ROWID`,
+    // An import is one transaction there: no two rows with one id are ever stored, not even to be settled later.
+    postgres: `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
+  },
 
   // Deaths only. minute and hour are at_ms divided by their length, rounded down.
   `CREATE TABLE event_minutes (
@@ -41,16 +45,20 @@ const statements: readonly MigrationStatement[] = [
      deaths INTEGER NOT NULL,
      PRIMARY KEY (slug_id, hour, type_id, import_id)) WITHOUT ROWID`,
   // At or before an organization's first event of an import: where the search for the first one begins.
-  `CREATE TABLE event_extents (
+  {
+    sqlite: `CREATE TABLE event_extents (
      slug_id INTEGER NOT NULL, import_id INTEGER NOT NULL, first_at_ms INTEGER NOT NULL,
      PRIMARY KEY (slug_id, import_id)) WITHOUT ROWID`,
+  },
 
   // Rows of an unpublished import whose id may be in another one too; settled when the import is published.
-  `CREATE TABLE event_contests (
+  {
+    sqlite: `CREATE TABLE event_contests (
      import_id INTEGER NOT NULL, rival_id INTEGER NOT NULL, slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL,
      ordinal INTEGER NOT NULL, at_ms INTEGER NOT NULL,
      PRIMARY KEY (import_id, rival_id, slug_id, id_hash, ordinal)) WITHOUT ROWID`,
-  `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)`,
+  },
+  { sqlite: `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)` },
 
   // What was imported before, by SHA-256 of the decompressed content.
   `CREATE TABLE event_files (

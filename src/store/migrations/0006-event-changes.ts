@@ -6,8 +6,10 @@ const statements: readonly MigrationStatement[] = [
   // memory (store/event-sums.ts). position counts the cells up to and with this row, so that the newest rows can be kept by
   // their size; weight is this row's share. detail is a JSON array of whole numbers, by kind:
   //   added: slug_id, minute, type_id, deaths, again and again · published: import_id · pruned: the first minute that stays
-  `CREATE TABLE event_changes (
+  {
+    sqlite: `CREATE TABLE event_changes (
      position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,
+  },
 ];
 
 /** The journal of changes to the counts of events. */

@@ -45,7 +45,7 @@ describe("a store of another version", () => {
       const later =
         "alert_changes alert_told receiver_states fleets reviews scans proposals reports report_facets facet_counts " +
         "facets legitimacy_domains legitimacy_rules assets api_keys brands organizations " +
-        "event_receipts event_attribute_sets event_changes";
+        "event_receipts event_attribute_sets event_changes markers gate_releases deliveries delivery_slugs";
       for (const table of later.split(" ")) database.exec(`drop table ${table}`);
       database.exec("alter table events drop column attribute_set_id");
       database.exec("delete from schema_version where version > 2");

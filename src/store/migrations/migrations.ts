@@ -9,6 +9,7 @@ import * as platform from "./0004-platform.ts";
 import * as eventEvidence from "./0005-event-evidence.ts";
 import * as eventChanges from "./0006-event-changes.ts";
 import * as operations from "./0007-operations.ts";
+import * as deliveries from "./0008-deliveries.ts";
 
 interface Migration {
   readonly name: string;
@@ -24,6 +25,7 @@ const migrations: readonly Migration[] = [
   { name: "event-evidence", ...eventEvidence },
   { name: "event-changes", ...eventChanges },
   { name: "operations", ...operations },
+  { name: "deliveries", ...deliveries },
 ];
 
 /** The schema version that this program writes. */
