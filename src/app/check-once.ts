@@ -32,8 +32,9 @@ export async function checkOnce(config: Config, deps: PartsDeps, options: CheckO
   const clock = options.atMs === null ? deps.clock : standingClock(deps.clock, options.atMs);
   const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
   try {
-    const source = createSource(config, { ...deps, ...parts, clock, onRequest: () => undefined });
-    const checkDeps = runCheckDeps(config, source, { ...parts, clock });
+    const logger = createSilentLogger();
+    const sourceDeps = { ...deps, ...parts, clock, logger, isContinuous: false, onRequest: () => undefined };
+    const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
     const timeoutMs = runTimeoutMs(config.source);
     const reports: CheckReport[] = [];
     let next = 0;

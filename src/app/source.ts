@@ -2,12 +2,16 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { createLivenessChecks } from "../monitor/liveness-checks.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
+import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
+import { createSpikeEvidence, type SpikeEvidenceOptions } from "./spike-evidence.ts";
 import { baselineOf } from "./baselines.ts";
+import type { TableCountsBook } from "./table-counts.ts";
 
 export interface RemoteSourceDeps {
   readonly clock: Clock;
@@ -22,12 +26,23 @@ export interface RemoteSourceDeps {
 export interface SourceDeps extends RemoteSourceDeps {
   /** Asked by the embedded source only. */
   readonly store: Store;
+  /** Asked by sources that read a table only. */
+  readonly tables: TableCountsBook;
 }
 
-/** Who evaluates by this configuration: the platform over the wire, or flatline over its own store. */
+/** Who evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
 export function createSource(config: Config, deps: SourceDeps): PlatformSource {
   const { source, organizations } = config;
   if (source.type === "remote") return createRemoteSource(config, source, deps);
+  if (source.type !== "embedded") {
+    const counts = deps.tables.of(source, deps.onRequest);
+    return createTablePlatformSource({
+      counts,
+      clock: deps.clock,
+      appUrl: config.appUrl,
+      baselineOf: baselineOf(config),
+    });
+  }
   return createLocalPlatformSource({
     store: deps.store,
     clock: deps.clock,
@@ -63,7 +78,8 @@ export function createRemoteSource(
 export function runCheckDeps(
   config: Config,
   source: PlatformSource,
-  deps: Pick<SourceDeps, "store" | "clock">,
+  deps: Pick<SourceDeps, "store" | "clock" | "tables" | "onRequest"> &
+    Pick<SpikeEvidenceOptions, "logger" | "isContinuous">,
 ): RunCheckDeps {
   const { appUrl } = config;
   const shared = {
@@ -73,9 +89,13 @@ export function runCheckDeps(
     appUrl: (slug: string) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
   };
   if (config.source.type === "remote") return shared;
+  if (config.source.type !== "embedded") {
+    const counts = deps.tables.of(config.source, deps.onRequest);
+    return counts.knowsFirstEvents ? { ...shared, firstEventAtMs: (slug) => counts.firstEventAtMs(slug) } : shared;
+  }
   const firstEventAtMs = (slug: string): Promise<number | null> => deps.store.events.firstEventAtMs(slug);
   const livenessChecks = createLivenessChecks({ liveness: deps.store.liveness, firstEventAtMs });
-  return { ...shared, firstEventAtMs, livenessChecks };
+  return { ...shared, firstEventAtMs, livenessChecks, evidence: createSpikeEvidence(deps) };
 }
 
 /**
@@ -84,9 +104,20 @@ export function runCheckDeps(
  */
 export function runTimeoutMs(source: SourceConfig): number {
   if (source.type === "embedded") return localRunTimeoutMs;
+  // Two queries, each of which may wait for one of its kind before it; the first event is not asked for each time.
+  if (source.type !== "remote") return 2 * source.timeoutMs + marginMs;
   return (2 * source.retries + 1) * source.timeoutMs + marginMs;
 }
 
 // A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
 const localRunTimeoutMs = 30_000;
 const marginMs = 5_000;
+
+/** The counts of a local source, where they are; null with a remote one, which counts itself. */
+export function localCounts(
+  { source }: Pick<Config, "source">,
+  { store, tables, onRequest }: Pick<SourceDeps, "store" | "tables" | "onRequest">,
+): LivenessCounts | null {
+  if (source.type === "remote") return null;
+  return source.type === "embedded" ? store.events : tables.of(source, onRequest);
+}

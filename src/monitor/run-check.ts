@@ -22,6 +22,12 @@ export interface RunCheckDeps {
   readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
   /** Local events only: the checks over single events, and what the spike needs of them. */
   readonly livenessChecks?: LivenessChecks;
+  /** Local events only: adds what they say to the result of a spike; never rejects but when `signal` aborts. */
+  readonly evidence?: (
+    result: HealthcheckResult,
+    target: { readonly slug: string; readonly thresholds: SpikeThresholds },
+    signal: AbortSignal,
+  ) => Promise<HealthcheckResult>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;
 }
@@ -82,10 +88,12 @@ async function evaluate(
   const { thresholds, maxSilenceMs } = target;
   if (maxSilenceMs !== undefined) await deps.livenessChecks?.refuseSilence({ slug, nowMs, maxSilenceMs });
   const request: SpikeRequest = { slug, ...thresholds };
-  const result = await api.deadAssetSpike(request, { signal });
+  const plain = await api.deadAssetSpike(request, { signal });
   const baselineCoverage =
     deps.firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug));
-  const assetTypeExcess = assetTypeExcessOf(result);
+  const assetTypeExcess = assetTypeExcessOf(plain);
+  const result =
+    plain.severity === "ok" || deps.evidence === undefined ? plain : await deps.evidence(plain, target, signal);
   return { result, baselineCoverage, ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }) };
 }
 

@@ -1,0 +1,38 @@
+import { RegretCounter, type Regret } from "../evidence/regret.ts";
+import type { EventPlace, EvidenceStore } from "../store/event-evidence.ts";
+
+/** Whose deaths of which time, and until when an asset may be found alive again. */
+export interface RegretQuery {
+  readonly slug: string;
+  readonly deaths: { readonly afterMs: number; readonly untilMs: number };
+  readonly untilMs: number;
+}
+
+// Some 40 MB of names: more assets than any organization has at once.
+const mostAssets = 200_000;
+
+/**
+ * False deaths among those of an interval, page by page; null when there are too many assets to tell. `pause` is awaited
+ * between two pages. Rejects with the signal's reason when it aborts.
+ */
+export async function readRegret(
+  store: Pick<EvidenceStore, "assetEvents">,
+  { slug, deaths, untilMs }: RegretQuery,
+  signal: AbortSignal,
+  pause: () => Promise<void> = () => Promise.resolve(),
+): Promise<Regret | null> {
+  const counter = new RegretCounter(mostAssets);
+  let after: EventPlace | null = null;
+  for (;;) {
+    signal.throwIfAborted();
+    const page = await store.assetEvents({ slug, interval: { afterMs: deaths.afterMs, untilMs }, after });
+    for (const event of page) {
+      if (event.isDeath && event.atMs > deaths.untilMs) continue;
+      if (!counter.add(event)) return null;
+    }
+    const last = page.at(-1);
+    if (last === undefined) return counter.regret;
+    after = last;
+    await pause();
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+
+import { createEventWorld, death, type EventWorld } from "../../test/support/event-store.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { defaultThresholds } from "../spike/thresholds.ts";
+import { evaluateSpike, spikeWindow } from "../spike/spike.ts";
+import type { LivenessEvent } from "../store/events.ts";
+import { createSpikeEvidence } from "./spike-evidence.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const thresholds = defaultThresholds;
+const never = new AbortController().signal;
+
+function evidenceOf({ store }: Pick<EventWorld, "store">): ReturnType<typeof createSpikeEvidence> {
+  const clock = createSystemClock();
+  return createSpikeEvidence({ store, clock, logger: createSilentLogger(), isContinuous: true });
+}
+
+async function evaluate({ store }: EventWorld): Promise<HealthcheckResult> {
+  const assetTypes = await store.events.counts({ slug: "acme", ...spikeWindow(nowMs, thresholds) });
+  const sum = (key: "currentCount" | "baselineCount"): number => assetTypes.reduce((all, one) => all + one[key], 0);
+  const counts = { currentCount: sum("currentCount"), baselineCount: sum("baselineCount") };
+  return evaluateSpike({ slug: "acme", nowMs, thresholds, ...counts, assetTypes });
+}
+
+/** Two deaths a day with one of four reasons, then 40 within an hour that began at 09:40, nearly all with one reason. */
+function regression(): LivenessEvent[] {
+  const reasons = ["dns", "http_404", "parked", "tls_handshake"];
+  const usual = Array.from({ length: 16 }, (_, index) =>
+    death(nowMs - 8 * dayMs + index * 12 * hourMs + minuteMs, "acme", {
+      assetType: "DOMAIN",
+      asset: `usual-${index}`,
+      attributes: { checker: "eu-1", reason: reasons[index % 4] ?? "" },
+    }),
+  );
+  const onsetMs = nowMs - 2 * hourMs - 20 * minuteMs;
+  const spike = Array.from({ length: 40 }, (_, index) =>
+    death(onsetMs + index * minuteMs, "acme", {
+      assetType: "DOMAIN",
+      asset: `spike-${index}`,
+      attributes: { checker: "eu-1", reason: index % 10 === 0 ? "dns" : "tls_handshake" },
+    }),
+  );
+  return [...usual, ...spike];
+}
+
+const alive = (atMs: number, asset: string): LivenessEvent =>
+  death(atMs, "acme", { asset, status: "DETECTED_AS_ALIVE" });
+
+describe("the evidence of a spike", () => {
+  it("names what carries it, since when, and what it comes from", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression());
+    const result = await evaluate(world);
+
+    const enriched = await evidenceOf(world)(result, { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed).toEqual({
+      ...result.observed,
+      onsetAt: "2026-01-15T09:40:00.000Z",
+      revivedCount: 0,
+      likelyCause: "checker",
+      likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 21 %.",
+    });
+    expect(enriched.findings.map(({ kind, ref, severity }) => [kind, ref, severity])).toEqual([
+      ["dead-asset-spike", "acme", "fail"],
+      ["dead-asset-spike.asset-type", "DOMAIN", "fail"],
+      ["dead-asset-spike.attribute", "reason=tls_handshake", "fail"],
+    ]);
+    expect(enriched.findings[0]?.message).toMatch(/^42 deaths .*, began about 09:40 UTC$/);
+    expect({ ...enriched, observed: 0, findings: 0 }).toEqual({ ...result, observed: 0, findings: 0 });
+  });
+
+  it("counts the deaths that were undone, each once", async () => {
+    await using world = await createEventWorld();
+    const revived = Array.from({ length: 15 }, (_, index) => alive(nowMs - minuteMs, `spike-${index}`));
+    // Again alive, alive before its death, somebody else's, and alive after the check.
+    const others = [
+      alive(nowMs, "spike-0"),
+      alive(nowMs - 5 * hourMs, "spike-30"),
+      { ...alive(nowMs, "spike-31"), slug: "globex" },
+      alive(nowMs + 1, "spike-32"),
+    ];
+    await world.store.events.add([...regression(), ...revived, ...others]);
+
+    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed).toMatchObject({
+      revivedCount: 15,
+      likelyCause: "checker",
+      likelyCauseReason: "15 of 42 dead assets (36 %) were found alive again.",
+    });
+  });
+
+  it("says nothing of revived assets where no asset is known, and does not guess", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression().map((event) => ({ ...event, asset: null, attributes: {} })));
+
+    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed).not.toHaveProperty("revivedCount");
+    expect(enriched.observed["likelyCause"]).toBe("unclear");
+  });
+
+  it("keeps the onset of an episode that has left the window", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression());
+    const result = await evaluate(world);
+    const last = { ...result, observed: { ...result.observed, onsetAt: "2026-01-14T08:00:00.000Z" } };
+    await world.store.schedule.sync([
+      { check: "dead-asset-spike", slug: "acme", scheduleKey: "x", nextDueAtMs: nowMs - hourMs },
+    ]);
+    const claim = {
+      check: "dead-asset-spike",
+      slug: "acme",
+      nowMs,
+      owner: "me",
+      leaseUntilMs: nowMs + hourMs,
+    } as const;
+    const run = await world.store.schedule.claimNow(claim);
+    if (run === null) throw new Error("not claimed");
+    const counts = { currentCount: 1, baselineCount: 1, expectedCount: 1, ratio: 1 };
+    const times = { startedAtMs: nowMs - hourMs, finishedAtMs: nowMs - hourMs };
+    await world.store.schedule.complete({
+      run,
+      owner: "me",
+      nextDueAtMs: nowMs,
+      report: {
+        kind: "result",
+        check: "dead-asset-spike",
+        slug: "acme",
+        severity: "fail",
+        result: last,
+        counts,
+        baselineCoverage: 1,
+        ...times,
+      },
+    });
+
+    const enriched = await evidenceOf(world)(result, { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
+    expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);
+  });
+
+  it("leaves the result as it is when the store fails", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression());
+    const result = await evaluate(world);
+    const store = {
+      ...world.store,
+      evidence: { ...world.store.evidence, assetEvents: () => Promise.reject(new Error("disk")) },
+    };
+
+    const told = await evidenceOf({ store })(result, { slug: "acme", thresholds }, never);
+
+    expect(told).toBe(result);
+  });
+
+  it("is given up with its run", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression());
+    const aborted = AbortSignal.abort(new Error("stopped"));
+
+    await expect(evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, aborted)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,98 @@
+import type { Logger } from "../base/logger.ts";
+import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { assetTypeAttribute } from "../evidence/attribution.ts";
+import { withEvidence, type SpikeEvidence } from "../evidence/enrichment.ts";
+import { onsetAtMs } from "../evidence/onset.ts";
+import type { RunCheckDeps } from "../monitor/run-check.ts";
+import { spikeWindow } from "../spike/window.ts";
+import type { Store, StoreParts } from "../store/store.ts";
+import { readRegret } from "./regret-reading.ts";
+
+export interface SpikeEvidenceOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether runs follow each other: an episode then keeps the onset that was found while it was in the window. */
+  readonly isContinuous: boolean;
+}
+
+// Beside the verdict, which is there already: an alert does not wait longer than this for its reasons.
+const withinMs = 5_000;
+// At a day's window a bucket is a minute; a year's is some six hours.
+const mostBuckets = 1_440;
+
+type Evidence = NonNullable<RunCheckDeps["evidence"]>;
+
+/** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
+export function createSpikeEvidence({ store, clock, logger, isContinuous }: SpikeEvidenceOptions): Evidence {
+  return async (result, { slug, thresholds }, signal) => {
+    const bounded = clock.timeout(withinMs, signal);
+    try {
+      const nowMs = Date.parse(result.generatedAt);
+      const query = { slug, ...spikeWindow(nowMs, thresholds) };
+      const counts = await store.evidence.attributeCounts(query, { signal: bounded });
+      const interval = { afterMs: query.windowStartMs, untilMs: query.endMs };
+      const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
+      const onset = await findOnset(store, result, slug, interval);
+      const evidence: SpikeEvidence = {
+        counts:
+          counts === null
+            ? null
+            : {
+                ...counts,
+                values: [
+                  ...counts.assetTypes.map(({ assetType, ...sums }) => ({
+                    attribute: assetTypeAttribute,
+                    value: assetType,
+                    ...sums,
+                  })),
+                  ...counts.values,
+                ],
+              },
+        regret,
+        onsetAtMs: isContinuous ? await keptOnset(store, slug, query.windowStartMs, onset) : onset,
+        isFleet: (await store.notices.liveFleet("dead-asset-spike")) !== null,
+      };
+      return withEvidence(result, evidence);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      logger.warn({ err: error, slug }, "evidence of a spike could not be read, its result is told without");
+      return result;
+    }
+  };
+}
+
+async function findOnset(
+  { evidence }: Pick<StoreParts, "evidence">,
+  { observed }: HealthcheckResult,
+  slug: string,
+  interval: { readonly afterMs: number; readonly untilMs: number },
+): Promise<number | null> {
+  const windowMs = interval.untilMs - interval.afterMs;
+  const bucketMinutes = Math.max(1, Math.ceil(windowMs / minuteMs / mostBuckets));
+  const buckets = await evidence.deathBuckets({ slug, interval, bucketMinutes });
+  const { expectedCount } = observed;
+  return onsetAtMs({ buckets, windowMs, expectedCount: typeof expectedCount === "number" ? expectedCount : 0 });
+}
+
+/** The onset of the episode under way: an earlier run has seen what has left the window since. */
+async function keptOnset(
+  { schedule }: Pick<StoreParts, "schedule">,
+  slug: string,
+  windowStartMs: number,
+  foundAtMs: number | null,
+): Promise<number | null> {
+  const state = await schedule.state("dead-asset-spike", slug);
+  const last = state?.lastReport?.kind === "result" ? state.lastReport : (state?.lastResultReport ?? null);
+  if (last?.kind !== "result" || last.severity === "ok") return foundAtMs;
+  const text = last.result.observed["onsetAt"];
+  const knownAtMs = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(knownAtMs) || last.finishedAtMs < windowStartMs) return foundAtMs;
+  return foundAtMs === null ? knownAtMs : Math.min(knownAtMs, foundAtMs);
+}
+
+/** How far back an episode's first window reaches: what an alert's deaths are counted from where no onset is known. */
+export function firstWindowMs(windowHours: unknown): number {
+  return typeof windowHours === "number" ? windowHours * hourMs : dayMs;
+}

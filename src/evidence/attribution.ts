@@ -1,0 +1,88 @@
+import { differenceBounds, wilsonBounds } from "./proportions.ts";
+
+/** Deaths with one value of one attribute, in the window and in the baseline. */
+export interface ValueCounts {
+  /** `assetType`, or the name of an attribute. */
+  readonly attribute: string;
+  readonly value: string;
+  readonly currentCount: number;
+  readonly baselineCount: number;
+}
+
+/** All deaths, those without the attribute too. */
+export interface TotalCounts {
+  readonly currentCount: number;
+  readonly baselineCount: number;
+}
+
+/** A value that more of the window's deaths have than usually. */
+export interface Carrier {
+  readonly attribute: string;
+  readonly value: string;
+  /** Of the window's deaths, 0–1. */
+  readonly share: number;
+  /** Of the baseline's deaths, 0–1; null when there were none to compare with. */
+  readonly baselineShare: number | null;
+  /** share − baselineShare lies between these; without a baseline, the bounds of the share. */
+  readonly liftLower: number;
+  readonly liftUpper: number;
+}
+
+/** What stands for the asset type among the attributes: no attribute can be called so. */
+export const assetTypeAttribute = "assetType";
+
+// Below five points of difference a value explains nothing that a person could act on, however many deaths prove it.
+const leastLift = 0.05;
+// Without a baseline nobody knows what is usual: only what most deaths surely share is worth telling.
+const leastShare = 0.5;
+
+/**
+ * The values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
+ * never by counts. Deaths without an attribute count as not having its value, so that a value which begins to be there is
+ * seen. The order of the values does not matter.
+ */
+export function rankCarriers(values: readonly ValueCounts[], totals: TotalCounts): Carrier[] {
+  if (totals.currentCount <= 0) return [];
+  const carriers: Carrier[] = [];
+  for (const { attribute, value, currentCount, baselineCount } of values) {
+    const hasBaseline = totals.baselineCount > 0;
+    const { lower, upper } = hasBaseline
+      ? differenceBounds(
+          { count: currentCount, total: totals.currentCount },
+          { count: baselineCount, total: totals.baselineCount },
+        )
+      : wilsonBounds(currentCount, totals.currentCount);
+    if (lower < (hasBaseline ? leastLift : leastShare)) continue;
+    carriers.push({
+      attribute,
+      value,
+      share: currentCount / totals.currentCount,
+      baselineShare: hasBaseline ? baselineCount / totals.baselineCount : null,
+      liftLower: lower,
+      liftUpper: Math.min(1, upper),
+    });
+  }
+  return carriers.toSorted(
+    (left, right) =>
+      right.liftLower - left.liftLower ||
+      compareText(left.attribute, right.attribute) ||
+      compareText(left.value, right.value),
+  );
+}
+
+/** `87 % reason=tls_handshake, usually 4 %`. */
+export function carrierText({ attribute, value, share, baselineShare }: Carrier): string {
+  const usually = baselineShare === null ? "nothing to compare with" : `usually ${percent(baselineShare)}`;
+  return `${percent(share)} ${attribute}=${value}, ${usually}`;
+}
+
+/** `4 %`; never 0 % of something or 100 % of less than all. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.01) return "<1 %";
+  if (share < 1 && share > 0.99) return ">99 %";
+  return `${Math.round(share * 100)} %`;
+}
+
+function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,72 @@
+import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
+import { assetTypeAttribute, carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
+import { likelyCause } from "./likely-cause.ts";
+import { onsetText } from "./onset.ts";
+import type { Regret } from "./regret.ts";
+
+/** The kind of a finding that names a value which carries the spike. */
+export const attributeKind = "dead-asset-spike.attribute";
+
+// As many as there are asset types in a result: it stays small whatever the attributes are.
+const mostFindings = 5;
+
+/** What was read of a spike's single events; null or absent where it could not be. */
+export interface SpikeEvidence {
+  readonly counts: {
+    readonly currentCount: number;
+    readonly baselineCount: number;
+    /** Of currentCount, those with any attribute. */
+    readonly attributedCount: number;
+    /** Asset types too, under `assetType`. */
+    readonly values: readonly ValueCounts[];
+  } | null;
+  readonly regret: Regret | null;
+  readonly onsetAtMs: number | null;
+  readonly isFleet: boolean;
+}
+
+/**
+ * The result with what its events say: who carries it, since when, how many deaths were undone, and what it most likely comes
+ * from. Verdict, counts and thresholds stay as they are.
+ */
+export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
+  const { counts, regret, onsetAtMs, isFleet } = evidence;
+  const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
+  const { cause, reason } = likelyCause({
+    carriers,
+    attributedShare: counts === null || counts.currentCount === 0 ? 0 : counts.attributedCount / counts.currentCount,
+    isFleet,
+    judgedCount: regret?.judgedCount ?? 0,
+    revivedCount: regret?.revivedCount ?? 0,
+  });
+  const observed: Record<string, number | string> = { likelyCause: cause, likelyCauseReason: reason };
+  // Without a known asset there is nothing to be found alive: absent, not none.
+  if (regret !== null && regret.judgedCount > 0) observed["revivedCount"] = regret.revivedCount;
+  if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();
+  return {
+    ...result,
+    observed: { ...result.observed, ...observed },
+    findings: [...withOnset(result, onsetAtMs), ...carrierFindings(carriers, result.severity)],
+  };
+}
+
+function withOnset({ id, findings, generatedAt }: HealthcheckResult, onsetAtMs: number | null): readonly Finding[] {
+  if (onsetAtMs === null) return findings;
+  const began = `began about ${onsetText(onsetAtMs, Date.parse(generatedAt))}`;
+  return findings.map((finding) =>
+    finding.kind === id ? { ...finding, message: `${finding.message}, ${began}` } : finding,
+  );
+}
+
+/** Asset types have findings of their own. */
+function carrierFindings(carriers: readonly Carrier[], severity: HealthcheckResult["severity"]): Finding[] {
+  return carriers
+    .filter(({ attribute }) => attribute !== assetTypeAttribute)
+    .slice(0, mostFindings)
+    .map((carrier) => ({
+      kind: attributeKind,
+      ref: `${carrier.attribute}=${carrier.value}`,
+      severity,
+      message: carrierText(carrier),
+    }));
+}

@@ -1,0 +1,288 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { carrierText, percent, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
+import { withEvidence, type SpikeEvidence } from "./enrichment.ts";
+import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
+import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
+import { differenceBounds, wilsonBounds } from "./proportions.ts";
+import { regretOf, type AssetEvent } from "./regret.ts";
+
+const value = (name: string, currentCount: number, baselineCount: number): ValueCounts => ({
+  attribute: "reason",
+  value: name,
+  currentCount,
+  baselineCount,
+});
+
+describe("the bounds of a share", () => {
+  it.each([
+    ["of nothing are everything", 0, 0, 0, 1],
+    // Wilson's interval by hand, z² = 6.635: (0 + 3.317 ± 3.317) / 16.635.
+    ["of none of ten begin at zero", 0, 10, 0, 0.3988],
+    ["of all of ten end at one", 10, 10, 0.6012, 1],
+    ["of half lie around it", 50, 100, 0.3755, 0.6245],
+  ])("%s", (_, count, total, lower, upper) => {
+    const bounds = wilsonBounds(count, total);
+
+    expect(bounds.lower).toBeCloseTo(lower, 3);
+    expect(bounds.upper).toBeCloseTo(upper, 3);
+  });
+
+  it("of a difference hold those of Newcombe's first example, which are for 95 %, and little more", () => {
+    // 56/70 − 48/80 = 0.2, from 0.0524 to 0.3339 (table II, method 10).
+    const { lower, upper } = differenceBounds({ count: 56, total: 70 }, { count: 48, total: 80 });
+
+    expect(lower).toBeLessThan(0.0524);
+    expect(lower).toBeGreaterThan(0);
+    expect(upper).toBeGreaterThan(0.3339);
+    expect(upper).toBeLessThan(0.4);
+  });
+});
+
+describe("what carries a spike", () => {
+  it("is ranked by what is sure of its rise, not by counts", () => {
+    const carriers = rankCarriers([value("dns", 400, 5_000), value("tls", 300, 40), value("rare", 3, 0)], {
+      currentCount: 800,
+      baselineCount: 8_000,
+    });
+
+    expect(carriers.map((carrier) => carrier.value)).toEqual(["tls"]);
+    expect(carriers[0]).toMatchObject({ share: 0.375, baselineShare: 0.005 });
+    expect(carriers[0]?.liftLower).toBeGreaterThan(0.3);
+    expect(carriers[0]?.liftUpper).toBeLessThan(0.45);
+  });
+
+  it.each<[string, readonly ValueCounts[], { currentCount: number; baselineCount: number }]>([
+    ["few deaths", [value("tls", 3, 0)], { currentCount: 4, baselineCount: 4 }],
+    ["as usual", [value("tls", 90, 900)], { currentCount: 100, baselineCount: 1_000 }],
+    [
+      "a sure difference that is too small to matter",
+      [value("tls", 52_000, 500_000)],
+      { currentCount: 1e5, baselineCount: 1e6 },
+    ],
+    ["a value that has become rarer", [value("tls", 1, 900)], { currentCount: 100, baselineCount: 1_000 }],
+    ["no deaths at all", [], { currentCount: 0, baselineCount: 0 }],
+  ])("is nothing with %s", (_, values, totals) => {
+    expect(rankCarriers(values, totals)).toEqual([]);
+  });
+
+  it("is told with nothing to compare where there was no death before", () => {
+    const [carrier] = rankCarriers([value("tls", 30, 0)], { currentCount: 30, baselineCount: 0 });
+
+    expect(carrier === undefined ? null : carrierText(carrier)).toBe("100 % reason=tls, nothing to compare with");
+  });
+
+  it("is found among noise, whatever else the events say, in any order", () => {
+    const noise = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 2, maxLength: 30 });
+    fc.assert(
+      fc.property(
+        noise,
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 60, max: 100 }),
+        (weights, days, planted) => {
+          const usual = weights.map((weight, index) => value(`noise-${index}`, weight, weight * days));
+          const all = weights.reduce((sum, weight) => sum + weight, 0);
+          // As many again as usually die, and more: all with one reason that was there before, now and then.
+          const spike = value("planted", planted + all, days);
+          const totals = { currentCount: planted + 2 * all, baselineCount: all * days + days };
+
+          const carriers = rankCarriers([...usual, spike], totals);
+
+          fc.pre(totals.baselineCount >= 20);
+          expect(carriers[0]?.value).toBe("planted");
+          expect(rankCarriers([spike, ...usual.toReversed()], totals)).toEqual(carriers);
+          for (const { liftLower, liftUpper, share, baselineShare } of carriers) {
+            expect(liftLower).toBeLessThanOrEqual(share - (baselineShare ?? 0));
+            expect(liftUpper).toBeGreaterThanOrEqual(share - (baselineShare ?? 0));
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([
+    [0, "0 %"],
+    [0.004, "<1 %"],
+    [0.04, "4 %"],
+    [0.866, "87 %"],
+    [0.997, ">99 %"],
+    [1, "100 %"],
+  ])("shows %f as %s", (share, text) => {
+    expect(percent(share)).toBe(text);
+  });
+});
+
+describe("the likely cause", () => {
+  const carrier: Carrier = {
+    attribute: "reason",
+    value: "tls",
+    share: 0.87,
+    baselineShare: 0.04,
+    liftLower: 0.6,
+    liftUpper: 0.9,
+  };
+  const none: CauseEvidence = { carriers: [], attributedShare: 0, isFleet: false, judgedCount: 0, revivedCount: 0 };
+
+  it.each<[string, Partial<CauseEvidence>, string, RegExp]>([
+    ["a fleet verdict", { isFleet: true, carriers: [carrier] }, "checker", /Many organizations/],
+    ["revived assets", { judgedCount: 20, revivedCount: 4 }, "checker", /4 of 20 dead assets \(20 %\)/],
+    ["one value", { carriers: [carrier], attributedShare: 1 }, "checker", /one value: 87 % reason=tls, usually 4 %/],
+    ["one asset type", { carriers: [{ ...carrier, attribute: "assetType" }] }, "checker", /one asset type: 87 %/],
+    ["attributes as usual", { attributedShare: 1 }, "assets", /spread over the attributes much as usual\.$/],
+    [
+      "attributes as usual, one revived",
+      { attributedShare: 1, judgedCount: 20, revivedCount: 1 },
+      "assets",
+      /only 1 of 20/,
+    ],
+    ["nothing known", {}, "unclear", /Neither attributes nor assets/],
+    ["two revived", { judgedCount: 4, revivedCount: 2 }, "unclear", /Neither/],
+    ["attributes of few deaths", { attributedShare: 0.4 }, "unclear", /Neither/],
+    [
+      "a value of the smaller part",
+      { carriers: [{ ...carrier, share: 0.4 }], attributedShare: 1 },
+      "unclear",
+      /One value/,
+    ],
+    [
+      "no deaths before",
+      { carriers: [{ ...carrier, baselineShare: null }], attributedShare: 1 },
+      "unclear",
+      /no deaths/,
+    ],
+  ])("of %s", (_, evidence, cause, reason) => {
+    expect(likelyCause({ ...none, ...evidence })).toEqual({ cause, reason: expect.stringMatching(reason) });
+  });
+});
+
+describe("false deaths", () => {
+  const dead = (asset: string, atMs: number, count = 1): AssetEvent => ({ asset, atMs, isDeath: true, count });
+  const alive = (asset: string, atMs: number): AssetEvent => ({ asset, atMs, isDeath: false, count: 1 });
+
+  it.each<[string, readonly AssetEvent[], number, number]>([
+    ["none", [], 0, 0],
+    ["alive after its death", [dead("a", 1), alive("a", 2)], 1, 1],
+    ["alive at the same instant", [dead("a", 1), alive("a", 1)], 1, 0],
+    ["alive before", [alive("a", 1), dead("a", 2)], 1, 0],
+    ["another asset", [dead("a", 1), alive("b", 2)], 1, 0],
+    ["dead twice, alive between and after", [dead("a", 1), alive("a", 2), dead("a", 3), alive("a", 4)], 2, 2],
+    ["dead twice, alive once after both", [dead("a", 1), dead("a", 2), alive("a", 3)], 2, 2],
+    ["dead twice, alive with the second", [dead("a", 1), dead("a", 2), alive("a", 2)], 2, 1],
+    ["alive twice", [dead("a", 1), alive("a", 2), alive("a", 3)], 1, 1],
+    ["counted rows", [dead("a", 1, 3), alive("a", 2)], 3, 3],
+  ])("%s", (_, events, judgedCount, revivedCount) => {
+    expect(regretOf(events)).toEqual({ judgedCount, revivedCount });
+  });
+
+  const event = fc.record({
+    asset: fc.constantFrom("a", "b", "c"),
+    atMs: fc.integer({ min: 0, max: 12 }),
+    isDeath: fc.boolean(),
+    count: fc.integer({ min: 1, max: 5 }),
+  });
+
+  it("are as many as a look at each death finds, never more than deaths, in any order, however rows are split", () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), fc.nat(), (events, seed) => {
+        const deaths = events.filter(({ isDeath }) => isDeath);
+        const isFalse = (death: AssetEvent): boolean =>
+          events.some(({ isDeath, asset, atMs }) => !isDeath && asset === death.asset && atMs > death.atMs);
+        const sum = (some: readonly AssetEvent[]): number => some.reduce((all, { count }) => all + count, 0);
+        const rotated = [...events.slice(seed % (events.length + 1)), ...events.slice(0, seed % (events.length + 1))];
+        const split = events.flatMap((one) => Array.from({ length: one.count }, () => ({ ...one, count: 1 })));
+
+        const regret = regretOf(events);
+
+        expect(regret).toEqual({ judgedCount: sum(deaths), revivedCount: sum(deaths.filter(isFalse)) });
+        expect(regret.revivedCount).toBeLessThanOrEqual(regret.judgedCount);
+        expect(regretOf(rotated)).toEqual(regret);
+        expect(regretOf(split)).toEqual(regret);
+      }),
+    );
+  });
+});
+
+describe("the onset", () => {
+  const minuteMs = 60_000;
+  const windowMs = 1_440 * minuteMs;
+  const at = (minute: number, deaths: number): DeathBucket => ({ atMs: minute * minuteMs, deaths });
+
+  it.each<[string, readonly DeathBucket[], number, number | null]>([
+    ["of a burst is its first bucket", [at(900, 20), at(901, 30)], 2, 900],
+    ["is not a usual burst long before", [at(10, 5), at(900, 200), at(901, 300)], 5, 900],
+    ["is the earlier burst of two that belong together", [at(880, 100), at(901, 300)], 5, 880],
+    ["of a burst that is over is where it began", [at(300, 200), at(1_200, 2)], 5, 300],
+    ["with nothing expected is the first death", [at(100, 12)], 0, 100],
+    ["is unknown without an excess", [at(100, 5)], 5, null],
+    ["is unknown without deaths", [], 5, null],
+  ])("%s", (_, buckets, expectedCount, minute) => {
+    expect(onsetAtMs({ buckets, windowMs, expectedCount })).toBe(minute === null ? null : minute * minuteMs);
+  });
+
+  it("moves with the events, and is one of their buckets", () => {
+    const bucket = fc.record({ minute: fc.integer({ min: 0, max: 1_439 }), deaths: fc.integer({ min: 1, max: 50 }) });
+    fc.assert(
+      fc.property(fc.uniqueArray(bucket, { selector: ({ minute }) => minute }), fc.nat(1e6), (some, shift) => {
+        const sorted = some.toSorted((left, right) => left.minute - right.minute);
+        const buckets = sorted.map(({ minute, deaths }) => at(minute, deaths));
+        const moved = buckets.map(({ atMs, deaths }) => ({ atMs: atMs + shift, deaths }));
+
+        const onset = onsetAtMs({ buckets, windowMs, expectedCount: 3 });
+
+        expect(onset === null || buckets.some(({ atMs }) => atMs === onset)).toBe(true);
+        expect(onsetAtMs({ buckets: moved, windowMs, expectedCount: 3 })).toBe(onset === null ? null : onset + shift);
+      }),
+    );
+  });
+
+  it.each([
+    ["on the same day", Date.UTC(2026, 0, 15, 23, 59), "09:40 UTC"],
+    ["on another day", Date.UTC(2026, 0, 16), "2026-01-15 09:40 UTC"],
+  ])("is shown %s", (_, nowMs, text) => {
+    expect(onsetText(Date.UTC(2026, 0, 15, 9, 40), nowMs)).toBe(text);
+  });
+});
+
+describe("a result with evidence", () => {
+  const result: HealthcheckResult = {
+    id: "dead-asset-spike",
+    title: "Spike in recently dead assets",
+    category: "assets",
+    generatedAt: "2026-01-15T12:00:00.000Z",
+    scope: { slug: "acme" },
+    ok: false,
+    severity: "warn",
+    observed: { currentCount: 100 },
+    threshold: {},
+    findings: [{ kind: "dead-asset-spike", ref: "acme", severity: "warn", message: "100 deaths" }],
+    suggestedAction: null,
+    appUrl: null,
+  };
+  const none: SpikeEvidence = { counts: null, regret: null, onsetAtMs: null, isFleet: false };
+
+  it("has no key for what is not known", () => {
+    expect(withEvidence(result, none)).toEqual({
+      ...result,
+      observed: { currentCount: 100, likelyCause: "unclear", likelyCauseReason: expect.any(String) },
+    });
+  });
+
+  it("names at most five values, as severe as itself", () => {
+    const values = Array.from({ length: 8 }, (_, index) => ({ ...value("x", 100, 0), attribute: `a${index}` }));
+    const counts = { currentCount: 100, baselineCount: 700, attributedCount: 100, values };
+
+    const { findings } = withEvidence(result, { ...none, counts });
+
+    expect(findings.slice(1)).toEqual(
+      values.slice(0, 5).map(({ attribute }) => ({
+        kind: "dead-asset-spike.attribute",
+        ref: `${attribute}=x`,
+        severity: "warn",
+        message: `100 % ${attribute}=x, usually 0 %`,
+      })),
+    );
+  });
+});

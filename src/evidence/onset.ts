@@ -1,0 +1,58 @@
+/** Deaths of one bucket of time. */
+export interface DeathBucket {
+  /** Its start, epoch ms. */
+  readonly atMs: number;
+  readonly deaths: number;
+}
+
+/** A window's deaths, and how many were expected in it. */
+export interface OnsetInput {
+  /** Buckets of one length, those without a death left out, in the order of time. */
+  readonly buckets: readonly DeathBucket[];
+  readonly windowMs: number;
+  readonly expectedCount: number;
+}
+
+// Nothing expected is a rate that nobody has measured, not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
+const leastExpected = 0.5;
+
+/**
+ * When the excess began: the start of the bucket in which the counts leave the expected rate for the one of this window. A
+ * CUSUM of counts (E. S. Page, Continuous Inspection Schemes, Biometrika 41, 1954) with the reference value between the two
+ * rates that is best for them, (r1 − r0) / (ln r1 − ln r0) (J. M. Lucas, Counted Data CUSUM's, Technometrics 27, 1985); the
+ * change is where the sum that ends highest left zero for the last time, which is the maximum likelihood change point of a
+ * Poisson rate. Liveness checkers die in bursts, more than Poisson has them: as the reference grows with the spike, a burst of
+ * the usual size hours before does not reach over to it. null without an excess.
+ */
+export function onsetAtMs({ buckets, windowMs, expectedCount }: OnsetInput): number | null {
+  const currentCount = buckets.reduce((sum, { deaths }) => sum + deaths, 0);
+  const usual = Math.max(expectedCount, leastExpected);
+  if (currentCount <= usual || windowMs <= 0) return null;
+  const referencePerMs = (currentCount - usual) / Math.log(currentCount / usual) / windowMs;
+  let sum = 0;
+  let startMs: number | null = null;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let best = 0;
+  let bestStartMs: number | null = null;
+  for (const { atMs, deaths } of buckets) {
+    sum -= startMs === null ? 0 : (atMs - lastMs) * referencePerMs;
+    if (startMs === null || sum <= 0) {
+      sum = 0;
+      startMs = atMs;
+    }
+    sum += deaths;
+    lastMs = atMs;
+    if (sum > best) {
+      best = sum;
+      bestStartMs = startMs;
+    }
+  }
+  return bestStartMs;
+}
+
+/** `09:40 UTC`, with the day when it is another one than that of `nowMs`. */
+export function onsetText(atMs: number, nowMs: number): string {
+  const iso = new Date(atMs).toISOString();
+  const isToday = iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10);
+  return `${isToday ? "" : `${iso.slice(0, 10)} `}${iso.slice(11, 16)} UTC`;
+}

@@ -1,0 +1,70 @@
+/** One event of an asset, as far as regret needs it. */
+export interface AssetEvent {
+  readonly asset: string;
+  readonly atMs: number;
+  readonly isDeath: boolean;
+  readonly count: number;
+}
+
+/** Deaths of known assets, and those of them whose asset was found alive later: false deaths. */
+export interface Regret {
+  readonly judgedCount: number;
+  readonly revivedCount: number;
+}
+
+interface Pending {
+  /** Of the latest death. */
+  atMs: number;
+  /** Deaths at that instant: an asset alive at the same instant does not undo them. */
+  atOnce: number;
+  before: number;
+}
+
+/**
+ * Counts false deaths over events in the order of their time. What is kept is one entry an asset that died and was not found
+ * alive since; when there are more than `mostAssets` of them it gives up: half of a count would be no count.
+ */
+export class RegretCounter {
+  readonly #mostAssets: number;
+  readonly #pending = new Map<string, Pending>();
+  #judgedCount = 0;
+  #revivedCount = 0;
+
+  constructor(mostAssets: number) {
+    this.#mostAssets = mostAssets;
+  }
+
+  /** Events in the order of time; false when there are too many assets. */
+  add({ asset, atMs, isDeath, count }: AssetEvent): boolean {
+    const known = this.#pending.get(asset);
+    if (isDeath) {
+      this.#judgedCount += count;
+      if (known === undefined) this.#pending.set(asset, { atMs, atOnce: count, before: 0 });
+      else if (known.atMs === atMs) known.atOnce += count;
+      else {
+        known.before += known.atOnce;
+        known.atOnce = count;
+        known.atMs = atMs;
+      }
+      return this.#pending.size <= this.#mostAssets;
+    }
+    if (known === undefined) return true;
+    this.#revivedCount += known.before;
+    known.before = 0;
+    if (atMs <= known.atMs) return true;
+    this.#revivedCount += known.atOnce;
+    this.#pending.delete(asset);
+    return true;
+  }
+
+  get regret(): Regret {
+    return { judgedCount: this.#judgedCount, revivedCount: this.#revivedCount };
+  }
+}
+
+/** The same of a list; events in any order. */
+export function regretOf(events: readonly AssetEvent[]): Regret {
+  const counter = new RegretCounter(Number.POSITIVE_INFINITY);
+  for (const event of events.toSorted((left, right) => left.atMs - right.atMs)) counter.add(event);
+  return counter.regret;
+}
