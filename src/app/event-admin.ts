@@ -12,18 +12,18 @@ export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "
 
 /**
  * Imports files of liveness events into the embedded source's store, all or nothing, also while a daemon runs on it
- * (CONTRACT 3 and 10). @throws usage with a remote source, and what importEvents throws
+ * (CONTRACT 3 and 10). @throws usage with any other source, and what importEvents throws
  */
 export async function importEventFiles(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,
   { files, stdin, ...options }: ImportFilesOptions,
 ): Promise<ImportOutcome> {
-  if (config.source.type === "remote") {
-    throw new FlatlineError(
-      "usage",
-      "import events needs source.type: embedded: a remote service counts its own events",
-    );
+  const { type } = config.source;
+  if (type !== "embedded") {
+    const reason =
+      type === "remote" ? "a remote service counts its own events" : `a ${type} source reads the events where they are`;
+    throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
   }
   if (files.filter((file) => file === "-").length > 1) {
     throw new FlatlineError("usage", "standard input (-) can be read only once");

@@ -27,6 +27,12 @@ export async function openPlatformAccess(
 ): Promise<PlatformAccess> {
   const { source } = config;
   if (source.type === "remote") return openRemote(config, source, deps, slug);
+  if (source.type !== "embedded") {
+    throw new FlatlineError(
+      "usage",
+      `reports and proposals need source.type remote or embedded: a ${source.type} source holds liveness events only`,
+    );
+  }
   const chosen = slug ?? onlyOrganization(config);
   if (chosen === null)
     throw new FlatlineError("usage", "--slug is needed: the configuration has several organizations, or none");

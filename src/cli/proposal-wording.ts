@@ -15,7 +15,7 @@ const effects: Readonly<Record<ReviewDecision, string>> = {
 export function describeReview(
   request: ReviewRequest,
   found: FoundProposal | null,
-  source: "remote" | "embedded",
+  source: string,
 ): string {
   const { proposalId, ...body } = request;
   const place = source === "embedded" ? "the store of this configuration" : "the service";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { minuteMs, secondMs } from "../base/time.ts";
+import { clickhouseSourceSchema, postgresSourceSchema } from "./schema-table-source.ts";
 import { checkHttpUrl, duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./schema-values.ts";
 
 const observedKeysSchema = strictObject({
@@ -84,7 +85,12 @@ const embeddedSourceSchema = strictObject(
 
 /** Where verdicts come from (CONTRACT 4, `source`). */
 export const sourceSchema = z
-  .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema])
+  .discriminatedUnion("type", [
+    remoteSourceSchema,
+    embeddedSourceSchema,
+    postgresSourceSchema({ observedKeys: observedKeysSchema }),
+    clickhouseSourceSchema({ observedKeys: observedKeysSchema }),
+  ])
   .describe("Where verdicts come from.");
 
 /** The longest time that a source or a receiver may be waited for. */

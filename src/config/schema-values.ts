@@ -5,13 +5,22 @@ import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
 import { durationPattern, formatDuration, parseDuration } from "./durations.ts";
 import { suggest } from "./suggestions.ts";
 
-/** An object whose every key is known; one that is not is told of with the nearest that is, and `where` it is none. */
-export function strictObject<Shape extends z.core.$ZodLooseShape>(shape: Shape, where = "") {
+/**
+ * An object whose every key is known; one that is not is told of with the nearest that is, and `where` it is none, or by the
+ * reason that `foreign` has for it.
+ */
+export function strictObject<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  where = "",
+  foreign: Readonly<Record<string, string>> = {},
+) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== "unrecognized_keys" || !Array.isArray(issue["keys"])) return undefined;
-      return issue["keys"].map((key: string) => describeUnknownKey(key, known, where)).join("\n");
+      return issue["keys"]
+        .map((key: string) => (Object.hasOwn(foreign, key) ? foreign[key] : describeUnknownKey(key, known, where)))
+        .join("\n");
     },
   });
 }

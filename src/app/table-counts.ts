@@ -1,0 +1,33 @@
+import type { Clock } from "../base/time.ts";
+import type { TableSourceConfig } from "../config/config.ts";
+import type { TableCounts } from "../sources/batched-counts.ts";
+import { openCounts, type OpenCountsOptions } from "../sources/open-counts.ts";
+
+/** The connections to the user's tables, which outlive a reload as long as it does not change them. */
+export interface TableCountsBook {
+  of(source: TableSourceConfig, onRequest: OpenCountsOptions["onRequest"]): TableCounts;
+  close(): Promise<void>;
+}
+
+/** Makes an empty book; connections are made when first asked. */
+export function createTableCountsBook(clock: Clock): TableCountsBook {
+  // What a reload replaced stays for the runs that are under way; its idle connections close by themselves.
+  const opened = new Map<string, TableCounts>();
+  return {
+    of: (source, onRequest) => {
+      const key = keyOf(source);
+      const known = opened.get(key) ?? openCounts(source, { clock, onRequest });
+      opened.set(key, known);
+      return known;
+    },
+    close: async () => {
+      await Promise.all([...opened.values()].map((counts) => counts.close()));
+    },
+  };
+}
+
+function keyOf(source: TableSourceConfig): string {
+  const { concurrency: _concurrency, observedKeys: _observedKeys, ...connection } = source;
+  const password = source.type === "clickhouse" ? (source.password?.reveal() ?? null) : null;
+  return JSON.stringify({ ...connection, url: source.url.reveal(), password });
+}

@@ -1,0 +1,38 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
+import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
+import type { BaselineKind } from "../spike/median.ts";
+import { evaluateLocally } from "./local-evaluation.ts";
+
+export interface TablePlatformSourceOptions {
+  /** Over the user's own table. */
+  readonly counts: Pick<LivenessCounts, "deaths">;
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Template with `{slug}` (CONTRACT 4, appUrl). */
+  readonly appUrl: string | null;
+  readonly baselineOf: (slug: string) => BaselineKind;
+}
+
+/** What a table of liveness events can answer of API v2: the healthcheck. It holds no reports, so the rest is an operator's error. */
+export function createTablePlatformSource(options: TablePlatformSourceOptions): PlatformSource {
+  const { counts, clock, appUrl, baselineOf } = options;
+  const api: PlatformApi = {
+    deadAssetSpike: ({ slug, ...thresholds }, callOptions) =>
+      evaluateLocally(
+        { slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs: clock.nowMs() },
+        counts,
+        callOptions,
+      ),
+    listReports: () => Promise.reject(noReports()),
+    reviewProposal: () => Promise.reject(noReports()),
+  };
+  return { forOrganization: () => api };
+}
+
+function noReports(): FlatlineError {
+  return new FlatlineError(
+    "usage",
+    "reports and proposals need source.type remote or embedded: the table that this source reads holds liveness events only",
+  );
+}

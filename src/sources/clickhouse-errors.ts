@@ -1,0 +1,45 @@
+import { ClickHouseError } from "@clickhouse/client";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import { redact, type Secret } from "../base/secret.ts";
+
+// ClickHouse's src/Common/ErrorCodes.cpp. What is not here is an error of the server.
+const codesOf: Readonly<Partial<Record<ErrorCode, string>>> = {
+  api_timeout: "159 160 209 394 473",
+  api_unauthorized: "192 193 194 516",
+  api_forbidden: "164 195 291 392 452 497",
+  api_network: "198 210 279",
+  // Syntax, unknown names and functions, types and parameters that do not fit: the configuration is at fault.
+  api_bad_request:
+    "6 10 16 20 26 27 32 36 38 41 42 43 44 46 47 48 50 53 60 62 63 69 70 72 81 115 130 179 184 207 215 352 386 403 407 456 457 636",
+};
+const codes: ReadonlyMap<string, ErrorCode> = new Map(
+  Object.entries(codesOf).flatMap(([code, numbers]) =>
+    numbers.split(" ").map((number) => [number, code as ErrorCode] as const),
+  ),
+);
+
+/** An error of the ClickHouse client under the reasons of a check (CONTRACT 6); shows nothing of the connection's secrets. */
+export function clickhouseError(error: unknown, secrets: readonly Secret[]): FlatlineError {
+  if (error instanceof FlatlineError) return error;
+  const message = redact(error instanceof Error ? error.message : String(error), secrets)
+    .trim()
+    .slice(0, longest);
+  const fail = (code: ErrorCode, text: string): FlatlineError =>
+    new FlatlineError(code, `ClickHouse: ${text}`, { cause: error });
+  if (error instanceof ClickHouseError) {
+    return fail(
+      codes.get(error.code) ?? "api_server_error",
+      `${message} (code ${error.code}, ${error.type ?? "unnamed"})`,
+    );
+  }
+  if (error instanceof SyntaxError) return fail("api_invalid_response", `the answer is no JSON: ${message}`);
+  if (/^timeout/i.test(message)) return fail("api_timeout", "it did not answer in time");
+  if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    return fail(error.code === "ETIMEDOUT" ? "api_timeout" : "api_network", message === "" ? error.code : message);
+  }
+  if (/socket hang up|ECONN|aborted/i.test(message)) return fail("api_network", message);
+  return fail("api_server_error", message);
+}
+
+// A proxy may answer with a page.
+const longest = 500;

@@ -1,0 +1,188 @@
+import { typedParameters } from "../base/named-parameters.ts";
+import type { SegmentQuery } from "./count-reader.ts";
+import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
+
+/** A query with its typed parameters, which the server binds: nothing of them is in the text. */
+export interface ClickhouseStatement {
+  readonly query: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** A name as ClickHouse reads it without changing it (its manual, Syntax, Identifiers): in backticks, escaped inside. */
+export function quoteClickhouseName(name: string): string {
+  return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
+}
+
+/** `database.table` with each part quoted. */
+export function quoteClickhouseTable(table: string): string {
+  return table.split(".").map(quoteClickhouseName).join(".");
+}
+
+/** Deaths of each slug, type and segment over the operator's table, in one pass that each shard of a cluster does itself. */
+export function tableStatement(
+  { table, columns, deadStatuses }: TableMapping,
+  timeUnit: TimeUnit,
+  queries: readonly SegmentQuery[],
+): ClickhouseStatement {
+  const column = (name: string): string => `flatline_e.${quoteClickhouseName(name)}`;
+  const at = column(columns.at);
+  const conditions = [
+    `${column(columns.slug)} in {flatline_slugs:Array(String)}`,
+    `${at} > ${timeExpression("{flatline_from:Int64}", timeUnit)}`,
+    `${at} <= ${timeExpression("{flatline_to:Int64}", timeUnit)}`,
+    ...(columns.status === null ? [] : [`toString(${column(columns.status)}) in {flatline_statuses:Array(String)}`]),
+  ];
+  return {
+    query: countText({
+      relation: `${quoteClickhouseTable(table)} as flatline_e`,
+      slug: column(columns.slug),
+      at,
+      assetType:
+        columns.assetType === null ? "cast(null, 'Nullable(String)')" : `toString(${column(columns.assetType)})`,
+      deaths: columns.count === null ? "count()" : `sum(coalesce(${column(columns.count)}, 1))`,
+      conditions,
+      timeUnit,
+    }),
+    parameters: {
+      ...segmentParameters(queries, timeUnit),
+      ...(columns.status === null ? {} : { flatline_statuses: deadStatuses }),
+    },
+  };
+}
+
+/** The same over what the operator's own query answers; a bucket counts at its start. */
+export function queryStatement(
+  { query }: CountQueryText,
+  timeUnit: TimeUnit,
+  queries: readonly SegmentQuery[],
+): ClickhouseStatement {
+  const at = "flatline_e.bucket";
+  const { flatline_from, flatline_to, ...bounds } = segmentParameters(queries, timeUnit);
+  const earliestMs = Math.min(...queries.map(({ boundsMs }) => boundsMs[0] ?? 0));
+  const latestMs = Math.max(...queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0));
+  const own: Record<string, unknown> = { slugs: bounds.flatline_slugs };
+  for (const { name, type } of typedParameters(query)) {
+    if (name === "from") own["from"] = typedTime(earliestMs, type, timeUnit);
+    if (name === "to") own["to"] = typedTime(latestMs, type, timeUnit);
+  }
+  return {
+    query: countText({
+      relation: `(\n${query.trim().replace(/;\s*$/, "")}\n) as flatline_e`,
+      slug: "flatline_e.slug",
+      at,
+      assetType: "toString(flatline_e.assetType)",
+      deaths: "sum(flatline_e.count)",
+      conditions: [
+        `${at} > ${timeExpression("{flatline_from:Int64}", timeUnit)}`,
+        `${at} <= ${timeExpression("{flatline_to:Int64}", timeUnit)}`,
+      ],
+      timeUnit,
+    }),
+    parameters: { ...own, ...bounds, flatline_from, flatline_to },
+  };
+}
+
+/** The first event of each slug. */
+export function firstEventStatement(
+  { table, columns }: TableMapping,
+  timeUnit: TimeUnit,
+  slugs: readonly string[],
+): ClickhouseStatement {
+  const slug = `flatline_e.${quoteClickhouseName(columns.slug)}`;
+  const first = `min(flatline_e.${quoteClickhouseName(columns.at)})`;
+  return {
+    query: `select toString(${slug}) as flatline_slug, toString(${milliseconds(first, timeUnit)}) as flatline_first
+from ${quoteClickhouseTable(table)} as flatline_e
+where ${slug} in {flatline_slugs:Array(String)}
+group by flatline_slug`,
+    parameters: { flatline_slugs: slugs },
+  };
+}
+
+interface CountParts {
+  readonly relation: string;
+  readonly slug: string;
+  readonly at: string;
+  readonly assetType: string;
+  readonly deaths: string;
+  readonly conditions: readonly string[];
+  readonly timeUnit: TimeUnit;
+}
+
+// Which segment: how many bounds of the event's slug lie before it. No join, so that shards send sums and not rows.
+function countText({ relation, slug, at, assetType, deaths, conditions, timeUnit }: CountParts): string {
+  const item = `transform(toString(${slug}), {flatline_slugs:Array(String)}, arrayEnumerate({flatline_slugs:Array(String)}), 0)`;
+  const bound = timeExpression("flatline_bound", timeUnit);
+  return `select
+  toString(${slug}) as flatline_slug,
+  arrayCount(flatline_bound -> ${bound} < ${at}, {flatline_bounds:Array(Array(Int64))}[${item}]) as flatline_segment,
+  nullIf(${assetType}, '') as flatline_type,
+  toString(${deaths}) as flatline_deaths
+from ${relation}
+where ${conditions.join("\n  and ")}
+group by flatline_slug, flatline_segment, flatline_type`;
+}
+
+function segmentParameters(queries: readonly SegmentQuery[], timeUnit: TimeUnit) {
+  const bounds = queries.map(({ boundsMs }) => boundsMs.map((atMs) => boundValue(atMs, timeUnit)));
+  const all = queries.flatMap(({ boundsMs }) => [boundsMs[0] ?? 0, boundsMs.at(-1) ?? 0]);
+  const extreme = (pick: (left: number, right: number) => number): number =>
+    all.reduce((left, right) => pick(left, right));
+  return {
+    flatline_slugs: queries.map(({ slug }) => slug),
+    flatline_bounds: bounds,
+    flatline_from: boundValue(extreme(Math.min), timeUnit),
+    flatline_to: boundValue(extreme(Math.max), timeUnit),
+  };
+}
+
+// What DateTime64(3) holds: 1900-01-01 to 2299-12-31. Nothing of the platform's is outside.
+const earliestMs = -2_208_988_800_000;
+const latestMs = 10_413_791_999_999;
+
+/** A bound as an Int64, which a string inside an array is not, in the unit of the column, or in milliseconds for a column of times. */
+function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
+  switch (timeUnit) {
+    case "timestamp":
+      return BigInt(Math.min(Math.max(atMs, earliestMs), latestMs));
+    // As in postgres-sql: exact for whole seconds.
+    case "seconds":
+      return BigInt(Math.floor(atMs / 1_000));
+    case "milliseconds":
+      return BigInt(atMs);
+    case "microseconds":
+      break;
+  }
+  return BigInt(atMs) * 1_000n;
+}
+
+function timeExpression(bound: string, timeUnit: TimeUnit): string {
+  return timeUnit === "timestamp" ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound;
+}
+
+/** A time in the form that the type of a parameter reads. */
+function typedTime(atMs: number, type: string, timeUnit: TimeUnit): string {
+  const clampedMs = Math.min(Math.max(atMs, earliestMs), latestMs);
+  if (/^DateTime64/i.test(type)) return (clampedMs / 1_000).toFixed(3);
+  if (/^Date(?:Time)?(?!64)\b/i.test(type)) {
+    // Unsigned seconds of 32 bits.
+    const seconds = Math.min(Math.max(Math.floor(atMs / 1_000), 0), 4_294_967_295);
+    return /^Date(?!Time)/i.test(type) ? new Date(seconds * 1_000).toISOString().slice(0, 10) : String(seconds);
+  }
+  const value = boundValue(atMs, timeUnit);
+  return /^UInt/i.test(type) && value < 0n ? "0" : String(value);
+}
+
+function milliseconds(expression: string, timeUnit: TimeUnit): string {
+  switch (timeUnit) {
+    case "timestamp":
+      return `toUnixTimestamp64Milli(toDateTime64(${expression}, 3))`;
+    case "seconds":
+      return `toInt64(${expression}) * 1000`;
+    case "milliseconds":
+      return `toInt64(${expression})`;
+    case "microseconds":
+      break;
+  }
+  return `intDiv(toInt64(${expression}), 1000)`;
+}

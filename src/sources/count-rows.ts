@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { FlatlineError } from "../base/errors.ts";
+import type { RawRow } from "./count-reader.ts";
+
+/** Deaths of one asset type in one segment of its slug. */
+export interface SegmentDeaths {
+  readonly segment: number;
+  /** null: events without a type. */
+  readonly assetType: string | null;
+  readonly deaths: number;
+}
+
+const digits = /^-?\d{1,19}(?:\.0+)?$/;
+// Drivers give 64-bit numbers as text, so that none is rounded.
+const whole = z
+  .union([z.string().regex(digits), z.number()])
+  .transform(Number)
+  .pipe(z.number().int("must be a whole number").min(0, "must not be negative").max(Number.MAX_SAFE_INTEGER));
+
+const deathsSchema = z.object({
+  slug: z.string(),
+  segment: whole,
+  assetType: z.string().max(256, "is longer than 256 characters").nullable(),
+  deaths: whole,
+});
+
+const firstSchema = z.object({
+  slug: z.string(),
+  atMs: z
+    .union([z.string().regex(/^-?\d{1,19}(?:\.\d+)?$/), z.number()])
+    .transform((text) => Math.floor(Number(text)))
+    .nullable(),
+});
+
+/** What the rows say of each slug; a bad row spoils the answer of its slug only, where it names one. */
+export interface RowsBySlug<Row> {
+  readonly rows: ReadonlyMap<string, readonly Row[]>;
+  readonly problems: ReadonlyMap<string, FlatlineError>;
+}
+
+/** Checks rows of deaths. @throws api_invalid_response for a row that names no slug */
+export function readDeaths(raw: readonly RawRow[]): RowsBySlug<SegmentDeaths> {
+  return readRows(raw, deathsSchema);
+}
+
+/** Checks rows of first events. @throws api_invalid_response for a row that names no slug */
+export function readFirstEvents(raw: readonly RawRow[]): RowsBySlug<{ readonly atMs: number | null }> {
+  return readRows(raw, firstSchema);
+}
+
+function readRows<Row extends { readonly slug: string }>(
+  raw: readonly RawRow[],
+  schema: z.ZodType<Row>,
+): RowsBySlug<Row> {
+  const rows = new Map<string, Row[]>();
+  const problems = new Map<string, FlatlineError>();
+  for (const one of raw) {
+    const checked = schema.safeParse(one);
+    if (checked.success) {
+      const ofSlug = rows.get(checked.data.slug);
+      if (ofSlug === undefined) rows.set(checked.data.slug, [checked.data]);
+      else ofSlug.push(checked.data);
+      continue;
+    }
+    const problem = invalidRow(checked.error);
+    const { slug } = one;
+    if (typeof slug !== "string") throw problem;
+    problems.set(slug, problem);
+  }
+  return { rows, problems };
+}
+
+function invalidRow(error: z.ZodError): FlatlineError {
+  const issues = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return new FlatlineError(
+    "api_invalid_response",
+    `the source answered a row that counts nothing: ${issues.join(", ")}`,
+    {
+      issues,
+    },
+  );
+}

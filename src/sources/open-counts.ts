@@ -1,0 +1,41 @@
+import type { Clock } from "../base/time.ts";
+import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
+import { createBatchedCounts, type TableCounts } from "./batched-counts.ts";
+import type { CountReader, RawRow } from "./count-reader.ts";
+import { countRequests, type OnRequest } from "./counted-reader.ts";
+
+/** A source that reads a table, by its engine. */
+export type AnyTableSource =
+  ({ readonly type: "postgres" } & PostgresTableSource) | ({ readonly type: "clickhouse" } & ClickhouseTableSource);
+
+export interface OpenCountsOptions {
+  readonly clock: Pick<Clock, "sleep" | "timeout" | "monotonicMs">;
+  /** Told of each query. */
+  readonly onRequest: OnRequest;
+}
+
+/** Counts over the user's table; connects when first asked. */
+export function openCounts(source: AnyTableSource, { clock, onRequest }: OpenCountsOptions): TableCounts {
+  const reader = countRequests(createReader(source), onRequest);
+  return createBatchedCounts({ reader, clock, timeoutMs: source.timeoutMs });
+}
+
+/** The driver is loaded when first asked: most configurations need neither, and a start is to be quick. */
+function createReader(source: AnyTableSource): CountReader {
+  let loading: Promise<CountReader> | null = null;
+  const reader = (): Promise<CountReader> => (loading ??= loadReader(source));
+  const askFirst = async (slugs: readonly string[], signal: AbortSignal): Promise<readonly RawRow[]> =>
+    (await (await reader()).firstEvents?.(slugs, signal)) ?? [];
+  return {
+    segmentDeaths: async (queries, signal) => (await reader()).segmentDeaths(queries, signal),
+    firstEvents: source.events.kind === "table" ? askFirst : null,
+    close: async () => {
+      if (loading !== null) await (await loading).close();
+    },
+  };
+}
+
+async function loadReader(source: AnyTableSource): Promise<CountReader> {
+  if (source.type === "postgres") return (await import("./postgres-reader.ts")).createPostgresReader(source);
+  return (await import("./clickhouse-reader.ts")).createClickhouseReader(source);
+}

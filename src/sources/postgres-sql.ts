@@ -1,0 +1,212 @@
+import { FlatlineError } from "../base/errors.ts";
+import { splitParameters } from "../base/named-parameters.ts";
+import type { SegmentQuery } from "./count-reader.ts";
+import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
+
+/** A statement with its values: nothing of them is in the text. */
+export interface PostgresStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The names under which a query of the operator's own answers. */
+export interface AnsweredColumns {
+  readonly slug: string;
+  readonly assetType: string;
+  readonly bucket: string;
+  readonly count: string;
+}
+
+/** A name as PostgreSQL reads it without changing it (its manual, 4.1.1): quoted, quotes inside doubled. */
+export function quotePostgresName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** `schema.table` with each part quoted. */
+export function quotePostgresTable(table: string): string {
+  return table.split(".").map(quotePostgresName).join(".");
+}
+
+/**
+ * Deaths of each slug, type and segment over the operator's table, in one pass: an index on the slug and the time column serves
+ * it range by range, one on the time column alone by the bounds of all.
+ */
+export function tableStatement(
+  { table, columns, deadStatuses }: TableMapping,
+  timeUnit: TimeUnit,
+  queries: readonly SegmentQuery[],
+): PostgresStatement {
+  const column = (name: string): string => `e.${quotePostgresName(name)}`;
+  const values = segmentValues(queries, timeUnit);
+  const status = columns.status === null ? "" : `\n  and ${column(columns.status)}::text = any($8::text[])`;
+  return {
+    text: countText({
+      relation: `${quotePostgresTable(table)} as e`,
+      slug: column(columns.slug),
+      at: column(columns.at),
+      assetType: columns.assetType === null ? "null::text" : `${column(columns.assetType)}::text`,
+      deaths: columns.count === null ? "count(*)" : `sum(coalesce(${column(columns.count)}, 1))`,
+      firstParameter: 1,
+      timeUnit,
+      more: status,
+    }),
+    values: columns.status === null ? values : [...values, deadStatuses],
+  };
+}
+
+/** The same over what the operator's own query answers; a bucket counts at its start. */
+export function queryStatement(
+  source: CountQueryText,
+  timeUnit: TimeUnit,
+  columns: AnsweredColumns,
+  queries: readonly SegmentQuery[],
+): PostgresStatement {
+  const column = (name: string): string => `e.${quotePostgresName(name)}`;
+  const values = segmentValues(queries, timeUnit);
+  const [, slugs, , , , from, to] = values;
+  return {
+    text: countText({
+      relation: `(\n${boundQuery(source, timeUnit)}\n) as e`,
+      slug: `${column(columns.slug)}::text`,
+      at: column(columns.bucket),
+      assetType: `${column(columns.assetType)}::text`,
+      deaths: `sum(${column(columns.count)})`,
+      firstParameter: 4,
+      timeUnit,
+      more: "",
+    }),
+    values: [[...new Set(slugs)], from, to, ...values],
+  };
+}
+
+/** The operator's query, asked for nothing: its columns are what matters. */
+export function describeStatement(source: CountQueryText, timeUnit: TimeUnit): PostgresStatement {
+  const text = `select * from (\n${boundQuery(source, timeUnit)}\n) as e limit 0`;
+  return { text, values: [[], timeValue(0, timeUnit), timeValue(0, timeUnit)] };
+}
+
+/** Which of the columns of an answer carry what; `assetType` is `assettype` where it was not quoted. @throws api_bad_request */
+export function answeredColumns(names: readonly string[]): AnsweredColumns {
+  const find = (wanted: string): string => {
+    const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
+    const found = names.find((name) => name === wanted) ?? names.find((name) => plain(name) === plain(wanted));
+    if (found !== undefined) return found;
+    throw new FlatlineError(
+      "api_bad_request",
+      `source.query must answer the columns slug, assetType, bucket and count: it has no ${wanted}, only ${names.join(", ")}`,
+    );
+  };
+  return { slug: find("slug"), assetType: find("assetType"), bucket: find("bucket"), count: find("count") };
+}
+
+/** The first event of each slug, by one descent of an index on the slug and the time column each. */
+export function firstEventStatement(
+  { table, columns }: TableMapping,
+  timeUnit: TimeUnit,
+  slugs: readonly string[],
+): PostgresStatement {
+  const at = `e.${quotePostgresName(columns.at)}`;
+  const first = `(select min(${at}) from ${quotePostgresTable(table)} as e where e.${quotePostgresName(columns.slug)} = q.slug)`;
+  return {
+    text: `select q.slug as "slug", ${milliseconds(first, timeUnit)}::text as "atMs" from unnest($1::text[]) as q(slug)`,
+    values: [slugs],
+  };
+}
+
+interface CountParts {
+  readonly relation: string;
+  readonly slug: string;
+  readonly at: string;
+  readonly assetType: string;
+  readonly deaths: string;
+  readonly firstParameter: number;
+  readonly timeUnit: TimeUnit;
+  readonly more: string;
+}
+
+function countText(parts: CountParts): string {
+  const { relation, slug, at, assetType, deaths, firstParameter, timeUnit, more } = parts;
+  const type = timeType(timeUnit);
+  const parameter = (index: number): string => `$${firstParameter + index}`;
+  return `select q.slug as "slug", q.segment as "segment", nullif(${assetType}, '') as "assetType", (${deaths})::text as "deaths"
+from unnest(${parameter(0)}::int[], ${parameter(1)}::text[], ${parameter(2)}::int[], ${parameter(3)}::${type}[], ${parameter(4)}::${type}[])
+  as q(item, slug, segment, after_at, until_at)
+join ${relation} on ${slug} = q.slug and ${at} > q.after_at and ${at} <= q.until_at
+where ${at} > ${parameter(5)}::${type} and ${at} <= ${parameter(6)}::${type}${more}
+group by 1, 2, 3`;
+}
+
+/** Item, slug, segment, after and until of every segment, then the bounds of all. */
+function segmentValues(queries: readonly SegmentQuery[], timeUnit: TimeUnit) {
+  const items: number[] = [];
+  const slugs: string[] = [];
+  const segments: number[] = [];
+  const afters: string[] = [];
+  const untils: string[] = [];
+  let earliestMs = Number.MAX_SAFE_INTEGER;
+  let latestMs = Number.MIN_SAFE_INTEGER;
+  for (const [item, { slug, boundsMs }] of queries.entries()) {
+    for (let segment = 1; segment < boundsMs.length; segment++) {
+      const [afterMs = 0, untilMs = 0] = [boundsMs[segment - 1], boundsMs[segment]];
+      items.push(item);
+      slugs.push(slug);
+      segments.push(segment);
+      afters.push(timeValue(afterMs, timeUnit));
+      untils.push(timeValue(untilMs, timeUnit));
+      earliestMs = Math.min(earliestMs, afterMs);
+      latestMs = Math.max(latestMs, untilMs);
+    }
+  }
+  return [
+    items,
+    slugs,
+    segments,
+    afters,
+    untils,
+    timeValue(earliestMs, timeUnit),
+    timeValue(latestMs, timeUnit),
+  ] as const;
+}
+
+function boundQuery({ query }: CountQueryText, timeUnit: TimeUnit): string {
+  const { texts, names } = splitParameters(query.trim().replace(/;\s*$/, ""));
+  const type = timeType(timeUnit);
+  const forms: Readonly<Record<string, string>> = { slugs: "$1::text[]", from: `$2::${type}`, to: `$3::${type}` };
+  return texts.map((text, index) => text + (forms[names[index] ?? ""] ?? "")).join("");
+}
+
+function timeType(timeUnit: TimeUnit): "timestamptz" | "bigint" {
+  return timeUnit === "timestamp" ? "timestamptz" : "bigint";
+}
+
+// 0001-01-01, before which an ISO date needs a sign that PostgreSQL does not read.
+const firstYearMs = -62_135_596_800_000;
+
+function timeValue(atMs: number, timeUnit: TimeUnit): string {
+  switch (timeUnit) {
+    case "timestamp":
+      return atMs < firstYearMs ? "-infinity" : new Date(atMs).toISOString();
+    // For whole seconds s: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋, and s × 1000 ≤ t exactly when s ≤ ⌊t ÷ 1000⌋.
+    case "seconds":
+      return String(Math.floor(atMs / 1_000));
+    case "milliseconds":
+      return String(atMs);
+    case "microseconds":
+      break;
+  }
+  return String(BigInt(atMs) * 1_000n);
+}
+
+function milliseconds(expression: string, timeUnit: TimeUnit): string {
+  switch (timeUnit) {
+    case "timestamp":
+      return `floor(extract(epoch from ${expression}) * 1000)`;
+    case "seconds":
+      return `(${expression} * 1000)`;
+    case "milliseconds":
+      return expression;
+    case "microseconds":
+      break;
+  }
+  return `floor(${expression} / 1000.0)`;
+}
