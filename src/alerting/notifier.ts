@@ -52,6 +52,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (glance === null) return { formed: 0, nextAtMs: null };
     if (!hasWork(glance.plan)) return { formed: 0, nextAtMs: nextLook(glance) };
     const done = await store.transaction(async (parts) => {
+      await parts.notices.takeTurn();
       const planned = await planNow(parts, settings, true);
       if (planned === null) return null;
       return { ...planned, formed: await carryOut(parts, settings, planned) };

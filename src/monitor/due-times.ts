@@ -20,6 +20,7 @@ export function wantedEntry(target: CheckTarget, stored: ScheduleEntry | undefin
     slug,
     scheduleKey: key,
     nextDueAtMs: isOverdue ? stored.nextDueAtMs : nextDueAtMs(schedule, slug, nowMs),
+    seenDueAtMs: stored.nextDueAtMs,
   };
 }
 

@@ -1,8 +1,9 @@
-import type { Generated, Selectable } from "kysely";
+import { sql, type Generated, type Selectable } from "kysely";
 
 import type { CheckName } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
+import { engineOf } from "./engine.ts";
 import type { AlertChange, ChangeEvent, FleetState, NoticeStore, ReceiverState, ToldState } from "./notices.ts";
 import type { Db } from "./schema.ts";
 
@@ -48,6 +49,11 @@ export interface NoticeTables {
 /** The notices' part of the store over a connection or a transaction. */
 export function createNoticeStore(db: Db): NoticeStore {
   return {
+    takeTurn: async () => {
+      // SQLite's transactions exclude each other. Not an advisory lock: the statement that takes it would fix what the
+      // transaction sees before the lock is had; LOCK does not (PostgreSQL, 13.2.2 and LOCK).
+      if (engineOf(db) === "postgres") await sql`lock table notifier_turns in exclusive mode`.execute(db);
+    },
     appendChange: async ({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot }) => {
       const row = { alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason, snapshot };
       await db.insertInto("alert_changes").values(row).execute();

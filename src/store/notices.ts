@@ -60,6 +60,11 @@ export interface FleetState {
 }
 
 export interface NoticeStore {
+  /**
+   * Waits until no other transaction forms notifications, in any process, and holds that until this one ends; the first thing
+   * that a transaction does, so that it sees what the one before did.
+   */
+  takeTurn(): Promise<void>;
   appendChange(change: NewAlertChange): Promise<void>;
   /** All changes that somebody may have to be told of, in order. */
   changes(): Promise<readonly AlertChange[]>;

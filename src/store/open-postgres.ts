@@ -17,13 +17,19 @@ const firstConnectionWithinMs = 10 * secondMs;
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function openPostgresStore(location: PostgresLocation, leaseClock: LeaseClock): Promise<Store> {
-  await migratePatiently(location);
-  const pool = createPostgresPool(location);
+  const pool = createPostgresPool({ ...location, firstConnectionWithinMs });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    if (!(await isCurrent(db as unknown as Kysely<unknown>, pool.place))) await migratePatiently(location);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
   return {
     engine: "postgres",
     ...createParts(db, { leaseClock }),
-    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock }))),
+    transaction: (work, { reads } = {}) =>
+      inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),
     bytes: async () => {
       const { rows } = await sql<{ bytes: number }>`
         select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bytes from pg_class
@@ -37,15 +43,10 @@ export async function openPostgresStore(location: PostgresLocation, leaseClock: 
 
 /** By a connection of its own, whose statements may take minutes. */
 async function migratePatiently(location: PostgresLocation): Promise<void> {
-  const pool = createPostgresPool({
-    ...location,
-    poolSize: 1,
-    isPatient: true,
-    connectWithinMs: firstConnectionWithinMs,
-  });
+  const pool = createPostgresPool({ ...location, poolSize: 1, isPatient: true });
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
-    if (!(await isCurrent(db, pool.place))) await migrate(db, pool.place);
+    await migrate(db, pool.place);
   } finally {
     await db.destroy();
   }

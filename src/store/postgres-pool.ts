@@ -10,8 +10,8 @@ import { createStatementNames, type StatementNames } from "./postgres-statements
 export interface PostgresPoolOptions extends PostgresLocation {
   /** For migrations: a statement may take minutes. */
   readonly isPatient?: boolean;
-  /** How long to try to get the first connection: a database may be started together with flatline. */
-  readonly connectWithinMs?: number;
+  /** How long to try to get the first connection [1 s]: a database may be started together with flatline. */
+  readonly firstConnectionWithinMs?: number;
 }
 
 /** A pool for Kysely whose errors are FlatlineErrors and show no secret. */
@@ -59,18 +59,20 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   pool.on("connect", (client) => client.on("error", ignore));
   const names = createStatementNames();
   const clients = new WeakMap<PoolClient, StoreClient>();
+  let connectWithinMs = options.firstConnectionWithinMs ?? retryWithinMs;
 
   async function connect(): Promise<StoreClient> {
     const client = await pool.connect();
     const known = clients.get(client) ?? new StoreClient(client, place, names);
     clients.set(client, known);
+    connectWithinMs = retryWithinMs;
     return known;
   }
 
   /** Nothing was asked yet, so that trying again is safe: a server that restarts is back in a moment. */
   async function connectPatiently(): Promise<StoreClient> {
     const { monotonicMs, sleep } = createSystemClock();
-    const deadlineMs = monotonicMs() + (options.connectWithinMs ?? retryWithinMs);
+    const deadlineMs = monotonicMs() + connectWithinMs;
     for (let waitMs = firstRetryMs; ; waitMs *= 2) {
       try {
         return await connect();

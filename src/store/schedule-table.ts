@@ -19,7 +19,7 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
     for (const entry of wanted) {
       const known = stored.get(keyOf(entry));
       stored.delete(keyOf(entry));
-      if (known?.scheduleKey !== entry.scheduleKey || known.nextDueAtMs > entry.nextDueAtMs) changed.push(entry);
+      if (known?.scheduleKey !== entry.scheduleKey || isSetBack(known, entry)) changed.push(entry);
     }
     // Many rows a statement: the builder takes longer than the database, and ten thousand organizations are one reload.
     for (let start = 0; start < changed.length; start += rowsPerStatement) {
@@ -155,6 +155,11 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
     },
     states: async () => (await selectStates(db).execute()).map(checkState),
   };
+}
+
+/** Another process may have run the check since `wanted` was computed: the same due time must not come twice. */
+function isSetBack(known: ScheduleEntry, { nextDueAtMs, seenDueAtMs = known.nextDueAtMs }: ScheduleEntry): boolean {
+  return known.nextDueAtMs > nextDueAtMs && known.nextDueAtMs === seenDueAtMs;
 }
 
 const rowsPerStatement = 500;

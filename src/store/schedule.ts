@@ -8,6 +8,8 @@ export interface ScheduleEntry {
   /** Pattern, timezone and jitter in one text: a change of it makes the next due time be computed anew. */
   readonly scheduleKey: string;
   readonly nextDueAtMs: number;
+  /** Of what is wanted: the stored due time that it was computed from; a run that ended since has moved it [not looked at]. */
+  readonly seenDueAtMs?: number;
 }
 
 /** A due run, leased to us. */
@@ -52,7 +54,8 @@ export interface FinishedRun {
 export interface ScheduleStore {
   /**
    * Makes the rows equal to `wanted`: inserts what is new (due at its nextDueAtMs), sets nextDueAtMs where the scheduleKey
-   * changed or the stored one is later than the wanted one (somebody set the clock back), deletes what is gone and answers it.
+   * changed or the stored one is later than the wanted one (somebody set the clock back; never when the stored one has moved
+   * since it was seen), deletes what is gone and answers it.
    */
   sync(wanted: readonly ScheduleEntry[]): Promise<{ readonly removed: readonly { check: CheckName; slug: string }[] }>;
   /** All rows' scheduleKey and due time, to compute `wanted`. */

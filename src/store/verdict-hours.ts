@@ -6,7 +6,7 @@ import type { Db } from "./schema.ts";
 import { findSeries, severityAt, type VerdictNumbers } from "./verdict-rows.ts";
 import type { PastVerdict, VerdictHour } from "./verdicts.ts";
 
-/** The last run of each hour after `fromMs`; SQLite takes the other columns from the row of the one maximum. */
+/** The last run of each hour after `fromMs`. */
 export async function readHours(
   db: Db,
   { check, slug, fromMs }: { readonly check: CheckName; readonly slug: string; readonly fromMs: number },
@@ -17,8 +17,10 @@ export async function readHours(
     select hour, at_ms, severity, current_count, expected_count from verdict_hours
     where series_id = ${series.series_id} and hour >= ${Math.floor(fromMs / hourMs)} and at_ms > ${fromMs}
     union all
-    select at_ms / ${hourMs} as hour, max(at_ms) as at_ms, severity, current_count, expected_count from verdict_points
-    where series_id = ${series.series_id} and at_ms > ${fromMs} group by at_ms / ${hourMs}
+    select last.hour, point.at_ms, point.severity, point.current_count, point.expected_count from (
+      select at_ms / ${hourMs} as hour, max(at_ms) as at_ms from verdict_points
+      where series_id = ${series.series_id} and at_ms > ${fromMs} group by 1) as last
+    join verdict_points as point on point.series_id = ${series.series_id} and point.at_ms = last.at_ms
     order by at_ms`.execute(db);
   return rows.map((row) => ({
     hour: Math.floor(row.at_ms / hourMs),

@@ -4,8 +4,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { packReport, unpackReport } from "./check-reports.ts";
-import { rowSlices } from "./chunks.ts";
 import { inTransaction } from "./in-transaction.ts";
+import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
 import { compactVerdicts } from "./verdict-compaction.ts";
 import {
@@ -51,7 +51,7 @@ export function createVerdictStore(db: Db): VerdictStore {
       const { rows } = await sql<{ at_ms: number | null }>`
         select min(at_ms) as at_ms from (
           select min(at_ms) as at_ms from verdict_points where series_id = ${series.series_id}
-          union all select min(at_ms) from verdict_hours where series_id = ${series.series_id})`.execute(db);
+          union all select min(at_ms) from verdict_hours where series_id = ${series.series_id}) as oldest`.execute(db);
       return rows[0]?.at_ms ?? null;
     },
     addPast: (check, slug, past) =>
@@ -102,36 +102,33 @@ async function keepReport(db: Db, seriesId: number, report: CheckReport, digest:
     .execute();
 }
 
-interface AppendedRun {
-  readonly report: CheckReport;
-  readonly series: VerdictSeries;
-}
+// A run that ends in the same millisecond as the one before takes its place.
+const insertPoints = rowStatement(
+  ["bigint", "bigint", "bigint", "double precision", "double precision", "double precision"],
+  (values) => `
+    insert into verdict_points (series_id, at_ms, severity, current_count, baseline_count, expected_count) ${values}
+    on conflict (series_id, at_ms) do update set severity = excluded.severity, current_count = excluded.current_count,
+      baseline_count = excluded.baseline_count, expected_count = excluded.expected_count`,
+);
 
 async function appendAll(db: Db, reports: readonly CheckReport[]): Promise<void> {
   const known = await findSeriesOf(db, reports);
-  const runs: AppendedRun[] = [];
+  const runs: { readonly report: CheckReport; readonly series: VerdictSeries }[] = [];
   for (const report of reports) {
     const { check, slug } = report;
     runs.push({ report, series: known.get(seriesKey(check, slug)) ?? (await addSeries(db, check, slug)) });
   }
-  for (const slice of rowSlices(runs)) await addPoints(db, slice);
+  await insertPoints(
+    db,
+    runs.map(({ report, series }) => {
+      const { severity, current_count, baseline_count, expected_count } = numbersOf(report);
+      return [series.series_id, report.finishedAtMs, severity, current_count, baseline_count, expected_count];
+    }),
+  );
   for (const { report, series } of runs) {
     const digest = digestOf(report);
     if (isToKeep(series, digest, report.finishedAtMs)) await keepReport(db, series.series_id, report, digest);
   }
-}
-
-async function addPoints(db: Db, runs: readonly AppendedRun[]): Promise<void> {
-  const rows = runs.map(({ report, series }) => {
-    const { severity, current_count, baseline_count, expected_count } = numbersOf(report);
-    return sql`(${sql.join([series.series_id, report.finishedAtMs, severity, current_count, baseline_count, expected_count])})`;
-  });
-  // A run that ends in the same millisecond as the one before takes its place.
-  await sql`
-    insert into verdict_points (series_id, at_ms, severity, current_count, baseline_count, expected_count)
-    values ${sql.join(rows)}
-    on conflict (series_id, at_ms) do update set severity = excluded.severity, current_count = excluded.current_count,
-      baseline_count = excluded.baseline_count, expected_count = excluded.expected_count`.execute(db);
 }
 
 // Other keys of `threshold` derive from the counts and move with each run, as warnAbove does.

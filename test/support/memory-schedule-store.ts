@@ -61,7 +61,7 @@ export function createMemoryScheduleStore(): ScheduleStore {
         const row = rows.get(keyOf(entry));
         if (row === undefined)
           rows.set(keyOf(entry), {
-            entry,
+            entry: stored(entry),
             fence: 0,
             owner: null,
             leaseUntilMs: 0,
@@ -69,8 +69,7 @@ export function createMemoryScheduleStore(): ScheduleStore {
             lastResultReport: null,
             severitySinceMs: null,
           });
-        else if (row.entry.scheduleKey !== entry.scheduleKey || row.entry.nextDueAtMs > entry.nextDueAtMs)
-          row.entry = entry;
+        else if (row.entry.scheduleKey !== entry.scheduleKey || isSetBack(row.entry, entry)) row.entry = stored(entry);
       }
       return { removed: removed.map(({ check, slug }) => ({ check, slug })) };
     },
@@ -108,4 +107,12 @@ export function createMemoryScheduleStore(): ScheduleStore {
     },
     states: async () => [...rows.values()].map(stateOf),
   };
+}
+
+function isSetBack(known: ScheduleEntry, { nextDueAtMs, seenDueAtMs = known.nextDueAtMs }: ScheduleEntry): boolean {
+  return known.nextDueAtMs > nextDueAtMs && known.nextDueAtMs === seenDueAtMs;
+}
+
+function stored({ check, slug, scheduleKey, nextDueAtMs }: ScheduleEntry): ScheduleEntry {
+  return { check, slug, scheduleKey, nextDueAtMs };
 }

@@ -63,9 +63,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   admin.on("error", () => undefined);
   await admin.query(`create database ${template}`);
   await (await openStore({ url: new Secret(url(template)), clock: createSystemClock() })).close();
+  await rememberRows(url(template));
 
   let made = 0;
   let turn: Promise<unknown> = Promise.resolve();
+  const free: string[] = [];
   /** One after the other: a template cannot be copied twice at once. */
   function inTurn(statement: string): Promise<unknown> {
     const next = turn.then(() => admin.query(statement));
@@ -76,12 +78,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   return {
     url,
     createDatabase: async (isEmpty) => {
-      const name = `test_${++made}`;
+      const known = isEmpty ? undefined : free.pop();
+      if (known !== undefined) return known;
+      const name = `${isEmpty ? "empty" : "test"}_${++made}`;
       await inTurn(`create database ${name} template ${isEmpty ? "template0" : template}`);
       return url(name);
     },
     dropDatabase: async (dropped) => {
-      await inTurn(`drop database ${new URL(dropped).pathname.slice(1)} with (force)`);
+      const name = new URL(dropped).pathname.slice(1);
+      await inTurn(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+      // Emptying one is ten times as fast as making one.
+      if (name.startsWith("test")) await emptyDatabase(dropped).then(() => free.push(dropped));
+      else await inTurn(`drop database ${name} with (force)`);
     },
     stop: async () => {
       await admin.end();
@@ -126,4 +134,44 @@ async function freePort(): Promise<number> {
   const { port } = probe.address() as AddressInfo;
   await new Promise((resolve) => probe.close(resolve));
   return port;
+}
+
+/** Keeps what migrations put into tables. */
+async function rememberRows(url: string): Promise<void> {
+  await inDatabase(
+    url,
+    `create schema initial;
+     do $$ declare name text; begin
+       for name in select tablename from pg_tables where schemaname = 'public' loop
+         execute format('create table initial.%I as table public.%I', name, name);
+       end loop;
+     end $$`,
+  );
+}
+
+/** As after the migrations: rows, and where the numbers of new ones begin. */
+async function emptyDatabase(url: string): Promise<void> {
+  await inDatabase(
+    url,
+    `set session_replication_role = replica;
+     do $$ declare name text; begin
+       for name in select tablename from pg_tables where schemaname = 'public' loop
+         execute format('delete from public.%I', name);
+         if name <> 'notifier_turns' then
+           execute format('insert into public.%I overriding system value select * from initial.%I', name, name);
+         end if;
+       end loop;
+       perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences;
+     end $$`,
+  );
+}
+
+async function inDatabase(url: string, statements: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statements);
+  } finally {
+    await client.end();
+  }
 }

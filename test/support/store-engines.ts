@@ -16,12 +16,18 @@ export interface StorePlace {
   remove(): Promise<void>;
 }
 
+/** A store in a database of its own, which `close` removes. */
+export interface OpenedStore {
+  readonly store: Store;
+  readonly close: () => Promise<void>;
+}
+
 /** One engine of the store, as a row for `describe.each`. */
 export interface StoreEngineCase {
   readonly engine: "SQLite" | "PostgreSQL";
   makePlace(): Promise<StorePlace>;
   /** A place with one store in it. */
-  openTemporary(clock: Clock): Promise<{ readonly store: Store; readonly close: () => Promise<void> }>;
+  openTemporary(clock: Clock): Promise<OpenedStore>;
 }
 
 function engineCase(engine: StoreEngineCase["engine"], make: () => Promise<Made>): StoreEngineCase {

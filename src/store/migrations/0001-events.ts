@@ -8,7 +8,7 @@ const statements: readonly MigrationStatement[] = [
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
   // 1 is deadStatusId of store/event-names.ts: what counts as a death.
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
-  { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id RESTART WITH 2` },
+  { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
   // Rows of an import count for nothing until its state is 'published'. Import 0 is what was posted directly.
   `CREATE TABLE event_imports (
