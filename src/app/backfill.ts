@@ -24,7 +24,7 @@ interface PastOrganization {
 
 const reachMs = 7 * dayMs;
 // An evaluation against a baseline of which most is missing would draw a spike where there is only a beginning.
-const leastCoverage = 0.5;
+const leastCoverage = 0.25;
 // Between two organizations everybody else gets as much time as one took, and at least this.
 const leastPauseMs = 5;
 
