@@ -101,6 +101,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const abandoned = new AbortController();
   let lastLookAtMs = clock.monotonicMs();
   let nextWorkAtMs: number | null = null;
+  let isMoreDue = false;
   let renewedAtMs = 0;
   let latestNowMs = clock.nowMs();
 
@@ -134,19 +135,24 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       latestNowMs = nowMs;
     }
     latestNowMs = Math.max(latestNowMs, nowMs);
+    let count = 0;
     // Before claiming: after a suspension the own leases have run out, and the rows are still being run here.
     await renew();
 
     // Read first: a claim that finds nothing would still take the store's write lock, each second.
-    nextWorkAtMs = await store.nextDueAtMs(nowMs);
+    if (!isMoreDue) nextWorkAtMs = await store.nextDueAtMs(nowMs);
     const limit = concurrency - underWay.size - waitingForPlace;
     const isDue = nextWorkAtMs !== null && nextWorkAtMs <= nowMs;
-    const claimed =
-      isDue && limit > 0 ? await store.claimDue({ nowMs, owner, leaseUntilMs: nowMs + leaseMs, limit }) : [];
-    for (const run of claimed) startScheduled(run);
-    if (claimed.length > 0) nextWorkAtMs = await store.nextDueAtMs(nowMs);
+    if (isDue && limit > 0) {
+      const claimed = await store.claimDue({ nowMs, owner, leaseUntilMs: nowMs + leaseMs, limit });
+      for (const run of claimed) startScheduled(run);
+      // Where every place was filled there is more: nothing needs to be read before the next claim.
+      isMoreDue = claimed.length === limit;
+      if (!isMoreDue) nextWorkAtMs = await store.nextDueAtMs(nowMs);
+      count = claimed.length;
+    }
     lastLookAtMs = clock.monotonicMs();
-    return { claimed: claimed.length, waitMs: untilNextLook() };
+    return { claimed: count, waitMs: untilNextLook() };
   }
 
   function untilNextLook(): number {

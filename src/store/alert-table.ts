@@ -1,10 +1,9 @@
-import { sql } from "kysely";
 import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState, AlertStore } from "./alerts.ts";
-import { rowSlices } from "./chunks.ts";
+import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
 
 const severity = z.enum(severities);
@@ -39,22 +38,24 @@ const storedHistory = z.object({
   reason: z.string(),
 });
 
+const selectBodies = rowStatement<{ readonly body: string }>(
+  ["text", "text"],
+  (values) => `select body from alerts where (check_name, slug) in (${values})`,
+);
+
 /** Live alerts and their history over the tables `alerts` and `alert_history`. */
 export function createAlertStore(db: Db): AlertStore {
   const bodies = () => db.selectFrom("alerts").select("body");
   return {
     live: async (check, slug) =>
       readAll(await bodies().where("check_name", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
-    liveOf: async (checks) => {
-      const alerts: AlertState[] = [];
-      for (const slice of rowSlices(checks)) {
-        const keys = slice.map(({ check, slug }) => sql`(${check}, ${slug})`);
-        const { rows } = await sql<{ body: string }>`
-          select body from alerts where (check_name, slug) in (values ${sql.join(keys)})`.execute(db);
-        alerts.push(...readAll(rows));
-      }
-      return alerts;
-    },
+    liveOf: async (checks) =>
+      readAll(
+        await selectBodies(
+          db,
+          checks.map(({ check, slug }) => [check, slug]),
+        ),
+      ),
     allLive: async () => readAll(await bodies().orderBy("check_name").orderBy("slug").orderBy("kind").execute()),
     byId: async (alertId) => readAll(await bodies().where("id", "=", alertId).execute())[0] ?? null,
     save: async (state) => {

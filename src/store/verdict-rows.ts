@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { severities, type Severity } from "../contract/severity.ts";
-import { rowSlices } from "./chunks.ts";
+import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
 
 /** A run's numbers as its row has them; severity is the index of contract/severity.ts. */
@@ -38,20 +38,23 @@ export interface NamedSeries extends VerdictSeries {
   readonly slug: string;
 }
 
+const selectSeries = rowStatement<NamedSeries>(
+  ["text", "text"],
+  (values) => `
+    select series_id, check_name, slug, last_full_at_ms, last_digest from verdict_series
+    where (check_name, slug) in (${values})`,
+);
+
 /** The series of those that ever ran, by seriesKey. */
 export async function findSeriesOf(
   db: Db,
   runs: readonly Pick<CheckReport, "check" | "slug">[],
 ): Promise<Map<string, NamedSeries>> {
-  const found = new Map<string, NamedSeries>();
-  for (const slice of rowSlices(runs)) {
-    const keys = slice.map(({ check, slug }) => sql`(${check}, ${slug})`);
-    const { rows } = await sql<NamedSeries>`
-      select series_id, check_name, slug, last_full_at_ms, last_digest from verdict_series
-      where (check_name, slug) in (values ${sql.join(keys)})`.execute(db);
-    for (const row of rows) found.set(seriesKey(row.check_name, row.slug), row);
-  }
-  return found;
+  const rows = await selectSeries(
+    db,
+    runs.map(({ check, slug }) => [check, slug]),
+  );
+  return new Map(rows.map((row) => [seriesKey(row.check_name, row.slug), row]));
 }
 
 /** Under which findSeriesOf answers a series. */
