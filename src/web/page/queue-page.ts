@@ -1,30 +1,12 @@
+import type { PageQueue, PageQueuedReport } from "../page-ports.ts";
 import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "./figures.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, type RowSeverity } from "./marks.ts";
 import { organizationPath } from "./row.ts";
 
-/** One report of the review queue. */
-export interface QueueRow {
-  readonly slug: string;
-  readonly reportId: string;
-  readonly title: string | null;
-  readonly createdAtMs: number | null;
-  readonly assets: readonly { readonly type: string; readonly content: string }[];
-  readonly proposals: readonly { readonly id: string; readonly decision: string | null }[];
-  readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
-}
-
-export interface QueueData {
-  readonly reports: readonly QueueRow[];
-  readonly failures: readonly { readonly slug: string; readonly message: string }[];
-  readonly isWatched: boolean;
-  readonly warnAfterMs: number;
-  readonly failAfterMs: number;
-}
-
 /** What waits for the customer, the oldest first. */
 export function renderQueue(
-  { reports, failures, isWatched, warnAfterMs, failAfterMs }: QueueData,
+  { reports, failures, isWatched, warnAfterMs, failAfterMs }: PageQueue,
   nowMs: number,
 ): Html {
   const oldest = reports.find(({ createdAtMs }) => createdAtMs !== null);
@@ -85,7 +67,7 @@ export function renderQueue(
     ${first === undefined ? nothing : html`<p class="how">Review one: <code id="copied">flatline proposals review ${first}</code> <button type="button" data-copy="copied">Copy</button></p>`}`;
 }
 
-function slaText({ sla }: QueueRow, nowMs: number): string {
+function slaText({ sla }: PageQueuedReport, nowMs: number): string {
   if (sla === null) return none;
   const length = sla.dueAtMs === null ? "" : ` ${formatLength(Math.abs(nowMs - sla.dueAtMs))}`;
   if (sla.breached) return `breached${length}`;
