@@ -1,5 +1,6 @@
 import type { AlertNotice } from "../alerting/notification.ts";
 import type { CheckName } from "../contract/report.ts";
+import { evidenceSentences } from "./evidence-wording.ts";
 import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
@@ -54,7 +55,7 @@ function firingSentence(notice: AlertNotice, nowMs: number): string {
   }
   const what = stateSentence(notice);
   const severity = notice.severity === "fail" ? "Failing" : "Warning";
-  return `${what === null ? "" : `${what} `}${severity} ${since}.`;
+  return `${what === null ? "" : `${what} `}${severity} ${since}.${evidenceSentences(notice, nowMs)}`;
 }
 
 function endedSentence(notice: AlertNotice, nowMs: number): string {

@@ -1,4 +1,5 @@
 import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import { onsetOf } from "./evidence-wording.ts";
 
 /** One alert of the webhook payload (CONTRACT 7). */
 export type AlertPayload = ReturnType<typeof alertPayload>;
@@ -23,6 +24,7 @@ export function notificationPayload(notification: Notification) {
 }
 
 function alertPayload(notice: AlertNotice) {
+  const onsetAtMs = onsetOf(notice);
   const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak } = notice;
   return {
     check,
@@ -36,6 +38,8 @@ function alertPayload(notice: AlertNotice) {
     reason,
     startsAt: isoTime(notice.startsAtMs),
     endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
+    /** When the excess began, where the events tell; null elsewhere. */
+    onsetAt: onsetAtMs === null ? null : isoTime(onsetAtMs),
     peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: isoTime(peak.atMs) },
     labels: notice.labels,
     url: notice.url,

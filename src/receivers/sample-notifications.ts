@@ -67,6 +67,26 @@ const firing: AlertNotice = {
   isDrill: false,
 };
 
+const evident: HealthcheckResult = {
+  ...result,
+  observed: {
+    ...result.observed,
+    likelyCause: "checker",
+    likelyCauseReason: "The deaths are concentrated in one value: 87 % reason=tls_handshake, usually 4 %.",
+    onsetAt: "2026-01-14T21:40:00.000Z",
+    revivedCount: 312,
+  },
+  findings: [
+    ...result.findings,
+    {
+      kind: "dead-asset-spike.attribute",
+      ref: "reason=tls_handshake",
+      severity: "fail",
+      message: "87 % reason=tls_handshake, usually 4 %",
+    },
+  ],
+};
+
 const warning: AlertNotice = {
   ...firing,
   id: "0196f0a2-0000-7000-8000-000000000002",
@@ -244,6 +264,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
         counts: { currentCount: null, baselineCount: null, expectedCount: null, ratio: null },
       },
     ]),
+    evidence: of([{ ...firing, result: evident }]),
     drill: of([{ ...firing, isDrill: true }]),
     test: of([test], { summary: "test: this is a test notification" }),
   };
