@@ -25,7 +25,7 @@ const server = createServer((request, response) => {
   last = last.then(() => answer(request, response)).catch((error: unknown) => fail(response, error));
 });
 server.listen(0, "127.0.0.1", () => {
-  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
 process.stdin.resume().on("end", () => process.exit(0));
 
