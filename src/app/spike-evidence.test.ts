@@ -73,6 +73,22 @@ describe("the evidence of a spike", () => {
     expect({ ...enriched, observed: 0, findings: 0 }).toEqual({ ...result, observed: 0, findings: 0 });
   });
 
+  it("names what was marked before it began", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression());
+    const common = { createdBy: null, createdAtMs: nowMs };
+    const at = (hoursBefore: number): number => nowMs - hoursBefore * hourMs;
+    await world.store.markers.add({ ...common, id: "1", text: "older", atMs: at(9), slug: null });
+    await world.store.markers.add({ ...common, id: "2", text: "captcha rollout", atMs: at(3), slug: "acme" });
+    await world.store.markers.add({ ...common, id: "3", text: "another's", atMs: at(2.5), slug: "globex" });
+    await world.store.markers.add({ ...common, id: "4", text: "after it", atMs: at(2), slug: null });
+
+    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed).toMatchObject({ marker: "captcha rollout", markerAt: "2026-01-15T09:00:00.000Z" });
+    expect(enriched.findings[0]?.message).toMatch(/, began about 09:40 UTC, 40 min after «captcha rollout»$/);
+  });
+
   it("counts the deaths that were undone, each once", async () => {
     await using world = await createEventWorld();
     const revived = Array.from({ length: 15 }, (_, index) => alive(nowMs - minuteMs, `spike-${index}`));

@@ -3,6 +3,7 @@ import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { assetTypeAttribute } from "../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../evidence/enrichment.ts";
+import { markerBefore, markerReachMs } from "../evidence/marker.ts";
 import { onsetAtMs } from "../evidence/onset.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -34,7 +35,8 @@ export function createSpikeEvidence({ store, clock, logger, isContinuous }: Spik
       const counts = await store.evidence.attributeCounts(query, { signal: bounded });
       const interval = { afterMs: query.windowStartMs, untilMs: query.endMs };
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
-      const onset = await findOnset(store, result, slug, interval);
+      const found = await findOnset(store, result, slug, interval);
+      const onset = isContinuous ? await keptOnset(store, slug, query.windowStartMs, found) : found;
       const evidence: SpikeEvidence = {
         counts:
           counts === null
@@ -51,7 +53,8 @@ export function createSpikeEvidence({ store, clock, logger, isContinuous }: Spik
                 ],
               },
         regret,
-        onsetAtMs: isContinuous ? await keptOnset(store, slug, query.windowStartMs, onset) : onset,
+        onsetAtMs: onset,
+        marker: onset === null ? null : await findMarker(store, slug, onset),
         isFleet: (await store.notices.liveFleet("dead-asset-spike")) !== null,
       };
       return withEvidence(result, evidence);
@@ -74,6 +77,14 @@ async function findOnset(
   const buckets = await evidence.deathBuckets({ slug, interval, bucketMinutes });
   const { expectedCount } = observed;
   return onsetAtMs({ buckets, windowMs, expectedCount: typeof expectedCount === "number" ? expectedCount : 0 });
+}
+
+async function findMarker(
+  { markers }: Pick<StoreParts, "markers">,
+  slug: string,
+  onset: number,
+): Promise<SpikeEvidence["marker"]> {
+  return markerBefore(await markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset }), onset);
 }
 
 /** The onset of the episode under way: an earlier run has seen what has left the window since. */

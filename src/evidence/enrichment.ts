@@ -1,6 +1,7 @@
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import { assetTypeAttribute, carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
 import { likelyCause } from "./likely-cause.ts";
+import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
@@ -22,6 +23,8 @@ export interface SpikeEvidence {
   } | null;
   readonly regret: Regret | null;
   readonly onsetAtMs: number | null;
+  /** What people did before it began (evidence/marker.ts); null where nothing is marked. */
+  readonly marker: OnsetMarker | null;
   readonly isFleet: boolean;
 }
 
@@ -30,7 +33,7 @@ export interface SpikeEvidence {
  * from. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
-  const { counts, regret, onsetAtMs, isFleet } = evidence;
+  const { counts, regret, onsetAtMs, marker, isFleet } = evidence;
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
@@ -43,16 +46,25 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
   // Without a known asset there is nothing to be found alive: absent, not none.
   if (regret !== null && regret.judgedCount > 0) observed["revivedCount"] = regret.revivedCount;
   if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();
+  if (marker !== null) {
+    observed["marker"] = marker.text;
+    observed["markerAt"] = new Date(marker.atMs).toISOString();
+  }
   return {
     ...result,
     observed: { ...result.observed, ...observed },
-    findings: [...withOnset(result, onsetAtMs), ...carrierFindings(carriers, result.severity)],
+    findings: [...withOnset(result, onsetAtMs, marker), ...carrierFindings(carriers, result.severity)],
   };
 }
 
-function withOnset({ id, findings, generatedAt }: HealthcheckResult, onsetAtMs: number | null): readonly Finding[] {
+function withOnset(
+  { id, findings, generatedAt }: HealthcheckResult,
+  onsetAtMs: number | null,
+  marker: OnsetMarker | null,
+): readonly Finding[] {
   if (onsetAtMs === null) return findings;
-  const began = `began about ${onsetText(onsetAtMs, Date.parse(generatedAt))}`;
+  const after = marker === null ? "" : `, ${markerText(marker, onsetAtMs)}`;
+  const began = `began about ${onsetText(onsetAtMs, Date.parse(generatedAt))}${after}`;
   return findings.map((finding) =>
     finding.kind === id ? { ...finding, message: `${finding.message}, ${began}` } : finding,
   );

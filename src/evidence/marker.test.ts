@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+
+import { dayMs, minuteMs } from "../base/time.ts";
+import { markerBefore, markerText } from "./marker.ts";
+
+const onsetAtMs = Date.UTC(2026, 0, 15, 9, 40);
+const marker = (minutesBefore: number, text = `${minutesBefore}`) => ({
+  text,
+  atMs: onsetAtMs - minutesBefore * minuteMs,
+});
+
+describe("the marker of an onset", () => {
+  it.each([
+    ["the last one before it", [marker(90), marker(40), marker(300)], "40"],
+    ["one at the same instant", [marker(0)], "0"],
+    ["none after it", [marker(-1)], undefined],
+    ["none of more than a day before", [{ text: "old", atMs: onsetAtMs - dayMs - 1 }], undefined],
+    ["one of exactly a day before", [{ text: "day", atMs: onsetAtMs - dayMs }], "day"],
+    ["nothing where nothing is marked", [], undefined],
+  ])("is %s", (_rule, markers, text) => {
+    expect(markerBefore(markers, onsetAtMs)?.text).toBe(text);
+  });
+
+  it.each([
+    [0, "right after «rollout»"],
+    [40, "40 min after «rollout»"],
+    [60, "1 h after «rollout»"],
+    [125, "2 h 5 min after «rollout»"],
+  ])("is told as %i minutes: %s", (minutes, text) => {
+    expect(markerText(marker(minutes, "rollout"), onsetAtMs)).toBe(text);
+  });
+});

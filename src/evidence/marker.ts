@@ -1,0 +1,27 @@
+import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+
+/** What people marked before an excess began. */
+export interface OnsetMarker {
+  readonly text: string;
+  readonly atMs: number;
+}
+
+/** How long before an onset a marker may stand and still be named, milliseconds: what takes longer has other causes, too. */
+export const markerReachMs = dayMs;
+
+/** The marker to name: the last one at or before the onset, within reach; null without one. Any order goes in. */
+export function markerBefore<Marker extends OnsetMarker>(markers: readonly Marker[], onsetAtMs: number): Marker | null {
+  const near = markers.filter(({ atMs }) => atMs <= onsetAtMs && onsetAtMs - atMs <= markerReachMs);
+  return near.reduce<Marker | null>((last, one) => (last === null || one.atMs > last.atMs ? one : last), null);
+}
+
+/** `40 min after «captcha rollout»`: what came first, not what caused it. */
+export function markerText({ text, atMs }: OnsetMarker, onsetAtMs: number): string {
+  const sinceMs = Math.max(0, onsetAtMs - atMs);
+  if (sinceMs < minuteMs) return `right after «${text}»`;
+  const minutes = Math.round(sinceMs / minuteMs);
+  const hours = Math.floor(minutes / 60);
+  const rest = minutes % 60;
+  const length = sinceMs < hourMs && hours === 0 ? `${minutes} min` : `${hours} h${rest === 0 ? "" : ` ${rest} min`}`;
+  return `${length} after «${text}»`;
+}
