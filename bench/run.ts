@@ -14,7 +14,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
 });
-const names = positionals.length > 0 ? positionals : benchmarkNames().filter(hasBenchmark);
+const [first = "", ...words] = positionals;
+const own = hasBenchmark(first) ? (await loadBenchmark(first)).run : undefined;
+const given = own === undefined ? positionals : [first];
+const names = given.length > 0 ? given : benchmarkNames().filter(hasBenchmark);
 const unknown = names.filter((name) => !benchmarkNames().includes(name) || !hasBenchmark(name));
 
 if (values.help) console.log(await help());
@@ -33,6 +36,7 @@ function runInProcess(name: string): void {
 
 async function runOne(name: string): Promise<void> {
   const benchmark = await loadBenchmark(name);
+  if (benchmark.run !== undefined) return benchmark.run(words, { quick: values.quick });
   const result = await runBenchmark(benchmark, { quick: values.quick }, (line) => console.error(line));
   console.log(`\n${formatResult(result)}\n`);
   if (values.quick) return;

@@ -19,6 +19,8 @@ export interface EventRecord {
   readonly revivedAtMs: Float64Array;
   /** Instants of events of any status, ascending. */
   readonly seenAtMs: Float64Array;
+  /** How many different assets the events name. */
+  readonly assets: number;
 }
 
 const deadStatus = "DETECTED_AS_DEAD";
@@ -92,6 +94,7 @@ export class EventRecorder {
       deathsBefore: Float64Array.from(deathsBefore),
       revivedAtMs: Float64Array.from(revivedAtMs),
       seenAtMs,
+      assets: this.#assets.size,
     };
   }
 

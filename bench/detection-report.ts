@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { format, resolveConfig } from "prettier";
+
+import type { InjectionResult } from "./injection.ts";
+import { flippedShares } from "./injection.ts";
+
+/** What bench/results/detection.json holds. */
+export interface DetectionResult {
+  readonly name: string;
+  readonly title: string;
+  readonly measuredAt: string;
+  /** None of these: it measures no speed. */
+  readonly metrics: readonly never[];
+  readonly sides: readonly never[];
+  readonly goals: readonly never[];
+  readonly truth: "labels" | "regret";
+  readonly series: readonly {
+    readonly slug: string;
+    readonly deaths: number;
+    readonly weeks: number;
+    readonly incidents: number;
+  }[];
+  readonly rules: readonly {
+    readonly name: string;
+    readonly incidents: number;
+    readonly found: number;
+    readonly recall: number | null;
+    readonly falseAlarms: number;
+    /** Of the false alarms, those on days on which many assets really died. */
+    readonly onMassDeaths: number;
+    readonly falseAlarmsAWeek: number;
+    readonly medianDelayHours: number | null;
+  }[];
+  readonly injected: readonly InjectionResult[];
+}
+
+/** Where the tables are kept. */
+export const detectionFile = fileURLToPath(new URL("../docs/detection.md", import.meta.url));
+
+/** Both tables as Markdown, which a terminal shows as well. */
+export function detectionTables(result: DetectionResult): string {
+  return `${seriesLine(result)}\n\n${ruleTable(result)}\n\n${injectedTable(result)}`;
+}
+
+/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->` and `<!-- end -->` written anew. */
+export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
+  const blocks: Readonly<Record<string, string>> = {
+    rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
+    injected: injectedTable(result),
+  };
+  const written = page.replaceAll(
+    /<!-- (rules|injected) -->[^]*?<!-- end -->/g,
+    (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
+  );
+  return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
+}
+
+/** Writes the page. */
+export async function refreshDetectionPage(result: DetectionResult): Promise<void> {
+  writeFileSync(detectionFile, await detectionPage(readFileSync(detectionFile, "utf8"), result));
+}
+
+function seriesLine({ series, truth }: DetectionResult): string {
+  const parts = series.map(
+    ({ slug, deaths, weeks, incidents }) =>
+      `${slug} (${deaths.toLocaleString("en")} deaths, ${Math.round(weeks)} weeks, ${incidents} incidents)`,
+  );
+  return `Against ${truth}: ${parts.join(", ")}.`;
+}
+
+function ruleTable({ rules }: DetectionResult): string {
+  return table(
+    ["rule", "recall", "found", "false alarms a week", "of them on real mass deaths", "median delay"],
+    rules.map(({ name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayHours }) => [
+      name,
+      recall === null ? "–" : recall.toFixed(2),
+      `${found} of ${incidents}`,
+      falseAlarmsAWeek.toFixed(2),
+      `${onMassDeaths} of ${falseAlarms}`,
+      formatHours(medianDelayHours),
+    ]),
+  );
+}
+
+function injectedTable({ injected }: DetectionResult): string {
+  const names = [...new Set(injected.map(({ rule }) => rule))];
+  return table(
+    ["rule", ...flippedShares.map((share) => `${share * 100} % flipped`)],
+    names.map((name) => [
+      name,
+      ...flippedShares.map((share) => {
+        const one = injected.find((result) => result.rule === name && result.share === share);
+        if (one === undefined || one.regressions === 0) return "–";
+        return `${Math.round((100 * one.found) / one.regressions)} %, ${formatHours(one.medianDelayHours)}`;
+      }),
+    ]),
+  );
+}
+
+function formatHours(hours: number | null): string {
+  return hours === null ? "–" : `${hours.toFixed(1)} h`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map((_, column) => (column === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
+}

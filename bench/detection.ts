@@ -1,0 +1,104 @@
+// How well rules find what labels say: node bench/run.ts detection [FOLDER] [--quick]
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { readEventFiles } from "../src/app/event-records.ts";
+import type { EventRecord } from "../src/backtest/event-record.ts";
+import { scoreEpisodes } from "../src/backtest/score.ts";
+import { readLabels, regretTruth, type Truth } from "../src/backtest/truth.ts";
+import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { detectionRules, episodesOf } from "./detection-rules.ts";
+import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection-report.ts";
+import { injectRegressions } from "./injection.ts";
+
+const ownFolder = fileURLToPath(new URL("../test/fixtures/records/events", import.meta.url));
+const resultFile = new URL("results/detection.json", import.meta.url);
+// Any will do; fixed, so that every run plants the same regressions.
+const seed = 20_191_022;
+const repetitions = 100;
+
+/** Recall, false alarms and delay of flatline's rules, of a fixed threshold and of ElastAlert's spike. */
+export const benchmark: Benchmark = {
+  name: "detection",
+  title: "How many incidents each rule finds, with how many false alarms",
+  metrics: [],
+  sides: [],
+  goals: [],
+  run: async ([folder, ...more], { quick }) => {
+    if (more.length > 0 || folder?.startsWith("-") === true)
+      throw new Error("usage: bench detection [FOLDER] [--quick]");
+    const result = await measureDetection(folder ?? ownFolder, quick ? 3 : repetitions);
+    console.log(detectionTables(result));
+    if (quick || folder !== undefined) return;
+    writeFileSync(resultFile, `${JSON.stringify(result, null, 2)}\n`);
+    await refreshDetectionPage(result);
+  },
+};
+
+/**
+ * Evaluates every rule each hour over all event files of a folder, against its labels.json where there is one, else against
+ * regret (deaths that were undone).
+ */
+export async function measureDetection(folder: string, injections: number): Promise<DetectionResult> {
+  const files = readdirSync(folder).filter((name) => /\.(csv|ndjson|jsonl)(\.gz)?$/.test(name));
+  if (files.length === 0) throw new Error(`${folder}: no file of events (.csv, .ndjson, also .gz)`);
+  const records = await readEventFiles({
+    files: files.toSorted(),
+    stdin: process.stdin,
+    cwd: folder,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  const labelsFile = join(folder, "labels.json");
+  const labels = existsSync(labelsFile) ? readLabels(readFileSync(labelsFile, "utf8"), labelsFile) : null;
+  const truthOf = (record: EventRecord): Truth =>
+    labels === null ? regretTruth(record) : (labels.get(record.slug) ?? { incidents: [], massDeaths: [] });
+  const series = [...records.values()].map((record) => {
+    const stretch = { fromMs: record.seenAtMs[0] ?? 0, toMs: (record.seenAtMs.at(-1) ?? 0) + dayMs };
+    return { record, stretch, truth: truthOf(record), episodes: episodesOf(record, stretch) };
+  });
+  return {
+    name: benchmark.name,
+    title: benchmark.title,
+    measuredAt: new Date(createSystemClock().nowMs()).toISOString(),
+    metrics: [],
+    sides: [],
+    goals: [],
+    truth: labels === null ? "regret" : "labels",
+    series: series.map(({ record: { slug, deathsBefore }, stretch, truth }) => ({
+      slug,
+      deaths: deathsBefore.at(-1) ?? 0,
+      weeks: (stretch.toMs - stretch.fromMs) / (7 * dayMs),
+      incidents: truth.incidents.length,
+    })),
+    rules: detectionRules.map(({ name }, index) => {
+      const score = scoreEpisodes(
+        series.map(({ stretch, truth, episodes }) => ({ ...stretch, truth, episodes: episodes[index] ?? [] })),
+      );
+      const { incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayMs } = score;
+      const medianDelayHours = medianDelayMs === null ? null : medianDelayMs / hourMs;
+      return { name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayHours };
+    }),
+    injected: injectRegressions(
+      series.map(({ record }) => record).filter(({ seenAtMs }) => spanMs(seenAtMs) > 30 * dayMs),
+      { repetitions: injections, random: randomOf(seed) },
+    ),
+  };
+}
+
+function spanMs(seenAtMs: Float64Array): number {
+  return (seenAtMs.at(-1) ?? 0) - (seenAtMs[0] ?? 0);
+}
+
+/** mulberry32 (public domain, Tommy Ettinger): a small generator is all that planting needs. */
+function randomOf(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

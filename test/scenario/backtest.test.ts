@@ -1,0 +1,178 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { readEventFiles, readStoredRecord } from "../../src/app/event-records.ts";
+import { Replay, type ReplayCandidate, type ReplayedVerdict } from "../../src/backtest/replay.ts";
+import type { EventRecord } from "../../src/backtest/event-record.ts";
+import { createLivenessChecks } from "../../src/monitor/liveness-checks.ts";
+import { runCheck } from "../../src/monitor/run-check.ts";
+import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
+import { defaultThresholds } from "../../src/spike/spike.ts";
+import type { LivenessEvent } from "../../src/store/events.ts";
+import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const tickMs = 5 * 60_000;
+const folder = fileURLToPath(new URL("../fixtures/records/events", import.meta.url));
+const policy = {
+  forMs: 10 * 60_000,
+  keepFiringForMs: hourMs,
+  unknownAfter: 2,
+  repeatIntervalMs: 0,
+  minBaselineCoverage: 0.9,
+};
+
+/** Real days on which checkers broke, as each baseline sees them, and one whose stream falls silent. */
+const watched = [
+  { slug: "risk-mean", from: "riskhosts", day: "2019-10-22", baseline: "mean", historyDays: 30 },
+  { slug: "risk-median", from: "riskhosts", day: "2019-10-22", baseline: "median", historyDays: 30 },
+  { slug: "light-mean", from: "lightswitch", day: "2019-10-18", baseline: "mean", historyDays: 30 },
+  { slug: "light-median", from: "lightswitch", day: "2019-10-18", baseline: "median", historyDays: 30 },
+  // Its first event is a few days old: the alert has to wait until enough of the baseline is covered.
+  { slug: "light-young", from: "lightswitch", day: "2019-10-18", baseline: "median", historyDays: 7.5 },
+  {
+    slug: "risk-silent",
+    from: "riskhosts",
+    day: "2019-10-19",
+    baseline: "mean",
+    historyDays: 30,
+    maxSilenceMs: 15 * hourMs,
+  },
+] as const;
+
+let world: AlertingWorld;
+let startMs: number;
+const live = new Map<string, Pick<ReplayedVerdict, "atMs" | "severity" | "currentCount" | "expectedCount">[]>();
+
+function eventsOf(record: EventRecord, one: (typeof watched)[number]): LivenessEvent[] {
+  const dayStartMs = Date.parse(`${one.day}T00:00:00Z`);
+  const event = (atMs: number, status: string): LivenessEvent => ({
+    atMs: atMs - dayStartMs + startMs,
+    slug: one.slug,
+    assetType: null,
+    asset: null,
+    status,
+    id: null,
+    count: 1,
+  });
+  const isNear = (atMs: number): boolean => atMs > dayStartMs - one.historyDays * dayMs && atMs <= dayStartMs + dayMs;
+  const deaths = [...record.deathAtMs].filter(isNear);
+  const dead = new Set(deaths);
+  const others = [...record.seenAtMs].filter((atMs) => isNear(atMs) && !dead.has(atMs));
+  return [
+    ...deaths.map((atMs) => event(atMs, "DETECTED_AS_DEAD")),
+    ...others.map((atMs) => event(atMs, "DETECTED_AS_ALIVE")),
+  ].toSorted((left, right) => left.atMs - right.atMs);
+}
+
+beforeAll(async () => {
+  const receivers = watched.map(({ slug }) => ({ name: slug, match: { slug } }));
+  world = await createAlertingWorld({ slugs: watched.map(({ slug }) => slug), policy, receivers });
+  const { clock, store } = world;
+  startMs = clock.nowMs();
+  const { signal } = new AbortController();
+  const records = await readEventFiles({
+    files: ["riskhosts.csv.gz", "lightswitch.csv.gz"],
+    stdin: process.stdin,
+    cwd: folder,
+    signal,
+    onProgress: () => undefined,
+  });
+  const baselines = new Map<string, "mean" | "median">(watched.map(({ slug, baseline }) => [slug, baseline]));
+  const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
+  const deps = {
+    source: createLocalPlatformSource({
+      store,
+      clock,
+      appUrl: null,
+      organizations: watched.map(({ slug }) => slug),
+      baselineOf: (slug) => baselines.get(slug) ?? "mean",
+    }),
+    clock,
+    observedKeys: {
+      currentCount: "currentCount",
+      baselineCount: "baselineCount",
+      expectedCount: "expectedCount",
+      ratio: "ratio",
+    },
+    firstEventAtMs,
+    livenessChecks: createLivenessChecks({ liveness: store.liveness, firstEventAtMs }),
+  };
+  const waiting = watched.map((one) => {
+    const record = records.get(one.from);
+    if (record === undefined) throw new Error(`no record of ${one.from}`);
+    return { one, events: eventsOf(record, one) };
+  });
+  // Events come as they happen: of what is later nobody knows yet.
+  for (let atMs = startMs; atMs <= startMs + dayMs; atMs += tickMs) {
+    await world.advance(atMs - clock.nowMs());
+    for (const { one, events } of waiting) {
+      const later = events.findIndex((event) => event.atMs > atMs);
+      const come = events.splice(0, later < 0 ? events.length : later);
+      for (let at = 0; at < come.length; at += 500) await store.events.add(come.slice(at, at + 500));
+      const target = {
+        check: "dead-asset-spike" as const,
+        slug: one.slug,
+        schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
+        thresholds: defaultThresholds,
+        ...("maxSilenceMs" in one ? { maxSilenceMs: one.maxSilenceMs } : {}),
+      };
+      const report = await runCheck(target, deps, signal);
+      await world.record(report);
+      const verdicts = live.get(one.slug) ?? [];
+      live.set(one.slug, verdicts);
+      verdicts.push({
+        atMs,
+        severity: report.severity,
+        currentCount: report.kind === "result" ? (report.counts.currentCount ?? -1) : -1,
+        expectedCount: report.kind === "result" ? (report.counts.expectedCount ?? -1) : -1,
+      });
+    }
+  }
+  await world.advance(hourMs);
+}, 60_000);
+
+afterAll(() => world.close());
+
+describe("a day that was run live, and its backtest", () => {
+  it.each(watched)("agree on every verdict and every notice: $slug", async (one) => {
+    const { signal } = new AbortController();
+    const record = await readStoredRecord(world.store.events, one.slug, { signal, onProgress: () => undefined });
+    const candidate: ReplayCandidate = {
+      thresholds: defaultThresholds,
+      baseline: one.baseline,
+      policy,
+      maxSilenceMs: "maxSilenceMs" in one ? one.maxSilenceMs : null,
+    };
+    const verdicts: unknown[] = [];
+    const replay = new Replay(record, [candidate], (_candidate, verdict) => {
+      verdicts.push(verdict.severity === "unknown" ? { ...verdict, currentCount: -1, expectedCount: -1 } : verdict);
+    });
+
+    for (let atMs = startMs; atMs <= startMs + dayMs; atMs += tickMs) replay.run(atMs);
+
+    expect(verdicts).toEqual(live.get(one.slug));
+    const [outcome] = replay.outcomes();
+    const told = world.told(one.slug).flat();
+    expect(outcome?.notices.map(({ event, severity }) => `${event} ${one.slug} ${severity}`)).toEqual(told);
+    const history = await world.store.alerts.history({
+      check: "dead-asset-spike",
+      slug: one.slug,
+      fromMs: startMs,
+      limit: 500,
+    });
+    const changes = history.filter(({ event }) => event !== "pending" && event !== "cleared");
+    expect(outcome?.notices.map(({ atMs, event, severity, reason }) => ({ atMs, event, severity, reason }))).toEqual(
+      changes.map(({ atMs, event, severity, reason }) => ({ atMs, event, severity, reason })),
+    );
+  });
+
+  it("was worth living through: the median told of what the mean hid, and a silent stream was unknown", () => {
+    expect(world.told("risk-mean").flat()).toEqual([]);
+    expect(world.told("risk-median").flat()).toEqual(["firing risk-median fail"]);
+    expect(world.told("light-mean").flat()).toEqual(["firing light-mean warn", "escalated light-mean fail"]);
+    expect(world.told("risk-silent").flat()).toContain("unknown risk-silent unknown");
+    expect(live.get("light-young")?.some(({ severity }) => severity === "fail")).toBe(true);
+  });
+});
