@@ -1,0 +1,32 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { fastify } from "fastify";
+
+import { addMetricsRoutes } from "../src/web/metrics-routes.ts";
+import { flatlineSeries, promClientSeries } from "./metric-series.ts";
+
+// A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:
+// flatline | prom-client, and "quick". A twentieth of the organizations runs again each second, between two scrapes.
+
+const isQuick = process.argv[3] === "quick";
+const series = process.argv[2] === "flatline" ? flatlineSeries(isQuick) : await promClientSeries(isQuick);
+setInterval(() => series.change(), 1_000);
+
+if (process.argv[2] === "flatline") {
+  const server = fastify();
+  const settings = () => ({ token: null, publicRead: true });
+  addMetricsRoutes(server, settings, {
+    metrics: { render: (format, encoding) => series.render(format, encoding) },
+    probe: { probe: async () => null },
+  });
+  await server.listen({ port: 0, host: "127.0.0.1" });
+  console.log((server.server.address() as AddressInfo).port);
+} else {
+  const server = createServer((_request, response) => {
+    void series.render("text", "identity").then((body) => {
+      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(body);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Benchmark, Side } from "./benchmark.ts";
+import { startChild } from "./child.ts";
+import { freePort, sleepMs } from "./daemon.ts";
+import { residentBytesOf } from "./process-cpu.ts";
+
+const starts = 5;
+// Beyond the first collections of garbage and the first runs of every check.
+const idleMs = 10_000;
+const readyWithinMs = 30_000;
+const mebibyte = 2 ** 20;
+
+/** The built program as `npx flatline` and the image start it, on a store that exists: embedded, with one organization. */
+const flatline: Side = {
+  name: "flatline",
+  kind: "flatline",
+  start: async ({ quick }) => {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
+    const config = (port: number): string =>
+      `source: { type: embedded }\norganizations: [acme]\nserver: { listen: "127.0.0.1:${port}" }\nstorage: { path: flatline.db }\n` +
+      `receivers: [{ name: ops, type: webhook, url: "http://127.0.0.1:9/" }]\n`;
+    const program = fileURLToPath(new URL("../bin/flatline.js", import.meta.url));
+    const command = async (port: number): Promise<string[]> => {
+      await writeFile(join(folder, "flatline.yaml"), config(port));
+      return [program, "run", "-c", "flatline.yaml"];
+    };
+    // Makes the store, and the compile cache.
+    await startOnce(command, folder, 0);
+    return {
+      measure: () => measureStarts(command, folder, quick),
+      stop: () => rm(folder, { recursive: true, force: true }),
+    };
+  },
+};
+
+function bare(extension: "mjs" | "cjs", name: string): Side {
+  const server = fileURLToPath(new URL(`bare-server.${extension}`, import.meta.url));
+  return {
+    name,
+    kind: "peer",
+    version: () => process.versions.node,
+    start: async ({ quick }) => ({
+      measure: () => measureStarts(async (port) => [server, String(port)], tmpdir(), quick),
+      stop: async () => undefined,
+    }),
+  };
+}
+
+type Command = (port: number) => Promise<string[]>;
+
+async function measureStarts(
+  command: Command,
+  cwd: string,
+  quick: boolean,
+): Promise<{ start: number; memory: number }> {
+  const times: number[] = [];
+  for (let one = 0; one < (quick ? 1 : starts); one++) times.push((await startOnce(command, cwd, 0)).readyMs);
+  const { residentBytes } = await startOnce(command, cwd, quick ? 500 : idleMs);
+  const sorted = times.toSorted((left, right) => left - right);
+  return { start: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, memory: residentBytes / mebibyte };
+}
+
+async function startOnce(
+  command: Command,
+  cwd: string,
+  waitMs: number,
+): Promise<{ readyMs: number; residentBytes: number }> {
+  const port = await freePort();
+  const args = await command(port);
+  const startedAtMs = performance.now();
+  const child = startChild(process.execPath, args, { cwd, stderr: "ignore" });
+  try {
+    while (!(await isReady(port))) {
+      if (performance.now() - startedAtMs > readyWithinMs) throw new Error(`${args.join(" ")} was not ready in time`);
+      await sleepMs(1);
+    }
+    const readyMs = performance.now() - startedAtMs;
+    await sleepMs(waitMs);
+    return { readyMs, residentBytes: residentBytesOf(child.pid) };
+  } finally {
+    await child.stop();
+  }
+}
+
+/** A plain socket: fetch would take its own milliseconds. */
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.on("connect", () => socket.write("GET /-/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"));
+    socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
+    socket.on("error", () => resolve(false));
+    socket.on("close", () => resolve(answer.startsWith("HTTP/1.1 200")));
+  });
+}
+
+const esModule = "bare node:http, ES module";
+
+/** From the command to the first 200 of `/-/ready`, and what an idle daemon holds. */
+export const benchmark: Benchmark = {
+  name: "start",
+  title: "Start to the first 200 of /-/ready, and resident memory after ten idle seconds",
+  metrics: [
+    { name: "start", title: "start", unit: "ms", better: "less" },
+    { name: "memory", title: "idle resident memory", unit: "MiB", better: "less" },
+  ],
+  sides: [flatline, bare("mjs", esModule), bare("cjs", "bare node:http, CommonJS")],
+  goals: [
+    {
+      title: "start",
+      of: { side: "flatline", metric: "start" },
+      by: { side: esModule, metric: "start" },
+      bound: "at most",
+      goal: 3,
+      moonshot: 2,
+    },
+    {
+      title: "idle memory",
+      of: { side: "flatline", metric: "memory" },
+      by: { side: esModule, metric: "memory" },
+      bound: "at most",
+      goal: 1.5,
+      moonshot: 1.25,
+    },
+  ],
+};
