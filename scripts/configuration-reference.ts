@@ -11,7 +11,7 @@ interface Row {
 /** The reference of every key, as Markdown, made from the JSON Schema that validation and editors use. */
 export function renderReference(schema: JsonSchema): string {
   const section = (key: string): JsonSchema => property(schema, key);
-  const [remote, embedded] = variants(section("source"));
+  const sources = variants(section("source"));
   const organization = variants(items(section("organizations"))).find((variant) => "properties" in variant) ?? {};
   const settings = Object.keys(properties(section("defaults")));
   const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(key.split(".")[0] ?? ""));
@@ -19,11 +19,8 @@ export function renderReference(schema: JsonSchema): string {
     "### Top level",
     table(topLevelRows(schema)),
     "### `source`",
-    `${text(section("source"))} One of two types.`,
-    "`type: remote`:",
-    table(rowsOf(remote ?? {})),
-    "`type: embedded`:",
-    table(rowsOf(embedded ?? {})),
+    `${text(section("source"))} One of ${sources.length} types.`,
+    ...sources.flatMap((source) => [`\`type: ${String(property(source, "type")["const"])}\`:`, table(rowsOf(source))]),
     "### `defaults`",
     text(section("defaults")),
     table(rowsOf(section("defaults"))),

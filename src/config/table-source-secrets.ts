@@ -1,4 +1,5 @@
 import { checkHttpUrl } from "./schema-values.ts";
+import { checkPostgresUrl } from "./secret-rules.ts";
 
 interface TableSecretSlot {
   readonly key: string;
@@ -15,10 +16,6 @@ export function tableSourceSlots(type: unknown): readonly TableSecretSlot[] {
     { key: "url", check: checkClickhouseUrl, isRequired: true, mayBeEmpty: false },
     { key: "password", check: () => null, isRequired: false, mayBeEmpty: true },
   ];
-}
-
-function checkPostgresUrl(value: string): string | null {
-  return checkHttpUrl(value, ["postgres:", "postgresql:"]);
 }
 
 function checkClickhouseUrl(value: string): string | null {

@@ -7,7 +7,8 @@ import { clickhouseError } from "./clickhouse-errors.ts";
 import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
 import { mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
 
-const rowsSchema = z.array(z.record(z.string(), z.unknown()));
+// One document, not a row a line: of an answer that was cut short a client reads lines, and takes the rest for none.
+const answerSchema = z.object({ data: z.array(z.record(z.string(), z.unknown())) });
 
 /** Reads the user's table in ClickHouse over HTTP, read only, each query bounded on the server. */
 export function createClickhouseReader(source: ClickhouseTableSource): CountReader {
@@ -51,11 +52,11 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     const answer = await client.query({
       query,
       query_params: parameters,
-      format: "JSONEachRow",
+      format: "JSON",
       abort_signal: signal,
     });
-    const rows = rowsSchema.safeParse(await answer.json());
-    if (rows.success) return rows.data;
+    const rows = answerSchema.safeParse(await answer.json());
+    if (rows.success) return rows.data.data;
     throw new FlatlineError("api_invalid_response", "ClickHouse: the answer holds no rows", { cause: rows.error });
   }
 

@@ -13,7 +13,7 @@ import type { TableEvent } from "../support/record-events.ts";
 export interface TableEngine {
   readonly name: "postgres" | "clickhouse";
   /** Replaces what the table holds. */
-  fill(events: readonly TableEvent[]): Promise<void>;
+  replace(events: readonly TableEvent[]): Promise<void>;
   /** Runs a statement of the database's owner. */
   run(statement: string): Promise<void>;
   /** Counts over the table, or as `change` has it; `codes` gets the outcome of each query. */
@@ -77,7 +77,7 @@ export async function startPostgresEngine(): Promise<TableEngine> {
   });
   return {
     name: "postgres",
-    fill: async (events) => {
+    replace: async (events) => {
       await owner.query(`truncate "Checks"."live events"`);
       await owner.query(
         `insert into "Checks"."live events"
@@ -127,7 +127,7 @@ export async function startClickhouseEngine(): Promise<TableEngine> {
   });
   return {
     name: "clickhouse",
-    fill: async (events) => {
+    replace: async (events) => {
       await server.run("TRUNCATE TABLE Checks.`live events`");
       const rows = events.map(({ slug, atMs, assetType, status, count }) => ({
         Org: slug,

@@ -104,7 +104,7 @@ describe.each(engines)("a table in $name $note", ({ start, isMissing }) => {
           const events = random.map((event) =>
             isSeconds ? { ...event, atMs: Math.floor(event.atMs / 1_000) * 1_000 } : event,
           );
-          await engine.fill(events);
+          await engine.replace(events);
           const counts = engine.counts(change);
           const asked = evaluations.map(({ slug, baseline, lateMs, thresholds }) => ({
             slug,
@@ -133,7 +133,7 @@ describe.each(engines)("a table in $name $note", ({ start, isMissing }) => {
   });
 
   it("gives the 180 verdicts of real data, all by one query", async () => {
-    await engine.fill(readRecordEvents());
+    await engine.replace(readRecordEvents());
     const codes: string[] = [];
     const counts = engine.counts({}, codes);
     const goldens = readGoldens();
