@@ -25,6 +25,21 @@ const alertAnnotation = {
   useValueForTime: false,
 } satisfies AnnotationQuery & Readonly<Record<string, unknown>>;
 
+/** Grafana wants the milliseconds of an event; those about all organizations have an empty slug. */
+const markerAnnotation = {
+  name: "Markers",
+  datasource,
+  enable: true,
+  hide: false,
+  iconColor: "blue",
+  expr: `max by (marker) (flatline_marker_timestamp_seconds{${ofJob}, slug=~"$slug|"}) * 1000`,
+  step: "60s",
+  titleFormat: "{{marker}}",
+  textFormat: "",
+  tagKeys: "marker",
+  useValueForTime: true,
+} satisfies AnnotationQuery & Readonly<Record<string, unknown>>;
+
 /** One organization: its count against what was expected, why it is as it is, and whether the check runs. */
 export function organizationDashboard(): Dashboard {
   return dashboard({
@@ -39,6 +54,7 @@ export function organizationDashboard(): Dashboard {
       ),
     )
     .annotation({ build: () => alertAnnotation })
+    .annotation({ build: () => markerAnnotation })
     .withPanel(
       figures({
         title: "Severity",

@@ -1,7 +1,7 @@
 import { acknowledgeAlert } from "../alerting/acknowledge.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { readAlertingView, type AlertView } from "../alerting/view.ts";
-import { secondMs, type Clock } from "../base/time.ts";
+import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import { formatDuration } from "../config/durations.ts";
 import { describeConfig } from "../config/render.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -29,6 +29,7 @@ export interface WebPortsOptions {
   readonly gate: GatePort;
   /** null while the source is not a local one. */
   readonly ingest: EventsPort | null;
+  readonly endedAlerts: WebPorts["checks"]["ended"];
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
@@ -78,13 +79,15 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     access: () => current().config.server,
     metrics: {
       render: async (format, encoding) => {
-        const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+        const nowMs = clock.nowMs();
+        const { alerts } = await readAlertingView(store, current().settings, nowMs);
         return metrics.render(format, encoding, {
           alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
           outbox: await store.outbox.totals(),
           receivers: current().config.receivers.map(({ name }) => name),
           storeBytes: await store.bytes(),
-          nowMs: clock.nowMs(),
+          markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
+          nowMs,
         });
       },
     },
@@ -114,6 +117,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         if (state === null) return null;
         return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
       },
+      ended: options.endedAlerts,
       runNow: (check: CheckName, slug: string) =>
         scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs)),
     },
@@ -189,6 +193,10 @@ export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeri
     staleAfterMs: staleAfter(state, applied),
   };
 }
+
+// What a chart of a month can show; labels hold people's words, so that their number is bounded.
+const markersShownMs = 30 * dayMs;
+const mostMarkers = 50;
 
 // A run that waits for its place, beyond the run itself.
 const runNowMarginMs = 10 * secondMs;

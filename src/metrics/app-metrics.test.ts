@@ -16,7 +16,7 @@ import type { FleetGauges } from "./metrics.ts";
 const nowMs = 1_767_225_600_000;
 const promtool = "/usr/bin/promtool";
 
-const noFleet: FleetGauges = { alerts: [], outbox: [], receivers: [], storeBytes: 4_096, nowMs };
+const noFleet: FleetGauges = { alerts: [], outbox: [], receivers: [], storeBytes: 4_096, markers: [], nowMs };
 
 function newMetrics(withProcess = false): AppMetrics {
   return createAppMetrics({ version: "1.2.3", nodeVersion: "24.0.0", withProcess });
@@ -55,6 +55,7 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
   metrics.schedulerLag(0.2);
   metrics.notificationAttempt("ops", "delivered", 0.1);
   metrics.sourceRequest("dead_asset_spike", "429");
+  metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
   metrics.apiRequest("list_reports", "200");
   metrics.eventsIngested("DETECTED_AS_DEAD", 5);
   metrics.configReloaded(true, nowMs);
@@ -71,6 +72,11 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
       alerts: [alert, { ...alert, slug: odd, severity: "unknown", silenced: true }],
       outbox: [{ receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: nowMs - 90_000 }],
       receivers: ["ops", "pager"],
+      markers: [
+        { text: odd, slug: null, atMs: nowMs - 1 },
+        { text: "rollout", slug: odd, atMs: nowMs - 60_000 },
+        { text: "rollout", slug: odd, atMs: nowMs - 30_000 },
+      ],
     },
   };
 }
@@ -234,6 +240,17 @@ describe("the fleet's gauges", () => {
     const families = await read(metrics);
 
     expect(seriesValue(families, "flatline_fleet_organizations", { check: "dead-asset-spike" })).toBe(1);
+  });
+
+  it("show the share of false deaths while it is known", async () => {
+    const metrics = newMetrics();
+    const ratio = async (): Promise<number | null> =>
+      seriesValue(await read(metrics), "flatline_check_false_death_ratio", { check: "dead-asset-spike", slug: "acme" });
+
+    metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
+    expect(await ratio()).toBe(0.25);
+    metrics.falseDeathRatio("dead-asset-spike", "acme", null);
+    expect(await ratio()).toBeNull();
   });
 
   it("show the outbox of every receiver, 0 where nothing waits", async () => {

@@ -60,6 +60,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const countSourceRequest = requestCounter(counter(countedInstruments.sourceRequests));
   const countApiRequest = requestCounter(counter(countedInstruments.apiRequests));
   const eventsIngested = counter(countedInstruments.eventsIngested);
+  const falseDeathRatio = gauge(countedInstruments.falseDeathRatio);
   if (withProcess) collectProcessMetrics(registry);
 
   for (const check of checkNames) {
@@ -108,6 +109,10 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     eventsIngested: (status, count) => {
       const known = eventStatuses.find((name) => name === status) ?? "other";
       eventsIngested.inc({ status: known }, atLeastZero(count));
+    },
+    falseDeathRatio: (check, slug, ratio) => {
+      if (ratio === null) falseDeathRatio.remove({ check, slug });
+      else falseDeathRatio.set({ check, slug }, ratio);
     },
     configReloaded: (ok, nowMs) => {
       reloadSuccessful.set(ok ? 1 : 0);

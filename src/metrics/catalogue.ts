@@ -233,6 +233,14 @@ export const countedInstruments = {
     values: { status: eventStatuses },
     note: "Grows with the embedded source only.",
   },
+  falseDeathRatio: {
+    name: "flatline_check_false_death_ratio",
+    type: "gauge",
+    labels: check,
+    help: "Share (0-1) of the deaths of the last 30 days whose asset was found alive later.",
+    unit: "1",
+    note: "Embedded source only, of deaths with a known asset; absent without any. Counted anew every few minutes after events came in.",
+  },
 } as const satisfies Record<string, Instrument>;
 
 /** Read from the store at each scrape. */
@@ -295,6 +303,14 @@ export const fleetInstruments = {
     labels: [],
     help: "Size of the database with its write-ahead log.",
     unit: "bytes",
+  },
+  markers: {
+    name: "flatline_marker_timestamp_seconds",
+    type: "gauge",
+    labels: ["slug", "marker"],
+    help: "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations.",
+    unit: "seconds",
+    note: "The latest 50 of the last 30 days.",
   },
 } as const satisfies Record<string, Instrument>;
 

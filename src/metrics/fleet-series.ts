@@ -19,6 +19,7 @@ export function renderFleet(
     organizations: checkNames.map((check) => [{ check }, countFresh(check)]),
     ...outboxSamples(gauges),
     storeBytes: [[{}, gauges.storeBytes]],
+    markers: listMarkers(gauges.markers),
   };
   return (Object.keys(fleetInstruments) as FleetFamily[])
     .map((family) => {
@@ -52,6 +53,17 @@ function listFiring(alerts: FleetGauges["alerts"]): Sample[] {
     if (state === "firing") firing.set(`${check} ${severity} ${slug.toWellFormed()}`, [{ check, slug, severity }, 1]);
   }
   return [...firing.values()];
+}
+
+/** One with the same words at two times is the later one. */
+function listMarkers(markers: FleetGauges["markers"]): Sample[] {
+  const latest = new Map<string, { readonly labels: Record<string, string>; readonly atMs: number }>();
+  for (const { text, slug, atMs } of markers) {
+    const labels = { slug: (slug ?? "").toWellFormed(), marker: text.toWellFormed() };
+    const id = JSON.stringify(labels);
+    if (atMs >= (latest.get(id)?.atMs ?? 0)) latest.set(id, { labels, atMs });
+  }
+  return [...latest.values()].map(({ labels, atMs }) => [labels, atMs / secondMs]);
 }
 
 function countSpiking(alerts: FleetGauges["alerts"], check: CheckName): number {

@@ -13,6 +13,8 @@ export interface Metrics {
   sourceRequest(operation: string, code: string): void;
   apiRequest(operation: string, code: string): void;
   eventsIngested(status: string, count: number): void;
+  /** Share (0–1) of the deaths of the last 30 days that were undone; null: there is nothing to judge. */
+  falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   configReloaded(ok: boolean, nowMs: number): void;
 }
 
@@ -46,6 +48,8 @@ export interface FleetGauges {
   }[];
   readonly receivers: readonly string[];
   readonly storeBytes: number;
+  /** The latest ones; a null slug is about all organizations. */
+  readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
   readonly nowMs: number;
 }
 

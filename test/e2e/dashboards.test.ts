@@ -214,6 +214,32 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
     });
   });
 
+  it("annotates what people marked, at the millisecond at which they did it", async () => {
+    const annotation = queries.find(({ where }) => where.includes("annotation Markers"));
+    if (annotation === undefined) throw new Error("no annotation");
+    const at = "2026-01-15T09:00:00.000Z";
+    const recent = new Date(Date.now() - 60_000).toISOString();
+    for (const marker of [
+      { text: "captcha rollout", at: recent },
+      { text: "of another", at: recent, slug: "risk-hosts" },
+      { text: "long ago", at },
+    ]) {
+      const made = await fetch(`${daemons[0]?.url}/api/v1/markers`, {
+        method: "POST",
+        headers: { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" },
+        body: JSON.stringify(marker),
+      });
+      expect(made.status).toBe(201);
+    }
+
+    const samples = await eventually(async () => {
+      const found = await ask(annotation, "example", "ads-hosts");
+      return found.length > 0 && found;
+    });
+
+    expect(samples).toEqual([{ labels: { marker: "captcha rollout" }, value: Date.parse(recent) }]);
+  });
+
   it("evaluates every rule; those that record have data, those that alert fire for what fails", async () => {
     const rules = await eventually(async () => {
       const found = await prometheus.rules();
@@ -241,7 +267,7 @@ function startFlatline(folder: string, name: string, config: object): Promise<Da
     defaults: { schedule: "* * * * * *", alert: { repeatInterval: "1s" }, ...defaults },
     alerting: { groupWait: "0s", groupInterval: "1s" },
     receivers: [{ name: "console", type: "log" }],
-    server: { listen: "127.0.0.1:0" },
+    server: { listen: "127.0.0.1:0", token: "a-token-of-the-tests" },
     storage: { path: join(folder, `${name}.db`) },
   });
   return writeFile(file, text).then(() => startDaemon(["-c", file], { cwd: folder }));
