@@ -46,7 +46,7 @@ export async function startFlatline(events: number): Promise<RunningSide> {
     const { csv } = await eventFiles(events);
     const { signal } = new AbortController();
     const building = `${path}.new`;
-    await importEvents({ databasePath: building, files: [csv], rebaseToMs: null, again: false, signal, clock });
+    await importEvents({ location: { path: building }, files: [csv], rebaseToMs: null, again: false, signal, clock });
     await moveDatabase(building, path);
   }
   const store = await openStore({ path, clock });
@@ -71,6 +71,8 @@ export async function startFlatline(events: number): Promise<RunningSide> {
   const coldOddMs = await timed(() => count(instantsAt(endMs - oddMs)));
   const buildMs = await timed(async () => store.events.sums?.loaded());
   await check(events, count);
+  // That reached further back.
+  await store.events.sums?.loaded();
   return {
     measure: async () => ({
       ...(await measured(count, 25)),

@@ -150,6 +150,8 @@ class Reader {
     this.#table = table;
     this.#db = new DatabaseSync(databasePath, { readOnly: true, timeout: 0 });
     try {
+      // 16 MiB: the pages of the minutes that a fleet's windows cut.
+      this.#db.exec("PRAGMA cache_size = -16384");
       this.#changes = new ChangeReader(this.#db);
       this.#slugId = this.#db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
       this.#typeName = this.#db.prepare(`SELECT asset_type FROM event_asset_types WHERE type_id = ?`);
