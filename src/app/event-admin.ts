@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../store/event-import.ts";
-import { storePath, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "./parts.ts";
 
 export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
   /** `-` is `stdin`. */
@@ -30,7 +30,7 @@ export async function importEventFiles(
   }
   return importEvents({
     ...options,
-    databasePath: storePath(config, deps.cwd),
+    location: storeLocation(config, deps.cwd),
     files: files.map((file) =>
       file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
     ),

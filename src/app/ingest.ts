@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { createEventIngest } from "../store/event-ingest.ts";
 import type { EventsPort } from "../web/ports.ts";
-import { storePath, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "./parts.ts";
 
 export interface Ingest extends EventsPort {
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export function openIngest(
   metrics: Pick<Metrics, "eventsIngested">,
 ): Ingest {
   const ingest = createEventIngest({
-    databasePath: storePath(config, deps.cwd),
+    location: storeLocation(config, deps.cwd),
     clock: deps.clock,
     onError: (error) => deps.logger.error({ err: error }, "event ingest failed"),
   });

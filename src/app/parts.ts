@@ -41,9 +41,10 @@ export async function openParts(config: Config, deps: PartsDeps & { readonly log
     await stack.releaseAll(deps.clock, closeWithinMs);
   };
   try {
-    const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
+    const location = storeLocation(config, deps.cwd);
+    const store = await openStore({ ...location, clock: deps.clock });
     stack.add("store", () => store.close());
-    await preload(config, { ...deps, store, path: () => storePath(config, deps.cwd) });
+    await preload(config, { ...deps, store, location });
     const dispatcher = createHttpDispatcher({ env: deps.env });
     stack.add("connections", () => dispatcher.destroy());
     const tables = createTableCountsBook(deps.clock);

@@ -3,13 +3,14 @@ import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
 import { importFixtures } from "../service/fixture.ts";
 import { importEvents } from "../store/event-import.ts";
+import type { StoreLocation } from "../store/location.ts";
 import type { Store } from "../store/store.ts";
 import { readFixtureText } from "./fixture-text.ts";
 
 export interface PreloadDeps {
   readonly store: Store;
-  /** Of the store's database file. */
-  readonly path: () => string;
+  /** Of the store. */
+  readonly location: StoreLocation;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -21,18 +22,23 @@ export interface PreloadDeps {
 export async function preload(config: Config, deps: PreloadDeps): Promise<void> {
   const { source } = config;
   if (source.type !== "embedded" || source.preload.length === 0) return;
+  // Of replicas that start together one does it, the others wait for it: events without ids would count for each.
+  await deps.store.exclusively("preload", () => preloadEmpty(config, source.preload, deps));
+}
+
+async function preloadEmpty(config: Config, entries: readonly PreloadConfig[], deps: PreloadDeps): Promise<void> {
   const isEmpty = {
     events: await deps.store.events.isEmpty(),
     fixture: (await deps.store.platform.organizations.slugs()).length === 0,
   };
   const configured = config.organizations.map(({ slug }) => slug);
-  for (const entry of source.preload) if (isEmpty[entry.kind]) await preloadOne(entry, configured, deps);
+  for (const entry of entries) if (isEmpty[entry.kind]) await preloadOne(entry, configured, deps);
 }
 
 async function preloadOne(
   entry: PreloadConfig,
   configured: readonly string[],
-  { store, path, clock, logger }: PreloadDeps,
+  { store, location, clock, logger }: PreloadDeps,
 ): Promise<void> {
   if (entry.kind === "fixture") {
     const files = [{ name: entry.path, text: await readFixtureText(entry.path, entry.path) }];
@@ -41,7 +47,7 @@ async function preloadOne(
     return;
   }
   const { received, slugs } = await importEvents({
-    databasePath: path(),
+    location,
     files: [entry.path],
     rebaseToMs: entry.rebase ? clock.nowMs() : null,
     again: true,

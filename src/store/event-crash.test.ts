@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, death, toCsv, type EventWorld } from "../../test/support/event-store.ts";
+import { createEventWorld, death, toCsv, type FileEventWorld } from "../../test/support/event-store.ts";
 import { createSystemClock } from "../base/time.ts";
-import { cleanImports } from "./event-import.ts";
+import { cleanImports } from "./event-import-file.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const importer = fileURLToPath(new URL("../../test/support/import-process.ts", import.meta.url));
@@ -29,7 +29,7 @@ function rows(count: number, ids: string): string {
 }
 
 /** Rows of every table of events. */
-function rowCounts({ databasePath }: EventWorld): Record<string, number> {
+function rowCounts({ databasePath }: FileEventWorld): Record<string, number> {
   const db = new DatabaseSync(databasePath, { readOnly: true });
   const tables = [
     "events",
@@ -45,14 +45,14 @@ function rowCounts({ databasePath }: EventWorld): Record<string, number> {
   return Object.fromEntries(counts) as Record<string, number>;
 }
 
-function publishedImports({ databasePath }: EventWorld): number {
+function publishedImports({ databasePath }: FileEventWorld): number {
   const db = new DatabaseSync(databasePath, { readOnly: true });
   const found = db.prepare(`SELECT count(*) AS n FROM event_imports WHERE state = 'published'`).get();
   db.close();
   return Number(found?.["n"]);
 }
 
-function integrity({ databasePath }: EventWorld): unknown {
+function integrity({ databasePath }: FileEventWorld): unknown {
   const db = new DatabaseSync(databasePath, { readOnly: true });
   const answer = db.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
   db.close();
@@ -60,7 +60,7 @@ function integrity({ databasePath }: EventWorld): unknown {
 }
 
 /** Starts an import in a process of its own; `until` resolves when it has said a line that begins so, or has ended. */
-function startImport({ databasePath }: EventWorld, file: string) {
+function startImport({ databasePath }: FileEventWorld, file: string) {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", importer, databasePath, file], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createEventWorld, death, toCsv } from "../../test/support/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../base/time.ts";
-import { openEventDatabase } from "./event-import.ts";
+import { openEventDatabase } from "./event-import-file.ts";
 import { createEventPosts } from "./event-posts.ts";
 import type { LivenessEvent } from "./events.ts";
 

@@ -1,20 +1,19 @@
+import { tmpdir } from "node:os";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
 import type { Clock } from "../base/time.ts";
 import { checkInputs, type CheckedInputs } from "./event-check.ts";
+import { importIntoFile, type ImportWork } from "./event-import-file.ts";
 import { inputOfFile, type EventFile, type EventInput } from "./event-input.ts";
-import { Pace } from "./event-pace.ts";
-import { removeBrokenImports } from "./event-staging.ts";
-import { stageEvents } from "./event-stage.ts";
-import { EventWriter } from "./event-writer.ts";
+import { importIntoPostgres } from "./event-postgres-import.ts";
+import type { StoreLocation } from "./location.ts";
 import { openStore } from "./open.ts";
 
 export interface ImportOptions {
-  /** The database; it is made when it is missing. */
-  readonly databasePath: string;
+  /** The store; it is made when it is missing. */
+  readonly location: StoreLocation;
   readonly files: readonly EventFile[];
   /** Moves all events by the same time, so that the newest is at this instant. */
   readonly rebaseToMs: number | null;
@@ -45,11 +44,6 @@ export interface ImportOutcome {
   readonly slugs: number;
 }
 
-// A fifth of what is allowed (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
-const holdMs = 50;
-/** How long to wait for another writer, milliseconds. */
-export const busyWaitMs = 10_000;
-
 /**
  * Imports files of events as one: they count all at once or not at all, for every reader (CONTRACT 10). The input is read to
  * its end before the first row is written. Measured 2026-11 on two cores that others used too, fsync on: 2 million rows of
@@ -57,41 +51,27 @@ export const busyWaitMs = 10_000;
  * @throws invalid_data with a line an issue, already_imported, no_input, too_large, usage, unavailable (signal), store_*
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
-  const { databasePath, signal, clock } = options;
+  const { location, signal, clock } = options;
   // Makes the database, or brings it up to date.
-  await (await openStore({ path: databasePath, clock })).close();
+  await (await openStore({ ...location, clock })).close();
+  const spoolFolder = "url" in location ? tmpdir() : dirname(location.path);
   const inputs: EventInput[] = [];
-  const db = openEventDatabase(databasePath);
   try {
-    for (const file of options.files) inputs.push(await inputOfFile(file, dirname(databasePath), signal));
+    for (const file of options.files) inputs.push(await inputOfFile(file, spoolFolder, signal));
     const progress = throttle(options.onProgress, clock);
     const checked = await checkInputs(inputs, signal, (rows) => progress({ phase: "checking", rows, totalRows: null }));
     progress({ phase: "checking", rows: checked.rows, totalRows: checked.rows });
     const shiftMs = shiftOf(checked, options.rebaseToMs);
-    const register = (importId: number): void => registerFiles(db, checked, importId, clock.nowMs());
-    const refuse = (): void => {
-      if (!options.again) refuseKnownFiles(db, checked);
-    };
-    refuse();
-    const pace = new Pace({ db, databasePath, clock, signal, holdMs });
-    await removeBrokenImports(db, databasePath, pace);
-    const tally = await stageEvents({
-      db,
-      databasePath,
-      writer: new EventWriter(db),
-      pace,
-      clock,
-      signal,
+    const work: ImportWork = {
       inputs,
       checked,
       shiftMs,
-      directRows: 0,
+      signal,
+      clock,
+      again: options.again,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: checked.rows }),
-      onPublish: (importId) => {
-        refuse();
-        register(importId);
-      },
-    });
+    };
+    const tally = await ("url" in location ? importIntoPostgres(location, work) : importIntoFile(location.path, work));
     return {
       files: inputs.length,
       received: checked.rows,
@@ -102,29 +82,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       slugs: checked.slugFirstAtMs.filter((atMs) => atMs !== Infinity).length,
     };
   } finally {
-    db.close();
     for (const input of inputs) await input.close();
-  }
-}
-
-/** A connection for long writes; the schema has to be there. */
-export function openEventDatabase(databasePath: string): DatabaseSync {
-  const db = new DatabaseSync(databasePath, { timeout: busyWaitMs });
-  db.exec("PRAGMA synchronous = FULL");
-  // Pace copies the log back, outside of the write lock.
-  db.exec("PRAGMA wal_autocheckpoint = 0");
-  // 64 MiB, so that the pages of a block stay at hand.
-  db.exec("PRAGMA cache_size = -65536");
-  return db;
-}
-
-/** Removes what broken imports have left, as a daemon does at its start. Answers how many there were. */
-export async function cleanImports(options: Pick<ImportOptions, "databasePath" | "signal" | "clock">): Promise<number> {
-  const db = openEventDatabase(options.databasePath);
-  try {
-    return await removeBrokenImports(db, options.databasePath, new Pace({ db, holdMs, ...options }));
-  } finally {
-    db.close();
   }
 }
 
@@ -135,35 +93,6 @@ function shiftOf(checked: CheckedInputs, rebaseToMs: number | null): number {
     throw new FlatlineError("usage", "--rebase would move events out of the years 1970 to 9999");
   }
   return shiftMs;
-}
-
-function refuseKnownFiles(db: DatabaseSync, checked: CheckedInputs): void {
-  const known = db.prepare(
-    `SELECT name, imported_at_ms FROM event_files WHERE sha256 = ? ORDER BY imported_at_ms DESC LIMIT 1`,
-  );
-  const own = new Map<string, string>();
-  for (const file of checked.files) {
-    const same = own.get(file.sha256);
-    own.set(file.sha256, file.name);
-    if (file.rowsWithoutId === 0) continue;
-    const before = known.get(file.sha256);
-    if (before === undefined && same === undefined) continue;
-    const when =
-      before === undefined
-        ? `is the same as ${same ?? ""}`
-        : `was imported as ${String(before["name"])} at ${new Date(Number(before["imported_at_ms"])).toISOString()}`;
-    throw new FlatlineError(
-      "already_imported",
-      `${file.name}: ${when}, and its ${file.rowsWithoutId} rows without an id would count twice; nothing was imported (--again imports it nevertheless)`,
-    );
-  }
-}
-
-function registerFiles(db: DatabaseSync, checked: CheckedInputs, importId: number, nowMs: number): void {
-  const add = db.prepare(
-    `INSERT OR IGNORE INTO event_files (sha256, import_id, name, rows_without_id, imported_at_ms) VALUES (?, ?, ?, ?, ?)`,
-  );
-  for (const file of checked.files) add.run(file.sha256, importId, file.name, file.rowsWithoutId, nowMs);
 }
 
 // A line of progress on a terminal needs no more.

@@ -2,32 +2,35 @@ import { isMainThread, parentPort, workerData } from "node:worker_threads";
 
 import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
-import { openEventDatabase } from "./event-import.ts";
-import type { IngestReply, IngestRequest } from "./event-ingest.ts";
+import { Secret } from "../base/secret.ts";
+import { openEventDatabase } from "./event-import-file.ts";
+import type { IngestReply, IngestRequest, WorkerLocation } from "./event-ingest.ts";
+import { createPostgresEventPosts } from "./event-postgres-posts.ts";
 import { createEventPosts, type EventPosts } from "./event-posts.ts";
 
 // The thread's side of event-ingest.ts: one request at a time, in the order in which they came.
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
-  const { databasePath } = workerData as { readonly databasePath: string };
+  const location = workerData as WorkerLocation;
   const stopping = new AbortController();
   let posts: EventPosts | null = null;
   let previous: Promise<void> = Promise.resolve();
+
+  const openPosts = (): EventPosts => {
+    const shared = { clock: createSystemClock(), signal: stopping.signal };
+    if ("url" in location) return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
+    return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, ...shared });
+  };
 
   const answer = async (request: IngestRequest): Promise<IngestReply> => {
     const { id } = request;
     try {
       if (request.kind === "close") {
-        posts?.close();
+        await posts?.close();
         return { kind: "closed", id };
       }
-      posts ??= createEventPosts({
-        db: openEventDatabase(databasePath),
-        databasePath,
-        clock: createSystemClock(),
-        signal: stopping.signal,
-      });
+      posts ??= openPosts();
       if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
       return { kind: "posted", id, outcome: await posts.store(request.body, request.idempotencyKey) };
     } catch (error) {

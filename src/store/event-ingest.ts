@@ -4,6 +4,7 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { IngestedStatus } from "./event-tally.ts";
 import type { IngestOutcome } from "./events.ts";
+import type { StoreLocation } from "./location.ts";
 
 /** What a post of events has come to; `stored` rows by status are for flatline_events_ingested_total. */
 export interface PostOutcome extends IngestOutcome {
@@ -30,7 +31,7 @@ export interface EventIngest {
 
 export interface EventIngestOptions {
   /** An open store's: the schema has to be there. */
-  readonly databasePath: string;
+  readonly location: StoreLocation;
   readonly clock: Clock;
   /** Largest body, bytes [32 MiB] (CONTRACT 8). */
   readonly maxBodyBytes?: number;
@@ -62,6 +63,8 @@ const mostWaitingBytes = 4 * defaultMaxBodyBytes;
 const longestKey = 255;
 // A stop must not wait for a large post: what was not published is removed by the next start.
 const closeWithinMs = 2_000;
+// An idle thread holds 20 MB; the next post starts another in a tenth of a second.
+const idleMs = 10_000;
 
 interface Waiting {
   readonly resolve: (reply: IngestReply) => void;
@@ -79,24 +82,27 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   let waitingBytes = 0;
   let worker: Worker | null = null;
   let isClosed = false;
+  let idling = new AbortController();
 
   // From src as from dist: tsc renames imports, but not what is in a URL.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const workerUrl = new URL(`./event-ingest-worker.${extension}`, import.meta.url);
 
   function start(): Worker {
-    const started = new Worker(workerUrl, { workerData: { databasePath: options.databasePath } });
+    const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
     // Nothing that goes on in there keeps a stopping process alive.
     started.unref();
     const fail = (error: unknown): void => {
-      if (worker === started) worker = null;
+      // One that idled was let go before it ended: what waits is another's.
+      if (worker !== started) return;
+      worker = null;
       for (const { reject } of waiting.values()) reject(error);
       waiting.clear();
     };
     started.on("message", (reply: IngestReply) => {
       const asked = waiting.get(reply.id);
       waiting.delete(reply.id);
-      if (waiting.size === 0) started.unref();
+      if (waiting.size === 0) rest(started);
       if (reply.kind !== "failed") asked?.resolve(reply);
       else asked?.reject(new FlatlineError(reply.code, reply.message, { issues: reply.issues }));
     });
@@ -107,7 +113,20 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     return started;
   }
 
+  /** Lets a thread go that has nothing to do for a while. */
+  function rest(idle: Worker): void {
+    idle.unref();
+    const { signal } = idling;
+    void options.clock.sleep(idleMs, signal).then(async () => {
+      if (signal.aborted || worker !== idle) return;
+      worker = null;
+      await idle.terminate();
+    });
+  }
+
   function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
+    idling.abort();
+    idling = new AbortController();
     const running = (worker ??= start());
     return new Promise((resolve, reject) => {
       waiting.set(request.id, { resolve, reject });
@@ -160,9 +179,17 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
         options.clock.sleep(closeWithinMs, done.signal),
       ]);
       done.abort();
+      idling.abort();
       await running.terminate();
     },
   };
+}
+
+/** Where the worker thread finds the store: a Secret cannot be sent. */
+export type WorkerLocation = { readonly path: string } | { readonly url: string };
+
+function workerLocation(location: StoreLocation): WorkerLocation {
+  return "url" in location ? { url: location.url.reveal() } : { path: location.path };
 }
 
 /** The whole body in bytes of its own, so that they can be handed over to the thread. */

@@ -19,12 +19,15 @@ export interface EventPostsOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a post is answered with. */
+export type PostCounts = Pick<PostOutcome, "received" | "stored" | "duplicates">;
+
 export interface EventPosts {
   /** Stores the events of a body, all or nothing. @throws invalid_data, conflict, unavailable, store_* */
   store(body: Uint8Array, idempotencyKey: string | null): Promise<PostOutcome>;
   /** Removes what broken imports left. */
   clean(): Promise<number>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 // As many rows as one transaction stores in some 20 ms; more of them are staged like an import.
@@ -70,14 +73,12 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
       return { received, stored: received - duplicates, duplicates, storedByStatus: stored };
     },
     clean: () => removeBrokenImports(db, databasePath, pace),
-    close: () => db.close(),
+    close: () => Promise.resolve(db.close()),
   };
 }
 
-type Counts = Pick<PostOutcome, "received" | "stored" | "duplicates">;
-
 /** The answer that was given for this key; null when it is new. @throws conflict when it was used for another body */
-function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): Counts | null {
+function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): PostCounts | null {
   const known = db
     .prepare(
       `SELECT body_sha256, received, stored, duplicates FROM event_posts WHERE idempotency_key = ? AND at_ms > ?`,
@@ -95,7 +96,7 @@ function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): C
 }
 
 /** In the transaction that stores the events: the answer is there exactly when they are. */
-function remember(db: DatabaseSync, key: string, sha256: string, counts: Counts, nowMs: number): void {
+function remember(db: DatabaseSync, key: string, sha256: string, counts: PostCounts, nowMs: number): void {
   db.prepare(
     `DELETE FROM event_posts WHERE idempotency_key IN (SELECT idempotency_key FROM event_posts WHERE at_ms <= ? LIMIT 500)`,
   ).run(nowMs - rememberMs);

@@ -1,29 +1,22 @@
 import type { DatabaseSync } from "node:sqlite";
 
-import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { EventBlock } from "./event-block.ts";
 import { noteChange } from "./event-changes.ts";
-import type { CheckedInputs } from "./event-check.ts";
-import { mostInputBytes, readInput, type EventInput } from "./event-input.ts";
 import { inTransaction, type Pace } from "./event-pace.ts";
+import { both, readAgain, type EventReading } from "./event-reading.ts";
 import { abandon, beginStaging, publish, removeImport } from "./event-staging.ts";
 import { noNameIds, resolveNames, type NameIds } from "./event-name-ids.ts";
 import { createTally, type WriteTally } from "./event-tally.ts";
 import { directImportId, type EventWriter } from "./event-writer.ts";
 
-export interface StageOptions {
+export interface StageOptions extends EventReading {
   readonly db: DatabaseSync;
   readonly databasePath: string;
   /** On the same connection; may be used again, also after an error. */
   readonly writer: EventWriter;
   readonly pace: Pace;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly inputs: readonly EventInput[];
-  readonly checked: CheckedInputs;
-  /** Added to each event's instant. */
-  readonly shiftMs: number;
   /** Up to so many rows are stored in one transaction at once. */
   readonly directRows: number;
   readonly onRows: (rows: number) => void;
@@ -149,40 +142,6 @@ async function writeBlocks(
       if (++done % 64 === 0) onShare(Math.min(done / expected, 1));
       yield;
     }
-  }
-}
-
-/** Both results; when one fails the other is waited for, so that nothing goes on behind the back of the clean-up. */
-async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  const [a, b] = await Promise.allSettled([first, second]);
-  if (a.status === "rejected") throw a.reason;
-  if (b.status === "rejected") throw b.reason;
-  return [a.value, b.value];
-}
-
-/** Reads the input for the second time into blocks; yields after each chunk. @throws invalid_data when it has changed */
-async function* readAgain(options: StageOptions, block: () => EventBlock, tally: WriteTally): AsyncGenerator<void> {
-  const { checked, shiftMs, signal } = options;
-  for (const [index, input] of options.inputs.entries()) {
-    const changed = (): never => {
-      throw new FlatlineError("invalid_data", `${input.name}: changed while it was imported; nothing was imported`);
-    };
-    const reading = readInput(input, {
-      names: checked.names,
-      maxBytes: mostInputBytes,
-      sink: {
-        row: (row) => {
-          if (!block().add(row, shiftMs)) tally.duplicates++;
-        },
-        problem: changed,
-      },
-    });
-    let step = await reading.next();
-    for (; step.done !== true; step = await reading.next()) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
-      yield;
-    }
-    if (step.value.sha256 !== checked.files[index]?.sha256) changed();
   }
 }
 

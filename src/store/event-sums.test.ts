@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { countOneByOne, createEventWorld, death, toCsv, type EventWorld } from "../../test/support/event-store.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../contract/liveness-counts.ts";
-import { openEventDatabase } from "./event-import.ts";
+import { openEventDatabase } from "./event-import-file.ts";
 import { createEventIngest } from "./event-ingest.ts";
 import { createEventPosts } from "./event-posts.ts";
 import { EventSums } from "./event-sums.ts";
@@ -146,7 +146,7 @@ describe("running sums", () => {
             expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
           }
         } finally {
-          posts.close();
+          await posts.close();
         }
       }),
       { numRuns: 30 },
@@ -158,7 +158,7 @@ describe("running sums", () => {
     const { store, databasePath } = world;
     await store.events.add([death(startMs, "acme")]);
     await warmUp(store, ["acme"]);
-    const ingest = createEventIngest({ databasePath, clock: createSystemClock() });
+    const ingest = createEventIngest({ location: { path: databasePath }, clock: createSystemClock() });
     const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs + hourMs }];
 
     for (let posted = 1; posted <= 3; posted++) {
@@ -231,7 +231,7 @@ describe("running sums", () => {
     const kept = Number(db.prepare("SELECT sum(weight) AS cells FROM event_changes").get()?.["cells"]);
     // And the rest of the oldest transaction that is kept.
     expect(kept).toBeLessThanOrEqual(65_536 + 2_000);
-    posts.close();
+    await posts.close();
     const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs }];
     const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
     const expected = [[{ assetType: null, deaths: [2] }], [{ assetType: null, deaths: [60] }]];

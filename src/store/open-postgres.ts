@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { secondMs } from "../base/time.ts";
 import type { LeaseClock } from "./engine.ts";
+import { exclusively } from "./exclusive-work.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { PostgresLocation } from "./location.ts";
 import { migrate, isCurrent } from "./migrations/migrations.ts";
@@ -30,6 +31,7 @@ export async function openPostgresStore(location: PostgresLocation, leaseClock: 
     ...createParts(db, { leaseClock }),
     transaction: (work, { reads } = {}) =>
       inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),
+    exclusively: (name, work) => exclusively(db, name, work),
     bytes: async () => {
       const { rows } = await sql<{ bytes: number }>`
         select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bytes from pg_class
@@ -37,7 +39,8 @@ export async function openPostgresStore(location: PostgresLocation, leaseClock: 
         where pg_namespace.nspname = current_schema() and pg_class.relkind = 'r'`.execute(db);
       return rows[0]?.bytes ?? 0;
     },
-    close: () => db.destroy(),
+    // Ends when what is under way has ended. Not by Kysely's destroy: what comes after that is an error that nobody knows.
+    close: () => pool.end(),
   };
 }
 

@@ -7,7 +7,6 @@ import { EventSums } from "./event-sums.ts";
 import type { LeaseClock } from "./engine.ts";
 import type { StoreLocation } from "./location.ts";
 import { migrate } from "./migrations/migrations.ts";
-import { openPostgresStore } from "./open-postgres.ts";
 import type { Tables } from "./schema.ts";
 import { createSqliteDialect, type SqliteDialect } from "./sqlite-driver.ts";
 import { createParts } from "./store-parts.ts";
@@ -24,7 +23,11 @@ export type OpenStoreOptions = StoreLocation & {
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
-  if ("url" in options) return openPostgresStore(options, options.leaseClock ?? "database");
+  if ("url" in options) {
+    // Its driver is loaded by those who have a PostgreSQL only: a start is to be quick.
+    const { openPostgresStore } = await import("./open-postgres.ts");
+    return openPostgresStore(options, options.leaseClock ?? "database");
+  }
   const path = resolve(options.path);
   await prepareFile(options.path, path);
   const dialect = createSqliteDialect({ path, clock: options.clock });
@@ -94,6 +97,7 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
     ...createParts(db, { leaseClock: "caller", sums }),
     transaction: (work) =>
       db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),
+    exclusively: (_, work) => work(),
     bytes: async () => {
       const pages = await sql<{ bytes: number }>`
         select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);

@@ -49,6 +49,11 @@ export interface Store extends StoreParts {
     work: (parts: StoreParts) => Promise<Result>,
     options?: { readonly reads?: TransactionReads },
   ): Promise<Result>;
+  /**
+   * Runs `work`, which uses the store itself, while no other process on it runs work of this name. A SQLite file has one daemon
+   * and no need for it. @throws store_busy when others do for ten minutes
+   */
+  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   close(): Promise<void>;

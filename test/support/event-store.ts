@@ -7,12 +7,14 @@ import { importEvents, type ImportOptions, type ImportOutcome } from "../../src/
 import type { EventFile } from "../../src/store/event-input.ts";
 import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../src/store/events.ts";
 import { openStore } from "../../src/store/open.ts";
+import type { StoreLocation } from "../../src/store/location.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { StoreEngineCase } from "./store-engines.ts";
 
 /** A folder of its own with an open store in it, for tests of events. */
 export interface EventWorld {
   readonly folder: string;
-  readonly databasePath: string;
+  readonly location: StoreLocation;
   readonly store: Store;
   /** Writes a file into the folder and answers its path. */
   write(name: string, content: string | Uint8Array): Promise<string>;
@@ -20,14 +22,35 @@ export interface EventWorld {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function createEventWorld(): Promise<EventWorld> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-events-"));
+/** One whose database is a file. */
+export interface FileEventWorld extends EventWorld {
+  readonly databasePath: string;
+}
+
+/** On SQLite, with the path of its file. */
+export async function createEventWorld(): Promise<FileEventWorld> {
+  const folder = await makeFolder();
   const databasePath = join(folder, "flatline.db");
+  const store = await openStore({ path: databasePath, clock: createSystemClock() });
+  return { ...eventWorld({ path: databasePath }, folder, store, () => store.close()), databasePath };
+}
+
+/** On the engine of a `describe.each(storeEngines)`. */
+export async function createWorldOn({ makePlace }: Pick<StoreEngineCase, "makePlace">): Promise<EventWorld> {
+  const place = await makePlace();
+  const store = await place.open(createSystemClock());
+  return eventWorld(place.location, await makeFolder(), store, () => place.remove());
+}
+
+function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "flatline-events-"));
+}
+
+function eventWorld(location: StoreLocation, folder: string, store: Store, close: () => Promise<void>): EventWorld {
   const clock = createSystemClock();
-  const store = await openStore({ path: databasePath, clock });
   return {
     folder,
-    databasePath,
+    location,
     store,
     write: async (name, content) => {
       await writeFile(join(folder, name), content);
@@ -35,7 +58,7 @@ export async function createEventWorld(): Promise<EventWorld> {
     },
     import: (files, options = {}) =>
       importEvents({
-        databasePath,
+        location,
         files,
         rebaseToMs: null,
         again: false,
@@ -44,7 +67,7 @@ export async function createEventWorld(): Promise<EventWorld> {
         ...options,
       }),
     [Symbol.asyncDispose]: async () => {
-      await store.close();
+      await close();
       await rm(folder, { recursive: true, force: true });
     },
   };

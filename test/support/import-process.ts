@@ -1,13 +1,15 @@
-// Imports a file in a process of its own, for tests that kill it or watch it from beside: DATABASE FILE. Says "writing" as
+// Imports a file in a process of its own, for tests that kill it or watch it from beside: DATABASE FILE, the database a path or a postgres:// URL. Says "writing" as
 // soon as rows are written, "done" at the end.
 import { asFlatlineError } from "../../src/base/errors.ts";
+import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock } from "../../src/base/time.ts";
 import { importEvents } from "../../src/store/event-import.ts";
 
-const [, , databasePath = "", file = ""] = process.argv;
+const [, , database = "", file = ""] = process.argv;
+const location = database.startsWith("postgres://") ? { url: new Secret(database) } : { path: database };
 try {
   const outcome = await importEvents({
-    databasePath,
+    location,
     files: [file],
     rebaseToMs: null,
     again: true,
