@@ -28,6 +28,7 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
   const { request } = parsed;
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   const outcome = await options.store.transaction(async (parts) => {
+    await parts.platform.organizations.takeTurn(slug);
     // Read under the lock: the order of the reviews is that of their times.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
@@ -35,7 +36,7 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
     if (verdict.kind === "refused") return verdict;
     if (subject === null) throw new FlatlineError("internal", "a review without a proposal was accepted");
     return recordReview(parts, { request, ...subject, origin: "api", keyId: options.identity.keyId, nowMs });
-  });
+  }, reviewing);
   if (!("kind" in outcome)) return outcome;
   const { code, message, retryAfterMs } = outcome;
   throw new FlatlineError(code, message, {
@@ -43,6 +44,9 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
+
+// What the review relies on is locked first: its turn for the organization's budget, then the proposal.
+const reviewing = { reads: "latest" } as const;
 
 interface ReviewSubject {
   readonly proposal: ProposalContext;
@@ -57,7 +61,7 @@ async function gatherFacts(
   { platform }: StoreParts,
 ): Promise<{ readonly facts: ReviewFacts; readonly subject: ReviewSubject | null }> {
   const organizationId = await platform.organizations.idOf(slug);
-  const found = await platform.reports.proposal(request.proposalId);
+  const found = await platform.reports.proposal(request.proposalId, { isHeld: true });
   const proposal = found !== null && found.organizationId === organizationId ? found : null;
   const asset = proposal === null ? null : await platform.assets.byId(proposal.assetId);
   if (organizationId === null || proposal === null || asset === null) {

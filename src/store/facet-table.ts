@@ -19,7 +19,8 @@ export interface FacetChange {
 
 /** Numbers of these facets, made where there is none. */
 export async function internFacets(db: Db, names: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
-  const wanted = [...names];
+  // In order, as everything that several transactions write: they wait for each other and not in a circle.
+  const wanted = [...names].toSorted();
   for (const chunk of chunksOf(wanted))
     await db
       .insertInto("facets")
@@ -71,7 +72,10 @@ export async function applyFacetChanges(db: Db, changes: readonly FacetChange[])
     }
   }
   for (const chunk of chunksOf(inserts)) await db.insertInto("report_facets").values(chunk).execute();
-  for (const chunk of chunksOf([...deltas.values()]))
+  const inOrder = [...deltas.values()].toSorted(
+    (left, right) => left.organization_id - right.organization_id || left.facet_id - right.facet_id,
+  );
+  for (const chunk of chunksOf(inOrder))
     await db
       .insertInto("facet_counts")
       .values(chunk)

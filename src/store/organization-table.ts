@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { engineOf } from "./engine.ts";
 import type { OrganizationStore } from "./organizations.ts";
 import type { Db } from "./schema.ts";
 
@@ -37,6 +38,17 @@ export function createOrganizationStore(db: Db): OrganizationStore {
     slugs: async () => {
       const rows = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
       return rows.map(({ slug }) => slug);
+    },
+    takeTurn: async (slug) => {
+      // SQLite lets one transaction write at a time.
+      if (engineOf(db) === "sqlite") return;
+      // Not FOR UPDATE: reports that refer to the organization may be added meanwhile.
+      await db
+        .selectFrom("organizations")
+        .select("organization_id")
+        .where("slug", "=", slug)
+        .forNoKeyUpdate()
+        .execute();
     },
     hasBrand: async (organizationId, brandId) => {
       const row = await db

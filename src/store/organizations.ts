@@ -8,6 +8,8 @@ export interface OrganizationStore {
     brands: readonly { readonly id: number; readonly name: string }[],
   ): Promise<void>;
   /** null when there is none with this slug. */
+  /** Waits until no other transaction that took its turn for this organization is under way; within a transaction only. */
+  takeTurn(slug: string): Promise<void>;
   idOf(slug: string): Promise<number | null>;
   /** All slugs, by name. */
   slugs(): Promise<readonly string[]>;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { chunksOf } from "./chunks.ts";
+import { engineOf } from "./engine.ts";
 import { walkFacets } from "./facet-table.ts";
 import {
   queueStates,
@@ -102,15 +103,16 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
     refresh: (reportIds) => refreshFacets(db, reportIds),
     walk: (walk) => walkFacets(db, walk),
     records: (ids, nowMs) => readRecords(db, ids, nowMs),
-    proposal: async (id) => {
-      const row = await db
+    proposal: async (id, { isHeld = false } = {}) => {
+      const found = db
         .selectFrom("proposals")
         .innerJoin("reports", "reports.report_id", "proposals.report_id")
         .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
         .selectAll("proposals")
         .select(["reports.organization_id", "reports.reporter_organization", "organizations.slug"])
-        .where("proposal_id", "=", id)
-        .executeTakeFirst();
+        .where("proposal_id", "=", id);
+      const isShared = engineOf(db) === "postgres";
+      const row = await (isHeld && isShared ? found.forUpdate(["reports", "proposals"]) : found).executeTakeFirst();
       if (row === undefined) return null;
       return {
         ...storedProposal(row),
@@ -159,7 +161,9 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
       await db
         .updateTable("reports")
         // A clock that was set back must not make a report older than it was.
-        .set({ updated_at_ms: sql<number>`max(updated_at_ms, ${nowMs})` })
+        .set({
+          updated_at_ms: sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`,
+        })
         .where("report_id", "=", report_id)
         .execute();
       await refreshFacets(db, [report_id]);

@@ -89,7 +89,8 @@ export interface PlatformReportStore {
   walk(walk: ReportWalk): Promise<WalkedReports>;
   /** The records of these reports, in the order of `ids`; `nowMs` decides which SLA is breached. */
   records(ids: readonly number[], nowMs: number): Promise<readonly ReportRecord[]>;
-  proposal(id: number): Promise<ProposalContext | null>;
+  /** `isHeld` [false]: it stays as it is, and its report, until the surrounding transaction ends. */
+  proposal(id: number, options?: { readonly isHeld?: boolean }): Promise<ProposalContext | null>;
   /** The organization (slug) that each of these reports is of; those that do not exist are left out. */
   organizationsOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The report that each of these proposals belongs to; those that do not exist are left out. */

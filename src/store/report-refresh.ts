@@ -1,4 +1,5 @@
 import { chunksOf } from "./chunks.ts";
+import { engineOf } from "./engine.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
 import { facetsOf } from "./report-facets.ts";
 import type { Db } from "./schema.ts";
@@ -12,7 +13,8 @@ export async function refreshFacets(
   reportIds: readonly number[],
   movedToMs: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
-  for (const chunk of chunksOf(reportIds)) {
+  for (const chunk of chunksOf(reportIds.toSorted((left, right) => left - right))) {
+    await holdReports(db, chunk);
     const loaded = await loadFaceted(db, chunk);
     const ids = await internFacets(db, new Set(loaded.flatMap(({ facets }) => facets)));
     const changes: FacetChange[] = [];
@@ -35,6 +37,18 @@ export async function refreshFacets(
     }
     await applyFacetChanges(db, changes);
   }
+}
+
+/** What is read of them next stays so until the transaction ends: SQLite lets one transaction write at a time. */
+async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
+  if (engineOf(db) === "sqlite") return;
+  await db
+    .selectFrom("reports")
+    .select("report_id")
+    .where("report_id", "in", ids)
+    .orderBy("report_id")
+    .forUpdate()
+    .execute();
 }
 
 async function loadFaceted(db: Db, ids: readonly number[]) {

@@ -4,34 +4,35 @@ import { createClient } from "../../src/client/client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api-routes.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
-import { openTemporaryStore } from "../support/temporary-store.ts";
+import { storeEngines } from "../support/store-engines.ts";
 import { startWeb } from "../support/web-harness.ts";
 import { describePlatformApi, parityNowMs, seedParity } from "./platform-api.ts";
 
-describePlatformApi("client → HTTP → routes → local", async () => {
-  // Only the wall stands still: the wire needs real timeouts.
-  const clock = { ...createSystemClock(), nowMs: () => parityNowMs };
-  const opened = await openTemporaryStore(clock);
-  const { store } = opened;
-  await seedParity(store);
-  const silent = (): void => undefined;
-  const logger = { debug: silent, info: silent, warn: silent, error: silent, child: () => logger };
-  const routes = apiV2Routes({
-    authenticate: (apiKey) => findKey(store, apiKey),
-    apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
-    onRequest: silent,
-    clock,
-    logger,
-    version: "1.2.3",
+for (const { engine, openTemporary } of storeEngines)
+  describePlatformApi(`client → HTTP → routes → local on ${engine}`, async () => {
+    // Only the wall stands still: the wire needs real timeouts.
+    const clock = { ...createSystemClock(), nowMs: () => parityNowMs };
+    const opened = await openTemporary(clock);
+    const { store } = opened;
+    await seedParity(store);
+    const silent = (): void => undefined;
+    const logger = { debug: silent, info: silent, warn: silent, error: silent, child: () => logger };
+    const routes = apiV2Routes({
+      authenticate: (apiKey) => findKey(store, apiKey),
+      apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
+      onRequest: silent,
+      clock,
+      logger,
+      version: "1.2.3",
+    });
+    const web = await startWeb({ plugins: [routes], logger });
+    const dispatcher = createHttpDispatcher({ env: {} });
+    return {
+      as: ({ key }) => createClient({ baseUrl: `${web.url}/api/v2`, apiKey: key, dispatcher }),
+      close: async () => {
+        await dispatcher.destroy();
+        await web.close();
+        await opened.close();
+      },
+    };
   });
-  const web = await startWeb({ plugins: [routes], logger });
-  const dispatcher = createHttpDispatcher({ env: {} });
-  return {
-    as: ({ key }) => createClient({ baseUrl: `${web.url}/api/v2`, apiKey: key, dispatcher }),
-    close: async () => {
-      await dispatcher.destroy();
-      await web.close();
-      await opened.close();
-    },
-  };
-});
