@@ -16,6 +16,7 @@ import { apiPlugins } from "./api-plugin.ts";
 import { fillPast } from "./backfill.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./gate-port.ts";
+import { createEvidenceParts } from "./evidence-parts.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
@@ -229,6 +230,8 @@ async function startApp(
     }
   }
 
+  const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
+  const gate = createGatePort({ store, runtime, clock, logger });
   const web = createWeb({
     version: deps.version,
     clock,
@@ -243,8 +246,9 @@ async function startApp(
       scheduler,
       silences,
       markers: createMarkerPort({ markers: store.markers, clock, newId, onChange: () => publisher.publish() }),
-      gate: createGatePort({ store, runtime, clock, logger }),
+      gate,
       ingest,
+      endedAlerts: evidence.endedAlerts,
       health: () => [
         ...(scheduler.isStalled() ? ["the scheduler has stalled"] : []),
         ...(outbox.isStalled() ? ["the outbox has stalled"] : []),
@@ -264,6 +268,7 @@ async function startApp(
       clock,
       hours,
       deliveries,
+      gate,
       subscribe: (listener) => publisher.subscribe(listener),
       reloads: () => reloads,
     }),
@@ -289,6 +294,8 @@ async function startApp(
   stack.add("notifier", () => notices.stop());
   maintenance.start();
   stack.add("maintenance", () => maintenance.stop());
+  evidence.start();
+  stack.add("evidence", () => evidence.stop());
   heartbeat.start();
   stack.add("heartbeat", () => heartbeat.stop());
   const { host, port } = listenAddress(config.server.listen);

@@ -72,7 +72,21 @@ describe("GET /api/v1/checks", () => {
         alerts: [shown],
       },
     ]);
-    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual((checks as unknown[])[0]);
+    const ended = { id: "a0", kind: "verdict", severity: "fail", reason: "back_to_ok" } as const;
+    const times = { startsAtMs: harnessNowMs - 7_200_000, endsAtMs: harnessNowMs - 3_600_000 };
+    web?.world.ended.push({ ...ended, ...times, deaths: { judgedCount: 53, revivedCount: 26 } });
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual({
+      ...(checks as object[])[0],
+      endedAlerts: [
+        {
+          ...ended,
+          startsAt: "2025-12-31T22:00:00.000Z",
+          endsAt: "2025-12-31T23:00:00.000Z",
+          judgedCount: 53,
+          revivedCount: 26,
+        },
+      ],
+    });
   });
 
   it("shows nothing of a verdict before the first run", async () => {

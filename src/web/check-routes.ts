@@ -4,7 +4,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CheckName } from "../contract/report.ts";
 import { isAuthorized } from "./access.ts";
-import { findCheck, viewCheck, viewReport } from "./check-view.ts";
+import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings, ChecksPort } from "./ports.ts";
 import { addResource, dropBodies } from "./resource.ts";
 
@@ -33,7 +33,8 @@ export function addCheckRoutes(
         const { check, slug } = targetOf(request);
         const snapshot = await checks.get(check, slug);
         if (snapshot === null) throw unknownTarget();
-        return viewCheck(snapshot, clock.nowMs(), seesDetails(request));
+        const ended = await checks.ended(check, slug);
+        return { ...viewCheck(snapshot, clock.nowMs(), seesDetails(request)), endedAlerts: ended.map(viewEndedAlert) };
       },
     },
   });

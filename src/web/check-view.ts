@@ -1,7 +1,7 @@
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { compareSeverity } from "../contract/severity.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CheckSnapshot } from "./ports.ts";
+import type { CheckSnapshot, EndedAlert } from "./ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 
@@ -82,6 +82,20 @@ export interface AlertView {
   readonly severity: string;
   readonly startsAt: string | null;
   readonly silenced: boolean;
+}
+
+/** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null where nobody can tell. */
+export function viewEndedAlert({ id, kind, severity, startsAtMs, endsAtMs, reason, deaths }: EndedAlert): object {
+  return {
+    id,
+    kind,
+    severity,
+    startsAt: iso(startsAtMs),
+    endsAt: iso(endsAtMs),
+    reason,
+    judgedCount: deaths?.judgedCount ?? null,
+    revivedCount: deaths?.revivedCount ?? null,
+  };
 }
 
 function viewAlert({ id, kind, state, severity, startsAtMs, silenced }: Alert): AlertView {

@@ -2,15 +2,17 @@ import { dayMs, hourMs } from "../base/time.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
 import type { DeliveryAttempt } from "../store/deliveries.ts";
 import type { VerdictPoint } from "../store/verdicts.ts";
+import { evidenceLines } from "./page-evidence.ts";
 import type { PageModel, PageModelPorts } from "./page-model.ts";
 import type { PageOrganization } from "./page-ports.ts";
+import { baselineDaysOf } from "./page/baseline-days.ts";
 import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
 import type { LaneSpan } from "./page/chart.ts";
 import { formatCount, formatExpected, nbsp } from "./page/figures.ts";
 import type { RowSeverity } from "./page/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./page/organization.ts";
 import { selectRows } from "./page/row.ts";
-import type { CheckSnapshot } from "./ports.ts";
+import type { CheckSnapshot, EndedAlert } from "./ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
 // More points than a chart has pixels show nothing.
@@ -50,9 +52,11 @@ export async function readOrganization(
   const order = selectRows(model.rows, { severities: [], text: "", sort: "severity", dir: "desc" });
   const at = order.indexOf(row);
   const lastGood = snapshot.state.lastResultReport;
+  const gate = await page.gate(slug);
   return {
     nowMs,
     row,
+    gate: gate === null || gate.reason === "no_failure" ? null : gate,
     fleet: model.fleet,
     previous: order[at - 1]?.slug ?? null,
     next: order[at + 1]?.slug ?? null,
@@ -67,9 +71,14 @@ export async function readOrganization(
       sent: deliveries
         .filter(({ outcome }) => outcome !== "retry")
         .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
+      markers: await page.markers(slug, fromMs, nowMs),
     },
+    days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
-    findings: (result?.findings ?? []).map(({ severity, message }) => ({ severity, message })),
+    findings: [
+      ...(result?.findings ?? []).map(({ severity, message }) => ({ severity, message })),
+      ...evidenceLines(result),
+    ],
     suggestedAction: result?.suggestedAction ?? null,
     appUrl: result?.appUrl ?? null,
     error: report?.kind === "error" ? report.error : null,
@@ -82,7 +91,7 @@ export async function readOrganization(
       accepted: deliveries.filter(({ outcome }) => outcome === "accepted").length,
       dead: deliveries.filter(({ outcome }) => outcome === "refused").length,
     },
-    timeline: timelineOf(history, deliveries, points, nowMs),
+    timeline: timelineOf(history, deliveries, points, nowMs, await ports.checks.ended("dead-asset-spike", slug)),
     settings: organization?.settings ?? [],
     thresholds: organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
     hasToken: ask.hasToken,
@@ -166,8 +175,9 @@ function timelineOf(
   deliveries: readonly DeliveryAttempt[],
   points: readonly VerdictPoint[],
   nowMs: number,
+  ended: readonly EndedAlert[],
 ): TimelineEntry[] {
-  const entries: TimelineEntry[] = history.map(({ atMs, event, severity }, index) => {
+  const entries: TimelineEntry[] = history.map(({ alertId, atMs, event, severity }, index) => {
     const untilMs = history[index + 1]?.atMs ?? nowMs;
     const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
     return {
@@ -175,7 +185,7 @@ function timelineOf(
       kind: event === "acknowledged" ? "dot" : "mark",
       severity: isEnd ? "ok" : severity,
       title: eventWords[event]?.(severity) ?? event,
-      text: countsAt(points, atMs),
+      text: `${countsAt(points, atMs)}${isEnd ? undoneText(ended.find(({ id }) => id === alertId)) : ""}`,
       told: toldOf(deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs))),
     };
   });
@@ -213,6 +223,13 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
   if (expectedCount === null) return `${formatCount(currentCount)} deaths`;
   const ratio = expectedCount > 0 ? ` (${(currentCount / expectedCount).toFixed(1)}×)` : "";
   return `${formatCount(currentCount)} deaths, ${formatExpected(expectedCount)} expected${ratio}`;
+}
+
+/** How many deaths of an alert were undone since; what nobody can tell is left out. */
+function undoneText(alert: EndedAlert | undefined): string {
+  if (alert === undefined || alert.deaths === null) return "";
+  const { judgedCount, revivedCount } = alert.deaths;
+  return `. ${formatCount(revivedCount)} of its ${formatCount(judgedCount)} deaths were undone since`;
 }
 
 function toldOf(deliveries: readonly DeliveryAttempt[]): string | null {

@@ -56,6 +56,19 @@ export interface CheckSnapshot {
   readonly staleAfterMs: number;
 }
 
+/** An alert that fired and has ended. */
+export interface EndedAlert {
+  readonly id: string;
+  readonly kind: AlertState["kind"];
+  /** The last it had. */
+  readonly severity: AlertState["severity"];
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  readonly reason: string;
+  /** Of its deaths those whose asset is known, and of these those found alive again by now; null where nobody can tell. */
+  readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
+}
+
 /** A live alert with what the configuration that holds now says of its organization. */
 export interface AlertSnapshot {
   readonly state: AlertState;
@@ -126,6 +139,8 @@ export interface GatePort {
 export interface ChecksPort {
   list(): Promise<readonly CheckSnapshot[]>;
   get(check: CheckName, slug: string): Promise<CheckSnapshot | null>;
+  /** Alerts of it that ended lately, newest first. */
+  ended(check: CheckName, slug: string): Promise<readonly EndedAlert[]>;
   /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (under way elsewhere), unavailable (stopping) */
   runNow(check: CheckName, slug: string): Promise<CheckReport>;
 }

@@ -13,6 +13,7 @@ import type {
   AccessSettings,
   AlertsSnapshot,
   CheckSnapshot,
+  EndedAlert,
   EventsFormat,
   EventsPort,
   ListedSilence,
@@ -31,6 +32,7 @@ export interface WebWorld {
   snapshots: CheckSnapshot[];
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
+  ended: EndedAlert[];
   run: (check: string, slug: string) => Promise<CheckReport>;
   live: AlertsSnapshot;
   acknowledged: { id: string; by: string | null; comment: string | null }[];
@@ -88,6 +90,7 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
       throw new FlatlineError("not_found", "no such check of such an organization");
     },
+    ended: [],
     live: { alerts: [], fleet: null },
     acknowledged: [],
     windows: [],
@@ -142,6 +145,7 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       list: async () => world.snapshots,
       get: async (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
+      ended: () => Promise.resolve(world.ended),
       runNow: (check, slug) => world.run(check, slug),
     },
     alerts: {
@@ -190,6 +194,8 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       silencedUntilMs: async () => () => null,
       deliveriesOf: async () => [],
       lastDelivery: async () => null,
+      markers: async () => [],
+      gate: async () => null,
       queue: async () => ({ reports: [], failures: [], isWatched: false, warnAfterMs: 0, failAfterMs: 0 }),
       configuration: () => ({
         text: "server: {}\n",

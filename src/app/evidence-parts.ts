@@ -1,0 +1,34 @@
+import type { Metrics } from "../metrics/metrics.ts";
+import { targetKey } from "../monitor/target.ts";
+import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
+import { createRegretBook, type RegretBook } from "./regret-book.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** What looks at single events beside the runs of the checks. */
+export interface EvidenceParts extends RegretBook {
+  readonly endedAlerts: ReturnType<typeof createEndedAlerts>;
+}
+
+export interface EvidencePartsOptions extends Omit<EndedAlertsOptions, "windowHoursOf"> {
+  readonly runtime: Runtime;
+  readonly metrics: Pick<Metrics, "falseDeathRatio">;
+}
+
+/** The parts over the store's events; with another source they have nothing to look at. */
+export function createEvidenceParts(options: EvidencePartsOptions): EvidenceParts {
+  const { runtime, metrics } = options;
+  const isOurs = (): boolean => runtime.current().config.source.type === "embedded";
+  const regrets = createRegretBook({
+    ...options,
+    slugs: () => (isOurs() ? runtime.current().config.organizations.map(({ slug }) => slug) : []),
+    onRatio: (slug, ratio) => metrics.falseDeathRatio("dead-asset-spike", slug, ratio),
+  });
+  const endedAlerts = createEndedAlerts({
+    ...options,
+    windowHoursOf: (slug) => {
+      const target = runtime.current().targetByKey.get(targetKey({ check: "dead-asset-spike", slug }));
+      return isOurs() && target?.check === "dead-asset-spike" ? target.thresholds.windowHours : null;
+    },
+  });
+  return { ...regrets, endedAlerts };
+}

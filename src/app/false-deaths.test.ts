@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+
+import { createEventWorld, death } from "../../test/support/event-store.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../base/time.ts";
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { LivenessEvent } from "../store/events.ts";
+import { createEndedAlerts } from "./ended-alerts.ts";
+import { createRegretBook } from "./regret-book.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const logger = createSilentLogger();
+const dead = (atMs: number, asset: string, slug = "acme"): LivenessEvent => death(atMs, slug, { asset });
+const alive = (atMs: number, asset: string, slug = "acme"): LivenessEvent =>
+  death(atMs, slug, { asset, status: "DETECTED_AS_ALIVE" });
+
+describe("the share of false deaths", () => {
+  it("is told of each organization, again when events came in, and not sooner than after minutes", async () => {
+    await using world = await createEventWorld();
+    const clock = createVirtualClock({ startMs: nowMs });
+    const told: [string, number | null][] = [];
+    let slugs = ["acme", "globex"];
+    await world.store.events.add([
+      dead(nowMs - 31 * dayMs, "old"),
+      alive(nowMs - dayMs, "old"),
+      dead(nowMs - dayMs, "a"),
+      dead(nowMs - dayMs, "b"),
+      dead(nowMs - dayMs, "c"),
+      dead(nowMs - dayMs, "d"),
+      alive(nowMs - hourMs, "a"),
+      death(nowMs - dayMs, "globex"),
+    ]);
+    const book = createRegretBook({
+      store: world.store,
+      clock,
+      logger,
+      slugs: () => slugs,
+      onRatio: (slug, ratio) => told.push([slug, ratio]),
+    });
+    book.start();
+
+    await clock.advance(10 * secondMs);
+    expect(told.splice(0)).toEqual([
+      ["acme", 0.25],
+      ["globex", null],
+    ]);
+
+    await clock.advance(10 * minuteMs);
+    expect(told.splice(0)).toEqual([]);
+
+    await world.store.events.add([alive(nowMs, "b")]);
+    await clock.advance(minuteMs);
+    expect(told.splice(0)).toEqual([
+      ["acme", 0.5],
+      ["globex", null],
+    ]);
+
+    await world.store.events.add([alive(nowMs, "c")]);
+    slugs = ["acme"];
+    await clock.advance(minuteMs);
+    expect(told.splice(0)).toEqual([["globex", null]]);
+    await clock.advance(3 * minuteMs);
+    expect(told.splice(0)).toEqual([["acme", 0.75]]);
+
+    await book.stop();
+    clock.assertIdle();
+  });
+});
+
+describe("alerts that have ended", () => {
+  const entry = (alertId: string, event: string, atMs: number): AlertHistoryEntry => ({
+    alertId,
+    check: "dead-asset-spike",
+    slug: "acme",
+    kind: "verdict",
+    atMs,
+    event,
+    severity: "fail",
+    reason: event,
+  });
+
+  it("show how many of their deaths were undone, as revivals come in", async () => {
+    await using world = await createEventWorld();
+    const clock = createVirtualClock({ startMs: nowMs });
+    const { alerts, events } = world.store;
+    await alerts.appendHistory(entry("one", "pending", nowMs - 5 * dayMs));
+    await alerts.appendHistory(entry("one", "firing", nowMs - 5 * dayMs + minuteMs));
+    await alerts.appendHistory(entry("one", "resolved", nowMs - 4 * dayMs));
+    await alerts.appendHistory(entry("two", "firing", nowMs - 2 * dayMs));
+    await alerts.appendHistory(entry("two", "resolved", nowMs - dayMs));
+    await alerts.appendHistory(entry("three", "pending", nowMs - dayMs));
+    await alerts.appendHistory(entry("three", "cleared", nowMs - dayMs + hourMs));
+    await alerts.appendHistory(entry("four", "firing", nowMs - hourMs));
+    await events.add([
+      dead(nowMs - 6 * dayMs, "before the window of the first run"),
+      dead(nowMs - 6 * dayMs + 1, "a"),
+      dead(nowMs - 4 * dayMs, "b"),
+      dead(nowMs - 4 * dayMs + 1, "after its end"),
+      alive(nowMs - hourMs, "a"),
+      alive(nowMs - hourMs, "after its end"),
+    ]);
+    const ended = createEndedAlerts({ store: world.store, clock, logger, windowHoursOf: () => 24 });
+    const read = async (): Promise<unknown> =>
+      (await ended("dead-asset-spike", "acme")).map(({ id, startsAtMs, deaths }) => [id, startsAtMs, deaths]);
+
+    expect(await read()).toEqual([
+      ["two", nowMs - 2 * dayMs, null],
+      ["one", nowMs - 5 * dayMs, { judgedCount: 2, revivedCount: 1 }],
+    ]);
+
+    await events.add([alive(nowMs, "b")]);
+    await clock.advance(6 * minuteMs);
+    expect(await read()).toEqual([
+      ["two", nowMs - 2 * dayMs, null],
+      ["one", nowMs - 5 * dayMs, { judgedCount: 2, revivedCount: 2 }],
+    ]);
+  });
+
+  it("are shown without that where the events are not ours", async () => {
+    await using world = await createEventWorld();
+    const clock = createVirtualClock({ startMs: nowMs });
+    await world.store.alerts.appendHistory(entry("one", "firing", nowMs - 2 * dayMs));
+    await world.store.alerts.appendHistory(entry("one", "resolved", nowMs - dayMs));
+    await world.store.events.add([dead(nowMs - dayMs, "a")]);
+    const ended = createEndedAlerts({ store: world.store, clock, logger, windowHoursOf: () => null });
+
+    expect(await ended("dead-asset-spike", "acme")).toEqual([
+      {
+        id: "one",
+        kind: "verdict",
+        severity: "fail",
+        startsAtMs: nowMs - 2 * dayMs,
+        endsAtMs: nowMs - dayMs,
+        reason: "resolved",
+        deaths: null,
+      },
+    ]);
+    expect(await ended("review-queue", "acme")).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import type { Logger } from "../base/logger.ts";
+import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
+import type { Store } from "../store/store.ts";
+import { readRegret } from "./regret-reading.ts";
+
+/** Keeps the share of false deaths of each organization up to date, in the background. */
+export interface RegretBook {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface RegretBookOptions {
+  readonly store: Pick<Store, "evidence">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Those that hold now; asked at each round. */
+  readonly slugs: () => readonly string[];
+  /** Told of each new ratio (0–1); null: nothing to judge, or no longer configured. */
+  readonly onRatio: (slug: string, ratio: number | null) => void;
+}
+
+// The last thirty days: long enough that assets are looked at again, short enough to show what a new checker does.
+const judgedMs = 30 * dayMs;
+const firstAfterMs = 5 * secondMs;
+const lookEveryMs = 30 * secondMs;
+const sameSlugEveryMs = 3 * minuteMs;
+// Without new events only the window moves on.
+const anywayEveryMs = hourMs;
+// Nobody waits for it: a tenth of one core at most, in pieces of one page.
+const restShare = 9;
+const shortestRestMs = 1;
+
+/** The loop over the organizations; an organization without new events is left out. */
+export function createRegretBook({ store, clock, logger, slugs, onRatio }: RegretBookOptions): RegretBook {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const judged = new Map<string, { readonly atMs: number; readonly version: string }>();
+  let loop: Promise<void> = Promise.resolve();
+
+  async function judge(slug: string): Promise<void> {
+    let workedFromMs = clock.monotonicMs();
+    const rest = async (): Promise<void> => {
+      const workedMs = clock.monotonicMs() - workedFromMs;
+      await clock.sleep(Math.max(restShare * workedMs, shortestRestMs), signal);
+      workedFromMs = clock.monotonicMs();
+    };
+    const nowMs = clock.nowMs();
+    const deaths = { afterMs: nowMs - judgedMs, untilMs: nowMs };
+    const regret = await readRegret(store.evidence, { slug, deaths, untilMs: nowMs }, signal, rest);
+    const isKnown = regret !== null && regret.judgedCount > 0;
+    onRatio(slug, isKnown ? regret.revivedCount / regret.judgedCount : null);
+  }
+
+  async function round(): Promise<void> {
+    const version = await store.evidence.eventsVersion();
+    const wanted = slugs();
+    for (const slug of [...judged.keys()].filter((known) => !wanted.includes(known))) {
+      judged.delete(slug);
+      onRatio(slug, null);
+    }
+    for (const slug of wanted) {
+      if (signal.aborted) return;
+      const last = judged.get(slug);
+      const sinceMs = last === undefined ? Number.POSITIVE_INFINITY : clock.nowMs() - last.atMs;
+      if (last?.version === version ? sinceMs < anywayEveryMs : sinceMs < sameSlugEveryMs) continue;
+      const atMs = clock.nowMs();
+      await judge(slug);
+      judged.set(slug, { atMs, version });
+    }
+  }
+
+  async function run(): Promise<void> {
+    await clock.sleep(firstAfterMs, signal);
+    while (!signal.aborted) {
+      try {
+        await round();
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ err: error }, "false deaths could not be counted, trying again later");
+      }
+      await clock.sleep(lookEveryMs, signal);
+    }
+  }
+
+  return {
+    start: () => {
+      loop = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
