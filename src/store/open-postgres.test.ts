@@ -1,13 +1,296 @@
-import { describe, expect, it } from "vitest";
+import { inspect } from "node:util";
 
-import { storeEngines } from "../../test/support/store-engines.ts";
+import { Client } from "pg";
+import { afterEach, describe, expect, it } from "vitest";
+
+import { resultReport } from "../../test/support/check-reports.ts";
+import { createDatabase } from "../../test/support/postgres.ts";
+import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
+import { currentVersion } from "./migrations/migrations.ts";
+import { openStore } from "./open.ts";
+import { createPostgresPool } from "./postgres-pool.ts";
+import type { Store } from "./store.ts";
 
-describe.each(storeEngines)("smoke $engine", ({ openTemporary }) => {
-  it("opens", async () => {
-    const { store, close } = await openTemporary(createSystemClock());
-    expect(await store.meta.getOrSet("a", "b")).toBe("b");
+const clock = createSystemClock();
+const check = "dead-asset-spike";
+const cleanUps: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+async function database(content: "migrated" | "empty" = "migrated"): Promise<Secret> {
+  const { url, drop } = await createDatabase(content);
+  cleanUps.push(drop);
+  return url;
+}
+
+async function open(url: Secret, poolSize = 4): Promise<Store> {
+  const store = await openStore({ url, poolSize, clock });
+  cleanUps.push(() => store.close());
+  return store;
+}
+
+/** Somebody else's connection to the same database. */
+async function connect(url: Secret): Promise<Client> {
+  const client = new Client({ connectionString: url.reveal() });
+  client.on("error", () => undefined);
+  await client.connect();
+  cleanUps.push(() => client.end());
+  return client;
+}
+
+async function ask(url: Secret, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url.reveal() });
+  await client.connect();
+  const { rows } = await client.query<Record<string, unknown>>(text);
+  await client.end();
+  return rows.flatMap((row) => Object.values(row));
+}
+
+function changed(url: Secret, change: (url: URL) => void): Secret {
+  const copy = new URL(url.reveal());
+  change(copy);
+  return new Secret(copy.href);
+}
+
+const failureOf = (opening: Promise<unknown>): Promise<unknown> =>
+  opening.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe("opening a store in PostgreSQL", () => {
+  it("makes its tables once, however many processes begin at the same time", async () => {
+    const url = await database("empty");
+
+    const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+
+    expect(await ask(url, "select count(*)::int, max(version) from schema_version")).toEqual([
+      currentVersion,
+      currentVersion,
+    ]);
+    expect(await Promise.all(stores.map(({ meta }) => meta.getOrSet("name", "value")))).toEqual(Array(3).fill("value"));
+  });
+
+  it("keeps to the first schema of the search_path", async () => {
+    const url = await database("empty");
+    await ask(url, "create schema monitoring");
+
+    const store = await open(
+      changed(url, ({ searchParams }) => searchParams.set("options", "-c search_path=monitoring")),
+    );
+    await store.meta.getOrSet("name", "value");
+
+    expect(await ask(url, "select value from monitoring.meta")).toEqual(["value"]);
+    expect(await ask(url, "select count(*)::int from pg_tables where schemaname = 'public'")).toEqual([0]);
     expect(await store.bytes()).toBeGreaterThan(0);
-    await close();
+  });
+
+  it("goes on beside a version that is one ahead, so that replicas can be replaced one by one", async () => {
+    const url = await database("empty");
+    await (await open(url)).close();
+    await ask(url, `insert into schema_version values (${currentVersion + 1}, 'next')`);
+
+    const store = await open(url);
+
+    expect(await store.meta.getOrSet("name", "value")).toBe("value");
+    expect(await ask(url, "select max(version) from schema_version")).toEqual([currentVersion + 1]);
+  });
+
+  it("refuses a version that is further ahead", async () => {
+    const url = await database("empty");
+    await (await open(url)).close();
+    await ask(url, `insert into schema_version values (${currentVersion + 2}, 'later')`);
+
+    await expect(open(url)).rejects.toMatchObject({
+      code: "store_newer",
+      message: expect.stringContaining(`has schema version ${currentVersion + 2}, this flatline knows up to`),
+    });
+  });
+
+  it("refuses a schema with tables of another program, and leaves it as it was", async () => {
+    const url = await database("empty");
+    await ask(url, "create table alerts (x int)");
+
+    await expect(open(url)).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(/tables of another program.*"alerts" already exists/),
+    });
+    expect(await ask(url, "select tablename from pg_tables where schemaname = 'public'")).toEqual(["alerts"]);
+  });
+
+  it.each([
+    { rule: "a wrong password", change: (url: URL) => (url.password = "hush"), says: /password/ },
+    { rule: "no such database", change: (url: URL) => (url.pathname = "/nowhere"), says: /no database of this name/ },
+    {
+      rule: "a TLS that the server has not",
+      change: (url: URL) => url.searchParams.set("sslmode", "verify-full"),
+      says: /does not support SSL/,
+    },
+    {
+      rule: "a schema that is not there",
+      change: (url: URL) => url.searchParams.set("options", "-c search_path=nowhere"),
+      says: /names no schema that exists/,
+    },
+  ])("refuses $rule, without a word of the password", async ({ change, says }) => {
+    const given = await database("empty");
+    const url = changed(given, change);
+    const { password, host } = new URL(url.reveal());
+
+    const error = await failureOf(openStore({ url, clock }));
+
+    expect(error).toMatchObject({ code: "store_unusable", message: expect.stringMatching(says) });
+    const shown = inspect(error, { depth: 9, showHidden: true });
+    expect(shown).toContain(host);
+    expect(shown).not.toContain(`:${password}`);
+    expect(shown).not.toContain(decodeURIComponent(password));
+  });
+
+  it("gives up in a while when nobody listens", async () => {
+    const url = changed(await database("empty"), (one) => (one.port = "1"));
+    const pool = createPostgresPool({ url, firstConnectionWithinMs: 200 });
+    const startedMs = clock.monotonicMs();
+
+    const error = await failureOf(pool.connect());
+
+    expect(error).toMatchObject({ code: "store_busy", message: expect.stringMatching(/:1\/.*refuses connections/) });
+    expect(clock.monotonicMs() - startedMs).toBeGreaterThan(100);
+    await pool.end();
   });
 });
+
+describe("a store in PostgreSQL", () => {
+  it("opens no more connections than storage.poolSize", async () => {
+    const url = await database();
+    const store = await open(url, 3);
+    const count = `select count(*)::int from pg_stat_activity where datname = current_database()
+      and application_name = 'flatline'`;
+
+    const asked = Array.from({ length: 60 }, (_, index) => store.meta.getOrSet(`name ${index}`, "value"));
+    const [most] = await ask(url, count);
+    await Promise.all(asked);
+
+    expect(most).toBeLessThanOrEqual(3);
+    expect(await ask(url, count)).toEqual([3]);
+  });
+
+  it("keeps what JavaScript and SQLite keep: whole numbers beyond 32 bits, fractions, bytes, NUL as a mark", async () => {
+    const store = await open(await database());
+    const counts = { currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7, ratio: null };
+    const report = resultReport({ counts, result: { title: "a\0b" } });
+
+    await store.verdicts.append(report);
+    await store.meta.getOrSet("a\0b", "c\0d");
+
+    const all = { check, slug: report.slug, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
+    expect(await store.verdicts.points(all)).toMatchObject([
+      { atMs: report.finishedAtMs, currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7 },
+    ]);
+    expect(await store.verdicts.reports({ ...all, limit: 9 })).toEqual([report]);
+    expect(await store.meta.get("a\0b")).toBe("c\u{FFFD}d");
+  });
+
+  it("goes on when its connections are cut, and tells the transaction that was under way", async () => {
+    const url = await database();
+    const store = await open(url);
+    await store.meta.getOrSet("name", "value");
+    const cut = (): Promise<unknown> =>
+      ask(url, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'flatline'");
+
+    const working = store.transaction(async (parts) => {
+      await parts.meta.getOrSet("other", "value");
+      await cut();
+      return parts.meta.getOrSet("third", "value");
+    });
+
+    await expect(working).rejects.toMatchObject({ code: "store_busy" });
+    expect(await store.meta.get("name")).toBe("value");
+    expect(await store.meta.get("other")).toBeNull();
+  });
+
+  it("waits only so long for a lock that somebody else holds", async () => {
+    const url = await database();
+    // Five seconds, where the URL says nothing else.
+    const store = await open(changed(url, ({ searchParams }) => searchParams.set("lock_timeout", "100")));
+    const other = await connect(url);
+    await other.query("begin; lock table meta");
+
+    await expect(store.meta.get("name")).rejects.toMatchObject({
+      code: "store_busy",
+      message: expect.stringContaining("others hold a lock for too long"),
+    });
+    await other.query("rollback");
+    expect(await store.meta.get("name")).toBeNull();
+  });
+});
+
+describe("leases in PostgreSQL", () => {
+  const hourMs = 3_600_000;
+
+  it.each([
+    { rule: "an hour ahead", skewMs: hourMs },
+    { rule: "an hour behind", skewMs: -hourMs },
+  ])("run by the database's clock, when the caller's is $rule", async ({ skewMs }) => {
+    const url = await database();
+    const [one, two] = [await open(url), await open(url)];
+    const databaseMs = await databaseNowMs(url);
+    const nowMs = databaseMs + skewMs;
+    const entry = { check, scheduleKey: "*/5" } as const;
+    await one.schedule.sync([
+      { ...entry, slug: "due", nextDueAtMs: databaseMs - 1_000 },
+      { ...entry, slug: "soon", nextDueAtMs: databaseMs + 600_000 },
+    ]);
+
+    const claimed = await one.schedule.claimDue({ owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 });
+    const again = await two.schedule.claimDue({
+      owner: "two",
+      nowMs: clock.nowMs(),
+      leaseUntilMs: clock.nowMs() + 60_000,
+      limit: 9,
+    });
+
+    expect(claimed.map(({ slug }) => slug)).toEqual(["due"]);
+    expect(again).toEqual([]);
+    const [leaseMs] = await ask(url, `select (lease_until_ms - ${databaseMs})::int from checks where slug = 'due'`);
+    expect(leaseMs).toBeGreaterThanOrEqual(60_000);
+    expect(leaseMs).toBeLessThan(120_000);
+    const nextInMs = ((await one.schedule.nextDueAtMs(nowMs)) ?? 0) - nowMs;
+    expect(nextInMs).toBeGreaterThan(0);
+    expect(nextInMs).toBeLessThanOrEqual(61_000);
+  });
+
+  it("pass over what another process is just taking", async () => {
+    const url = await database();
+    const store = await open(url);
+    const nowMs = clock.nowMs();
+    const entries = ["first", "second"].map((slug, index) => ({
+      check,
+      slug,
+      scheduleKey: "*/5",
+      nextDueAtMs: nowMs - 60_000 + index,
+    })) as Parameters<Store["schedule"]["sync"]>[0];
+    await store.schedule.sync(entries);
+    for (const id of ["first", "second"]) {
+      const times = { createdAtMs: nowMs, notBeforeMs: nowMs - 60_000 };
+      await store.outbox.enqueue({ id, receiver: "ops", ...times, subjects: [id], payload: "{}" });
+    }
+    const other = await connect(url);
+    await other.query("begin");
+    await other.query("select from checks where slug = 'first' for update");
+    await other.query("select from outbox where id = 'first' for update");
+    const lease = { owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 };
+
+    expect((await store.schedule.claimDue(lease)).map(({ slug }) => slug)).toEqual(["second"]);
+    expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["second"]);
+    await other.query("rollback");
+    expect((await store.schedule.claimDue(lease)).map(({ slug }) => slug)).toEqual(["first"]);
+    expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["first"]);
+  });
+});
+
+async function databaseNowMs(url: Secret): Promise<number> {
+  const [now] = await ask(url, "select (extract(epoch from clock_timestamp()) * 1000)::bigint");
+  return Number(now);
+}

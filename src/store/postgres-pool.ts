@@ -34,6 +34,8 @@ const lockTimeoutMs = 5 * secondMs;
 const idleMs = minuteMs;
 const firstRetryMs = 50;
 const retryWithinMs = secondMs;
+// A transaction takes milliseconds; the process has more to do before it ends.
+const endWithinMs = 5 * secondMs;
 
 /** Opens no connection yet. The URL's own parameters (sslmode, options, application_name …) go before what is set here. */
 export function createPostgresPool(options: PostgresPoolOptions): StorePool {
@@ -61,27 +63,60 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   const clients = new WeakMap<PoolClient, StoreClient>();
   let connectWithinMs = options.firstConnectionWithinMs ?? retryWithinMs;
 
+  // Lent connections, and those who wait for one.
+  let users = 0;
+  let isEnding = false;
+  let whenUnused: () => void = ignore;
+
+  function leave(): void {
+    users--;
+    if (users === 0) whenUnused();
+  }
+
   async function connect(): Promise<StoreClient> {
     const client = await pool.connect();
-    const known = clients.get(client) ?? new StoreClient(client, place, names);
+    const known = clients.get(client) ?? new StoreClient(client, { place, names, leave });
     clients.set(client, known);
     connectWithinMs = retryWithinMs;
     return known;
   }
 
+  async function lend(): Promise<StoreClient> {
+    if (isEnding) throw new FlatlineError("unavailable", "the store is closed");
+    users++;
+    try {
+      return await connectPatiently();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** What has begun ends; what hangs is cut off. */
+  async function end(): Promise<void> {
+    if (isEnding) return;
+    isEnding = true;
+    if (users > 0) {
+      const stopWaiting = new AbortController();
+      const unused = new Promise<void>((resolve) => (whenUnused = resolve));
+      await Promise.race([unused, createSystemClock().sleep(endWithinMs, stopWaiting.signal)]);
+      stopWaiting.abort();
+    }
+    await pool.end();
+  }
+
   /** Nothing was asked yet, so that trying again is safe: a server that restarts is back in a moment. */
   async function connectPatiently(): Promise<StoreClient> {
-    const { monotonicMs, sleep } = createSystemClock();
-    const deadlineMs = monotonicMs() + connectWithinMs;
+    const clock = createSystemClock();
+    const deadlineMs = clock.monotonicMs() + connectWithinMs;
     for (let waitMs = firstRetryMs; ; waitMs *= 2) {
       try {
         return await connect();
       } catch (error) {
-        if (pool.ending) throw new FlatlineError("unavailable", "the store is closed");
         const known = withoutSecret(connectionError(error, place), options);
-        if (!isBusy(known) || monotonicMs() + waitMs > deadlineMs) throw known;
+        if (!isBusy(known) || clock.monotonicMs() + waitMs > deadlineMs) throw known;
       }
-      await sleep(waitMs);
+      await clock.sleep(waitMs);
     }
   }
 
@@ -89,39 +124,46 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
     place,
     options: {},
     // Kysely's type has a second way to ask, with a cursor; without one in the dialect's options it never takes it.
-    connect: async () => (await connectPatiently()) as unknown as PostgresPoolClient,
-    end: () => pool.end(),
+    connect: async () => (await lend()) as unknown as PostgresPoolClient,
+    end,
   };
+}
+
+/** What a connection knows of its pool. */
+interface LendingPool {
+  readonly place: string;
+  readonly names: StatementNames;
+  /** Called when the connection is given back. */
+  readonly leave: () => void;
 }
 
 /** One connection while it is lent. */
 class StoreClient {
   readonly #client: PoolClient;
-  readonly #place: string;
-  readonly #names: StatementNames;
+  readonly #pool: LendingPool;
   #isLost = false;
 
-  constructor(client: PoolClient, place: string, names: StatementNames) {
+  constructor(client: PoolClient, pool: LendingPool) {
     this.#client = client;
-    this.#place = place;
-    this.#names = names;
+    this.#pool = pool;
   }
 
   async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
     try {
       // What was asked before may still be under way: nothing is queued behind it.
-      if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#place} was lost`);
-      const name = this.#names.nameOf(text);
+      if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#pool.place} was lost`);
+      const name = this.#pool.names.nameOf(text);
       const values = parameters.map(storable);
       return await this.#client.query({ text, values, ...(name === null ? {} : { name }) });
     } catch (error) {
       if (isLost(error)) this.#isLost = true;
-      throw statementError(error, this.#place);
+      throw statementError(error, this.#pool.place);
     }
   }
 
   release(isDiscarded = false): void {
     this.#client.release(isDiscarded || this.#isLost);
+    this.#pool.leave();
   }
 }
 

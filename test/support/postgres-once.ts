@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 /** One PostgreSQL for the whole run, started when the first test asks for a database, and ended with the run. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, stop } = await servePostgres();
-  project.provide("postgres", url);
-  return stop;
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const served = await servePostgres();
+  project.provide("postgres", served.url);
+  return () => served.stop();
 }

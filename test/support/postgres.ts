@@ -5,7 +5,7 @@ import { Secret } from "../../src/base/secret.ts";
 /** A database of the run's PostgreSQL. */
 export interface TestDatabase {
   readonly url: Secret;
-  drop(): Promise<void>;
+  readonly drop: () => Promise<void>;
 }
 
 /**

@@ -25,9 +25,9 @@ export interface OpenedStore {
 /** One engine of the store, as a row for `describe.each`. */
 export interface StoreEngineCase {
   readonly engine: "SQLite" | "PostgreSQL";
-  makePlace(): Promise<StorePlace>;
+  readonly makePlace: () => Promise<StorePlace>;
   /** A place with one store in it. */
-  openTemporary(clock: Clock): Promise<OpenedStore>;
+  readonly openTemporary: (clock: Clock) => Promise<OpenedStore>;
 }
 
 function engineCase(engine: StoreEngineCase["engine"], make: () => Promise<Made>): StoreEngineCase {

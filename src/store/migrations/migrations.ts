@@ -99,8 +99,10 @@ const aheadOf = { sqlite: 0, postgres: 1 } as const;
 
 async function hasVersions(db: Kysely<unknown>, engine: StoreEngine): Promise<boolean> {
   if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
-  // As the other statements would find it, by the search_path.
+  // By the search_path, as the other statements find it. Not by to_regclass: after the wait for the lock that still answers
+  // what held before.
   const { rows } = await sql<{ is_there: boolean }>`
-    select to_regclass('schema_version') is not null as is_there`.execute(db);
+    select exists (select from pg_tables
+      where tablename = 'schema_version' and schemaname = any (current_schemas(false))) as is_there`.execute(db);
   return rows[0]?.is_there === true;
 }
