@@ -10,6 +10,7 @@ import { builtinSettings } from "../config/schema-organization.ts";
 import { expectByAssetType } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort } from "../web/page-ports.ts";
+import type { GatePort } from "../web/ports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import type { HourBook } from "./hour-book.ts";
 import { readQueues } from "./page-queue.ts";
@@ -21,6 +22,7 @@ export interface PagePortOptions {
   readonly clock: Clock;
   readonly hours: HourBook;
   readonly deliveries: DeliveryLog;
+  readonly gate: GatePort;
   readonly subscribe: PagePort["subscribe"];
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
@@ -93,6 +95,8 @@ export function createPagePort(options: PagePortOptions): PagePort {
       await options.deliveries.flush();
       return store.deliveries.ofOrganization({ slug, fromMs, limit: mostHistory });
     },
+    markers: (slug, fromMs, toMs) => store.markers.between({ slug, fromMs, toMs }),
+    gate: (slug) => options.gate.look(slug),
     lastDelivery: async (receiver, isAccepted) => {
       await options.deliveries.flush();
       return store.deliveries.last(receiver, isAccepted);

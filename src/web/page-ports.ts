@@ -1,7 +1,9 @@
 import type { AlertHistoryEntry } from "../store/alerts.ts";
 import type { DeliveryAttempt } from "../store/deliveries.ts";
+import type { Marker } from "../store/markers.ts";
 import type { FleetState } from "../store/notices.ts";
 import type { VerdictHour, VerdictPoint } from "../store/verdicts.ts";
+import type { GateView } from "./ports.ts";
 
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {
@@ -79,6 +81,10 @@ export interface PagePort {
   silencedUntilMs(): Promise<(slug: string) => number | null>;
   /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */
   deliveriesOf(slug: string, fromMs: number): Promise<readonly DeliveryAttempt[]>;
+  /** What people marked about this organization or all, within the time, oldest first. */
+  markers(slug: string, fromMs: number, toMs: number): Promise<readonly Marker[]>;
+  /** Whether a pipeline may act on its deaths now; null where nobody configured the organization. */
+  gate(slug: string): Promise<GateView | null>;
   /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
   lastDelivery(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
   queue(signal: AbortSignal): Promise<PageQueue>;

@@ -1,3 +1,4 @@
+import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "./chart-data.ts";
 import {
   renderChart,
@@ -5,6 +6,7 @@ import {
   renderLanes,
   type LaneDelivery,
   type LaneEvent,
+  type LaneMarker,
   type LaneSpan,
 } from "./chart.ts";
 import {
@@ -42,7 +44,12 @@ export interface OrganizationData {
     readonly spans: readonly LaneSpan[];
     readonly events: readonly LaneEvent[];
     readonly sent: readonly LaneDelivery[];
+    readonly markers: readonly LaneMarker[];
   };
+  /** What the gate says, where it has something to say: not while no failure is open. */
+  readonly gate: { readonly decision: "allow" | "hold"; readonly message: string } | null;
+  /** Deaths on each day of a median baseline, the latest first; empty where it is a mean. */
+  readonly days: readonly number[];
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly expected: number }[];
   readonly findings: readonly { readonly severity: RowSeverity; readonly message: string }[];
   readonly suggestedAction: string | null;
@@ -99,6 +106,7 @@ export function renderOrganization(data: OrganizationData): Html {
     </div>
     <p class="lead">${organizationSentence(data)}</p>
     ${data.fleet.verdict === null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
+    ${data.gate === null ? nothing : html`<p class="part">${data.gate.decision === "hold" ? html`<strong>Deaths are held</strong>` : "Deaths may be acted on"}: ${data.gate.message}.</p>`}
     ${renderFigures(data)}
     <section aria-labelledby="chart-h">
       <div class="charthead">
@@ -116,7 +124,7 @@ export function renderOrganization(data: OrganizationData): Html {
       }
     </section>
     <div class="columns">
-      <div>${renderAssetTypes(data)}${renderFindings(data)}${renderThresholds(data)}</div>
+      <div>${renderBaselineDays(data)}${renderAssetTypes(data)}${renderFindings(data)}${renderThresholds(data)}</div>
       <div>${renderTimeline(data)}</div>
     </div>`;
 }
