@@ -1,4 +1,4 @@
-// Writes docs/images: the real page over invented events, in a real browser. `node scripts/screenshots.ts` after a build.
+// Writes docs/images: the real page over invented events, and over a real case, in a real browser. `node scripts/screenshots.ts` after a build.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { createSystemClock, hourMs, secondMs } from "../src/base/time.ts";
 import { startBrowser } from "../test/support/browser.ts";
 
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url));
+const example = fileURLToPath(new URL("../examples/risk-hosts-median.csv.gz", import.meta.url));
 const clock = createSystemClock();
 
 /** Deaths an hour, and since how many hours the checker of its asset types is broken; 0: it is well. */
@@ -72,49 +73,74 @@ function writeEvents(nowMs: number): string {
   return `${lines.join("\n")}\n`;
 }
 
+interface Picture {
+  readonly name: string;
+  readonly path: string;
+  readonly colorScheme: "light" | "dark";
+  readonly height: number;
+}
+
+/** Runs the configuration in `folder` and takes pictures of its pages. */
+async function takePictures(folder: string, pictures: readonly Picture[]): Promise<void> {
+  const load = { path: "flatline.yaml", cwd: folder, env: {} };
+  const app = createApp(await loadCheckedConfig(load), {
+    env: {},
+    cwd: folder,
+    clock,
+    random: Math.random,
+    version: "1.0.0",
+    nodeVersion: "24.0.0",
+    logger: createSilentLogger(),
+    readConfig: () => loadCheckedConfig(load),
+  });
+  await app.start();
+  // Runs, the evaluated past and the first notifications.
+  await clock.sleep(8 * secondMs);
+  const url = app.address()?.url ?? "";
+  const browser = await startBrowser();
+  for (const { name, path, colorScheme, height } of pictures) {
+    const page = await browser.open(url + path, { colorScheme, viewport: { width: 1_280, height } });
+    await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+    await clock.sleep(secondMs);
+    await page.screenshot({ path: join(images, `${name}.png`) });
+  }
+  await browser.close();
+  await app.stop();
+}
+
 const folder = await mkdtemp(join(tmpdir(), "flatline-pictures-"));
 await mkdir(images, { recursive: true });
 await writeFile(join(folder, "events.csv"), writeEvents(clock.nowMs()));
 const listed = organizations.map(([slug, , , , team]) =>
   team === undefined ? `  - ${slug}` : `  - { slug: ${slug}, labels: { team: ${team} } }`,
 );
+const rest = `receivers: [{ name: trust-slack, type: log }, { name: pager, type: log, minSeverity: fail }]
+server: { listen: "127.0.0.1:0", token: picture }
+`;
 await writeFile(
   join(folder, "flatline.yaml"),
   `source: { type: embedded, preload: [{ events: events.csv }] }
 organizations:
 ${listed.join("\n")}
 alerting: { groupWait: 1s, fleet: { ratio: 0.4 } }
-receivers: [{ name: trust-slack, type: log }, { name: pager, type: log, minSeverity: fail }]
-server: { listen: "127.0.0.1:0", token: picture }
-storage: { path: flatline.db }
-`,
+storage: { path: made-up.db }
+${rest}`,
 );
-const load = { path: "flatline.yaml", cwd: folder, env: {} };
-const app = createApp(await loadCheckedConfig(load), {
-  env: {},
-  cwd: folder,
-  clock,
-  random: Math.random,
-  version: "1.0.0",
-  nodeVersion: "24.0.0",
-  logger: createSilentLogger(),
-  readConfig: () => loadCheckedConfig(load),
-});
-await app.start();
-// Runs, the evaluated past and the first notifications.
-await clock.sleep(8 * secondMs);
-const url = app.address()?.url ?? "";
-const browser = await startBrowser();
-for (const [name, path, colorScheme, height] of [
-  ["overview-light", "/", "light", 1_160],
-  ["overview-dark", "/", "dark", 1_160],
-  ["organization", "/o/northwind-pay", "light", 1_000],
-] as const) {
-  const page = await browser.open(url + path, { colorScheme, viewport: { width: 1_280, height } });
-  await page.locator("#stream", { hasText: /^live$/ }).waitFor();
-  await clock.sleep(secondMs);
-  await page.screenshot({ path: join(images, `${name}.png`) });
-}
-await browser.close();
-await app.stop();
+await takePictures(folder, [
+  { name: "overview-light", path: "/", colorScheme: "light", height: 1_160 },
+  { name: "overview-dark", path: "/", colorScheme: "dark", height: 1_160 },
+]);
+
+// The real case of the README: riskhosts on 2019-10-22, as `npm start` has it.
+await writeFile(
+  join(folder, "flatline.yaml"),
+  `source: { type: embedded, preload: [{ events: ${JSON.stringify(example)}, rebase: true }] }
+organizations: [{ slug: risk-hosts-median, baseline: median }]
+alerting: { groupWait: 1s }
+storage: { path: real.db }
+${rest}`,
+);
+await takePictures(folder, [
+  { name: "organization", path: "/o/risk-hosts-median?range=7d", colorScheme: "light", height: 1_330 },
+]);
 await rm(folder, { recursive: true });

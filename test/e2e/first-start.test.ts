@@ -38,10 +38,11 @@ beforeAll(async () => {
   url = String((await program.untilLogged("flatline started"))["url"]);
   metrics = await eventually(async () => {
     const text = await readText(`${url}/metrics`);
-    return Object.keys(severities(text)).length === 4 ? text : null;
+    return Object.keys(severities(text)).length === 5 ? text : null;
   });
   await program.untilLogged("alert firing", { slug: "ads-hosts", receiver: "console" });
   await program.untilLogged("alert firing", { slug: "adware-hosts", receiver: "console" });
+  await program.untilLogged("alert firing", { slug: "risk-hosts-median", receiver: "console" });
   tookMs = clock.monotonicMs() - startedAtMs;
 });
 afterAll(async () => {
@@ -50,11 +51,12 @@ afterAll(async () => {
 });
 
 describe("the first start", () => {
-  it("shows one fail, one warn and the rest ok of real events", () => {
+  it("shows fail, warn and ok of real events, and what the mean hides and the median shows", () => {
     expect(severities(metrics)).toEqual({
       "ads-hosts": "fail",
       "adware-hosts": "warn",
       "risk-hosts": "ok",
+      "risk-hosts-median": "fail",
       "tracker-hosts": "ok",
     });
   });
@@ -70,15 +72,16 @@ describe("the first start", () => {
       expect.arrayContaining([
         { slug: "ads-hosts", severity: "fail", event: "firing", level: "error" },
         { slug: "adware-hosts", severity: "warn", event: "firing", level: "warn" },
+        { slug: "risk-hosts-median", severity: "fail", event: "firing", level: "error" },
       ]),
     );
-    expect(told).toHaveLength(2);
+    expect(told).toHaveLength(3);
   });
 
   it("counts them as delivered", async () => {
     const exposition = await readText(`${url}/metrics`);
 
-    expect(exposition).toMatch(/^flatline_notifications_total\{receiver="console",outcome="delivered"\} [12]$/m);
+    expect(exposition).toMatch(/^flatline_notifications_total\{receiver="console",outcome="delivered"\} [123]$/m);
   });
 
   it.skipIf(promtool.skipReason !== null)(`leaves promtool nothing to say`, async () => {

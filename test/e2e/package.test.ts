@@ -166,6 +166,7 @@ describe("the package", () => {
       { slug: "ads-hosts", severity: "fail" },
       { slug: "adware-hosts", severity: "warn" },
       { slug: "risk-hosts", severity: "ok" },
+      { slug: "risk-hosts-median", severity: "fail" },
       { slug: "tracker-hosts", severity: "ok" },
     ]);
   });
