@@ -28,6 +28,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   keys: async () => [(await import("./keys.ts")).registerKeys],
   reports: async () => [(await import("./reports.ts")).registerReports],
   proposals: async () => [(await import("./proposals.ts")).registerProposals],
+  backup: async () => [(await import("./backup.ts")).registerBackup],
   healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
 };
 

@@ -4,8 +4,8 @@ import { createSystemClock, type Clock } from "../base/time.ts";
 
 // Other writers hold the lock for at most 250 ms (CONTRACT 10); twenty of them in a row are no longer normal.
 const busyAfterMs = 5_000;
-// "flat" in ASCII: what `file` and the check below know our databases by.
-const applicationId = 0x66_6c_61_74;
+/** "flat" in ASCII: what `file` and the checks of ours know our databases by. */
+export const applicationId = 0x66_6c_61_74;
 // What an import of millions of rows leaves behind is given back; a usual day needs a few megabytes.
 const walBytes = 64 * 1_024 * 1_024;
 

@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import { FlatlineError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import { backupStore, type BackupOutcome } from "../store/backup.ts";
+import { storeLocation, type PartsDeps } from "./parts.ts";
+
+/**
+ * Writes a consistent copy of the configured store, also while a daemon runs on it.
+ * @throws usage with a PostgreSQL, which has tools of its own, and what backupStore throws
+ */
+export async function backupTo(
+  config: Config,
+  deps: Pick<PartsDeps, "cwd">,
+  file: string,
+  { force }: { readonly force: boolean },
+): Promise<BackupOutcome> {
+  const location = storeLocation(config, deps.cwd);
+  if (!("path" in location)) {
+    throw new FlatlineError(
+      "usage",
+      "the store is a PostgreSQL (storage.url): back it up with its own tools, as in " +
+        'pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
+    );
+  }
+  return backupStore({ path: location.path, target: resolve(deps.cwd, file), force });
+}

@@ -1,0 +1,132 @@
+import { link, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { FlatlineError } from "../base/errors.ts";
+import { applicationId, storeError } from "./sqlite-file.ts";
+
+export interface BackupOptions {
+  /** Of the store's file, absolute. */
+  readonly path: string;
+  /** Where the copy is to be, absolute. */
+  readonly target: string;
+  /** Replaces a file that is there already. */
+  readonly force: boolean;
+}
+
+/** What was copied. */
+export interface BackupOutcome {
+  readonly bytes: number;
+  readonly schemaVersion: number;
+}
+
+/**
+ * Copies a store as it is at one moment, also while a daemon writes to it: the copy is one read transaction, which in a
+ * write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
+ * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
+ */
+export async function backupStore({ path, target, force }: BackupOptions): Promise<BackupOutcome> {
+  await refuseTarget(path, target, force);
+  const folder = await makeFolder(target);
+  try {
+    // SQLite gives its file the mode of what is there, and what is there is the owner's alone.
+    const copy = join(folder, basename(target));
+    await (await open(copy, "wx", 0o600)).close();
+    await copyPages(path, copy);
+    const outcome = { ...checkCopy(copy), bytes: (await stat(copy)).size };
+    await sync(copy);
+    await publish(copy, target, force);
+    await sync(dirname(target));
+    return outcome;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function refuseTarget(path: string, target: string, force: boolean): Promise<void> {
+  const store = await stat(path).catch(() => null);
+  if (store === null || !store.isFile()) throw new FlatlineError("no_input", `there is no store at ${path}`);
+  const present = await stat(target).catch(() => null);
+  if (present === null) return;
+  if (present.dev === store.dev && present.ino === store.ino)
+    throw new FlatlineError("usage", `${target} is the store itself: name another file`);
+  if (!present.isFile()) throw new FlatlineError("usage", `${target} is no file: name a file`);
+  if (!force) throw alreadyThere(target);
+}
+
+function alreadyThere(target: string): FlatlineError {
+  return new FlatlineError("usage", `${target} exists already: choose another name, or --force replaces it`);
+}
+
+/** Beside the target, so that renaming is one step; with a name that nobody else has, for the owner only. */
+async function makeFolder(target: string): Promise<string> {
+  try {
+    return await mkdtemp(join(dirname(target), ".flatline-backup-"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FlatlineError("store_unusable", `the backup ${target} cannot be written: ${reason}`, { cause: error });
+  }
+}
+
+async function copyPages(path: string, copy: string): Promise<void> {
+  let source: DatabaseSync;
+  try {
+    source = new DatabaseSync(path, { readOnly: true, timeout: lockTimeoutMs });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+  try {
+    const row = source.prepare("pragma application_id").get();
+    if (row?.["application_id"] !== applicationId)
+      throw new FlatlineError("store_unusable", `${path} is not a store of flatline`);
+    // All pages in one step, on a thread of their own: in several, each commit of the daemon's would begin them anew.
+    await backup(source, copy, { rate: mostPages });
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    source.close();
+  }
+}
+
+/** Reads all of the copy, and makes it one file that needs no log beside it. */
+function checkCopy(copy: string): Pick<BackupOutcome, "schemaVersion"> {
+  const database = new DatabaseSync(copy);
+  try {
+    database.exec("pragma journal_mode = delete");
+    const problems = database.prepare("pragma integrity_check").all();
+    const [first] = problems.map((row) => String(row["integrity_check"]));
+    if (first !== "ok")
+      throw new FlatlineError("store_unusable", `the store is damaged, so is its copy: ${first ?? "?"}`);
+    const row = database.prepare("select max(version) as version from schema_version").get();
+    return { schemaVersion: Number(row?.["version"]) };
+  } catch (error) {
+    throw storeError(error, copy);
+  } finally {
+    database.close();
+  }
+}
+
+async function publish(copy: string, target: string, force: boolean): Promise<void> {
+  if (!force) {
+    try {
+      // Unlike a rename it never replaces what somebody else made meanwhile.
+      return await link(copy, target);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "EEXIST") throw alreadyThere(target);
+      // A file system without links: renamed then.
+    }
+  }
+  await rename(copy, target);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+// A reader waits for a write-ahead log's recovery at most, which takes milliseconds.
+const lockTimeoutMs = 5_000;
+const mostPages = 0x7f_ff_ff_ff;
