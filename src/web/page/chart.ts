@@ -86,10 +86,10 @@ export function renderLanes(
   const x = (atMs: number): number => round(((within(atMs) - data.fromMs) / (data.toMs - data.fromMs)) * 100);
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= data.fromMs && atMs <= data.toMs;
   const markers = lanes.markers.filter(isIn);
-  const names = ["state", "alert", "sent", ...(markers.length > 0 ? ["marked"] : [])];
+  const names = ["state", "alert", "sent", ...(markers.length > 0 ? ["marks"] : [])];
   const height = names.length * 22;
   const blocks = bandsOf(data).filter(({ severity }) => severity !== "ok");
-  return html`<div class="lanes" role="img" aria-label="State, alert and what was sent, over the same time">
+  return html`<div class="lanes${markers.length > 0 ? " marked" : ""}" role="img" aria-label="State, alert and what was sent, over the same time">
     <svg class="left" width="44" height="${height}">
       ${names.map((name, index) => html`<text x="38" y="${15 + index * 22}" text-anchor="end">${name}</text>`)}</svg
     ><svg class="plot" height="${height}">
