@@ -89,7 +89,11 @@ export function renderLanes(
   const names = ["state", "alert", "sent", ...(markers.length > 0 ? ["marks"] : [])];
   const height = names.length * 22;
   const blocks = bandsOf(data).filter(({ severity }) => severity !== "ok");
-  return html`<div class="lanes${markers.length > 0 ? " marked" : ""}" role="img" aria-label="State, alert and what was sent, over the same time">
+  return html`<div
+    class="lanes${markers.length > 0 ? " marked" : ""}"
+    role="img"
+    aria-label="State, alert and what was sent, over the same time"
+  >
     <svg class="left" width="44" height="${height}">
       ${names.map((name, index) => html`<text x="38" y="${15 + index * 22}" text-anchor="end">${name}</text>`)}</svg
     ><svg class="plot" height="${height}">
