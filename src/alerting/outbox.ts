@@ -4,12 +4,16 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { OutboxEntry, OutboxStore } from "../store/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { retryDelayMs } from "./backoff.ts";
+import { createGroupCommit } from "./group-commit.ts";
 import { createLane, type Lane } from "./lane.ts";
 import type { Notification } from "./notification.ts";
 
 // Retries and discards of another process are seen within 5 s (CONTRACT 3); two looks leave room for a slow one.
 const pollMs = 2_000;
 const stalledAfterMs = 30_000;
+// While one receiver has more than it can take, the others' due times are read only so often: reading them costs more than
+// to claim what is due.
+const rereadMs = 100;
 // Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
 const leaseMarginMs = 5_000;
 const abortGraceMs = 1_000;
@@ -54,6 +58,9 @@ export interface OutboxOptions {
   readonly resend: (receiver: string) => Promise<Notification | null>;
 }
 
+// Without a reason of its own each abort would make an exception with its stack.
+const wokenUp = "woken up";
+
 type Ended = "delivered" | "retried" | "deadLettered" | "lost";
 
 /** An outbox over the store's queue. */
@@ -68,6 +75,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let isAwake = false;
   let lastLookMs = clock.monotonicMs();
   let loop: Promise<void> | null = null;
+  let dueTimes = new Map<string, number>();
+  let dueTimesReadMs = 0;
+  let isChanged = true;
+  /** Receivers of which the last claim got as many as it asked for. */
+  const moreDue = new Set<string>();
+  const acknowledge = createGroupCommit({
+    keyOf: (id: string) => id,
+    commit: async (ids) => {
+      const ours = new Set(await store.deliveredAll(ids, owner));
+      return ids.map((id) => ours.has(id));
+    },
+  });
   addLanes(options.receivers);
 
   function addLanes(receivers: readonly OutboxReceiver[]): void {
@@ -83,7 +102,21 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function wake(): void {
     isAwake = true;
-    sleeping.abort();
+    if (!sleeping.signal.aborted) sleeping.abort(wokenUp);
+  }
+
+  function wakeForNew(): void {
+    isChanged = true;
+    wake();
+  }
+
+  async function readDueTimes(): Promise<void> {
+    const nowMs = clock.monotonicMs();
+    if (!isChanged && moreDue.size > 0 && nowMs - dueTimesReadMs < rereadMs) return;
+    isChanged = false;
+    dueTimesReadMs = nowMs;
+    dueTimes = new Map(await store.nextAttempts(clock.nowMs()));
+    if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
   }
 
   function track<Result>(work: Promise<Result>): Promise<Result> {
@@ -99,9 +132,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function look(): Promise<{ begun: Promise<Ended>[]; waitMs: number }> {
     const begun: Promise<Ended>[] = [];
     let waitMs = pollMs;
-    const dueTimes = await store.nextAttempts(clock.nowMs());
+    await readDueTimes();
     lastLookMs = clock.monotonicMs();
-    if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
     for (const [name, lane] of lanes) {
       if (stopping.signal.aborted) break;
       const resendInMs = lane.resendInMs();
@@ -111,7 +143,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         continue;
       }
       waitMs = Math.min(waitMs, resendInMs);
-      const dueAtMs = dueTimes.get(name);
+      const dueAtMs = moreDue.has(name) ? clock.nowMs() : dueTimes.get(name);
       if (dueAtMs === undefined || lane.isFull()) continue;
       const startInMs = Math.max(dueAtMs - clock.nowMs(), lane.freeInMs());
       if (startInMs > 0) {
@@ -126,8 +158,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function claim(receiver: string, lane: Lane): Promise<readonly OutboxEntry[]> {
     const nowMs = clock.nowMs();
     const leaseUntilMs = nowMs + lane.settings.timeoutMs + leaseMarginMs;
-    const entries = await store.claim({ receiver, nowMs, owner, leaseUntilMs, limit: lane.places() });
+    const limit = lane.places();
+    const entries = await store.claim({ receiver, nowMs, owner, leaseUntilMs, limit });
     for (const _ of entries) lane.begin();
+    if (entries.length === limit) moreDue.add(receiver);
+    else moreDue.delete(receiver);
+    // What else waits there waits for its time, or for what is under way: to be read again.
+    dueTimes.delete(receiver);
     return entries;
   }
 
@@ -165,7 +202,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { attempts } = entry;
     const facts = { notification: entry.id, receiver: entry.receiver, attempts };
     if (outcome.kind === "accepted") {
-      const isOurs = await store.delivered(entry.id, owner);
+      const isOurs = await acknowledge(entry.id);
       if (isOurs) logger.info(facts, "notification delivered");
       return isOurs ? "delivered" : lost(facts);
     }
@@ -244,6 +281,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const { begun } = await look();
       const ended = await Promise.all(begun);
       const count = (wanted: Ended): number => ended.filter((one) => one === wanted).length;
+      isChanged = true;
       return {
         leased: begun.length,
         delivered: count("delivered"),
@@ -251,11 +289,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
         deadLettered: count("deadLettered"),
       };
     },
-    wake,
+    wake: wakeForNew,
     setReceivers: async (receivers) => {
       addLanes(receivers);
       await deadLetterGone();
-      wake();
+      wakeForNew();
     },
     isStalled: () => loop !== null && !stopping.signal.aborted && clock.monotonicMs() - lastLookMs > stalledAfterMs,
     stop: async (drainMs) => {

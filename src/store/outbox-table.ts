@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
+import { rowSlices } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { OutboxEntry, OutboxStore } from "./outbox.ts";
@@ -72,15 +73,8 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         .execute();
       return withAlerts(rows.toSorted((left, right) => left.seq - right.seq));
     },
-    delivered: async (id, owner) => {
-      const { numDeletedRows } = await db
-        .deleteFrom("outbox")
-        .where("id", "=", id)
-        .where("state", "=", "leased")
-        .where("lease_owner", "=", owner)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
+    deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
     retryLater: (id, owner, { nextAttemptAtMs, lastError }) =>
       finish(id, owner, { state: "queued", next_attempt_at_ms: nextAttemptAtMs, last_error: lastError }),
     deadLetter: (id, owner, lastError) => finish(id, owner, { state: "dead", last_error: lastError }),
@@ -157,6 +151,22 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       return { hasMore: numDeletedRows >= BigInt(maxRows) };
     },
   };
+}
+
+/** Deletes what `owner` still leases, and answers which that was. */
+async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
+  const removed: string[] = [];
+  for (const slice of rowSlices(ids)) {
+    const rows = await db
+      .deleteFrom("outbox")
+      .where("id", "in", slice)
+      .where("state", "=", "leased")
+      .where("lease_owner", "=", owner)
+      .returning("id")
+      .execute();
+    for (const { id } of rows) removed.push(id);
+  }
+  return removed;
 }
 
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;

@@ -46,6 +46,8 @@ export interface OutboxStore {
   }): Promise<readonly OutboxEntry[]>;
   /** Accepted: the row goes. False when the lease was lost. */
   delivered(id: string, owner: string): Promise<boolean>;
+  /** The same for many at once: the ids whose lease was still held. */
+  deliveredAll(ids: readonly string[], owner: string): Promise<readonly string[]>;
   retryLater(id: string, owner: string, retry: { nextAttemptAtMs: number; lastError: string }): Promise<boolean>;
   deadLetter(id: string, owner: string, lastError: string): Promise<boolean>;
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */

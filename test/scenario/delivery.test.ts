@@ -309,7 +309,7 @@ describe("order and isolation", () => {
 describe("a process that ends", () => {
   it("delivers again under the same id what it could not acknowledge, once the lease has run out", async () => {
     open([receiver("ops", () => accepted)], {
-      store: { ...store.outbox, delivered: () => Promise.reject(new Error("killed")) },
+      store: { ...store.outbox, deliveredAll: () => Promise.reject(new Error("killed")) },
     });
     await enqueue("n1", "ops");
     await outbox.runOnce();

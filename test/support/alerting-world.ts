@@ -201,9 +201,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     outbox = createOutbox({
       store: {
         ...store.outbox,
-        delivered: async (id, by) => {
+        deliveredAll: async (ids, by) => {
           if (crashing("acknowledge")) throw new Crash("acknowledge");
-          return store.outbox.delivered(id, by);
+          return store.outbox.deliveredAll(ids, by);
         },
       },
       clock,
