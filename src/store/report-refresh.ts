@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { chunksOf } from "./chunks.ts";
 import { engineOf } from "./engine.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
@@ -18,6 +19,7 @@ export async function refreshFacets(
     const loaded = await loadFaceted(db, chunk);
     const ids = await internFacets(db, new Set(loaded.flatMap(({ facets }) => facets)));
     const changes: FacetChange[] = [];
+    const rows: ReportPlace[] = [];
     for (const { id, organizationId, createdAtMs, facetIds: before, facets } of loaded) {
       const facetIds = facets.flatMap((name) => ids.get(name) ?? []).toSorted((left, right) => left - right);
       const movedMs = movedToMs.get(id) ?? createdAtMs;
@@ -29,14 +31,27 @@ export async function refreshFacets(
         before: { createdAtMs, facetIds: before },
         after: { createdAtMs: movedMs, facetIds },
       });
-      await db
-        .updateTable("reports")
-        .set({ facet_ids: facetText, created_at_ms: movedMs })
-        .where("report_id", "=", id)
-        .execute();
+      rows.push({ id, facetText, createdAtMs: movedMs });
     }
+    await updatePlaces(db, rows);
     await applyFacetChanges(db, changes);
   }
+}
+
+interface ReportPlace {
+  readonly id: number;
+  readonly facetText: string;
+  readonly createdAtMs: number;
+}
+
+/** One statement: over a network each one costs its way. */
+async function updatePlaces(db: Db, places: readonly ReportPlace[]): Promise<void> {
+  if (places.length === 0) return;
+  const rows = places.map(({ id, facetText, createdAtMs }) => sql`(${id}, ${facetText}, ${createdAtMs})`);
+  // Parameters in a list have no type in PostgreSQL; both engines call its columns by these names.
+  await sql`
+    UPDATE reports SET facet_ids = given.column2, created_at_ms = CAST(given.column3 AS BIGINT)
+    FROM (VALUES ${sql.join(rows)}) AS given WHERE reports.report_id = CAST(given.column1 AS BIGINT)`.execute(db);
 }
 
 /** What is read of them next stays so until the transaction ends: SQLite lets one transaction write at a time. */
