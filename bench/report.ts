@@ -15,7 +15,9 @@ export const performanceFile = fileURLToPath(new URL("../docs/performance.md", i
 export function readResults(): readonly BenchmarkResult[] {
   return benchmarkNames().flatMap((name) => {
     const file = new URL(`results/${name}.json`, import.meta.url);
-    return existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as BenchmarkResult] : [];
+    const results = existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as BenchmarkResult] : [];
+    // Without sides it measures no speed, and has a page of its own.
+    return results.filter(({ sides }) => sides.length > 0);
   });
 }
 

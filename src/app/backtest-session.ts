@@ -46,6 +46,8 @@ export interface BacktestReport {
   readonly truth: TruthKind | null;
   readonly events: number;
   readonly candidates: readonly BacktestCandidate[];
+  /** Organizations without an evaluation: no event, or too few days of them for the baseline. */
+  readonly leftOut: readonly string[];
 }
 
 /** Reads configurations, events and truth, and replays. @throws usage, invalid_config, invalid_data, no_input, store_* */
@@ -62,7 +64,7 @@ export async function backtest(ask: BacktestAsk, deps: BacktestDeps): Promise<Ba
   const variants = variantsOf(configs, [...records.keys()], ask.slugs);
   const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
   const truths = truth === null ? null : await readTruth(truth, ask, deps, found);
-  const candidates = await runBacktest({
+  const outcome = await runBacktest({
     ...ask,
     variants,
     records,
@@ -71,7 +73,7 @@ export async function backtest(ask: BacktestAsk, deps: BacktestDeps): Promise<Ba
     signal: deps.signal,
     onProgress: ({ done, total, slug }) => deps.onProgress(`replayed ${done} of ${total}: ${slug}`),
   });
-  return { truth, events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0), candidates };
+  return { truth, events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0), ...outcome };
 }
 
 interface NamedConfig {

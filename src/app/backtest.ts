@@ -61,6 +61,13 @@ export interface BacktestLevel {
   readonly score: Score | null;
 }
 
+/** What came of all of it. */
+export interface BacktestOutcome {
+  readonly candidates: readonly BacktestCandidate[];
+  /** Organizations without an evaluation: no event, or too few days of them for the baseline. */
+  readonly leftOut: readonly string[];
+}
+
 /** What came of one candidate. */
 export interface BacktestCandidate {
   readonly name: string;
@@ -77,7 +84,7 @@ const weekMs = 7 * dayMs;
  * Replays every organization under every candidate (configuration × point of the grid) over the same stretch and scores what
  * would have been told. @throws usage when there is nothing to replay, unavailable when stopped
  */
-export async function runBacktest(options: BacktestOptions): Promise<BacktestCandidate[]> {
+export async function runBacktest(options: BacktestOptions): Promise<BacktestOutcome> {
   const points = gridPoints(options.grid);
   const candidates = options.variants.flatMap((variant) =>
     points.map((point) => ({
@@ -94,9 +101,20 @@ export async function runBacktest(options: BacktestOptions): Promise<BacktestCan
       await replayOrganization(options, points, record, candidates);
     options.onProgress({ done: ++done, total: slugs.size, slug });
   }
-  if (candidates.every(({ organizations }) => organizations.length === 0))
-    throw new FlatlineError("usage", "there is no event of these organizations in that stretch");
-  return candidates.map((candidate) => ({ ...candidate, levels: levelsOf(candidate.organizations, options.truths) }));
+  const replayed = new Set(candidates.flatMap(({ organizations }) => organizations.map(({ slug }) => slug)));
+  if (replayed.size === 0) {
+    throw new FlatlineError(
+      "usage",
+      "nothing to replay: no organization has events for more than its window and baseline in that stretch; --from says where to begin",
+    );
+  }
+  return {
+    candidates: candidates.map((candidate) => ({
+      ...candidate,
+      levels: levelsOf(candidate.organizations, options.truths),
+    })),
+    leftOut: [...slugs].filter((slug) => !replayed.has(slug)),
+  };
 }
 
 async function replayOrganization(

@@ -11,7 +11,7 @@ export const registerBacktest: RegisterCommand = (program: Command, context: Cli
     .description("replay past events under one or many configurations: what would have been told, and was it right")
     .argument("[slug...]", "organizations to replay [all that have events]");
   addReplayFlags(command)
-    .option("--json", "print {truth, events, candidates: [{name, settings, warn, fail, organizations}]}")
+    .option("--json", "print {truth, events, leftOut, candidates: [{name, settings, warn, fail, organizations}]}")
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: ReplayFlags) => {
       const progress = createReplayProgress(context);

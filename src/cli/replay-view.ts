@@ -26,12 +26,13 @@ export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
 }
 
 /** What was replayed and how long it took, for stderr. */
-export function summarize({ events, candidates }: BacktestReport, tookMs: number): string {
+export function summarize({ events, candidates, leftOut }: BacktestReport, tookMs: number): string {
   const evaluations = candidates
     .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
     .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
   const count = (value: number): string => value.toLocaleString("en");
-  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n`;
+  const left = leftOut.length === 0 ? "" : `left out, too few events for a baseline: ${leftOut.join(", ")}\n`;
+  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}`;
 }
 
 /** One row a candidate and level, with what the truth says where there is one. */
@@ -82,8 +83,8 @@ export function renderEpisodes({ organizations }: BacktestCandidate, context: Cl
 }
 
 /** All of it as data: times are ISO 8601, `delaySeconds` is the median from an incident's first death to the alert. */
-export function describeReport({ truth, events, candidates }: BacktestReport): unknown {
-  return { truth, events, candidates: candidates.map(describeCandidate) };
+export function describeReport({ truth, events, candidates, leftOut }: BacktestReport): unknown {
+  return { truth, events, leftOut, candidates: candidates.map(describeCandidate) };
 }
 
 /** One candidate as data. */

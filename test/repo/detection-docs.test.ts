@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+import { detectionFile, detectionPage, type DetectionResult } from "../../bench/detection-report.ts";
+import { measureDetection } from "../../bench/detection.ts";
+
+const records = fileURLToPath(new URL("../fixtures/records/events", import.meta.url));
+const stored = JSON.parse(
+  readFileSync(new URL("../../bench/results/detection.json", import.meta.url), "utf8"),
+) as DetectionResult;
+
+describe("docs/detection.md", () => {
+  it("has the measured tables, fresh", async () => {
+    const page = readFileSync(detectionFile, "utf8");
+
+    expect(page).toBe(await detectionPage(page, stored));
+  });
+
+  it("says of the rules what they measure now", async () => {
+    const measured = await measureDetection(records, 0);
+
+    expect(measured.rules).toEqual(stored.rules);
+    const recallOf = (name: string): number => measured.rules.find((rule) => rule.name === name)?.recall ?? 0;
+    expect(recallOf("flatline mean, ×2, min 10")).toBeCloseTo(20 / 22);
+    expect(recallOf("flatline median, ×2, min 10")).toBe(1);
+  });
+});
