@@ -24,6 +24,9 @@ export interface StageOptions extends EventReading {
   readonly onPublish: (importId: number, tally: WriteTally) => void;
 }
 
+// Up to so many rows the journal tells each of them, some 400 KB of text; of more it says that they are there.
+const mostJournalRows = 16_384;
+
 /** Stores checked input, all or nothing. */
 export async function stageEvents(options: StageOptions): Promise<WriteTally> {
   try {
@@ -69,10 +72,12 @@ async function storeStaged(options: StageOptions): Promise<WriteTally> {
     const ids = noNameIds();
     const assertOurs = (): void => staging.assertOurs();
     await pace.run(resolveNames(db, checked.names, ids), assertOurs);
-    await writeBlocks(options, ids, staging.importId, tally, assertOurs);
+    const cells: number[] | null = checked.rows <= mostJournalRows ? [] : null;
+    await writeBlocks(options, ids, staging.importId, tally, assertOurs, cells);
     await pace.run(writer.extents(shifted(options), staging.importId, ids), assertOurs);
     await publish(db, pace, staging, {
       tally,
+      cells,
       nowMs: () => clock.nowMs(),
       before: () => options.onPublish(staging.importId, tally),
     });
@@ -100,6 +105,7 @@ async function writeBlocks(
   importId: number,
   tally: WriteTally,
   begin: () => void,
+  cells: number[] | null,
 ): Promise<void> {
   const { pace, checked, writer } = options;
   let filling = new EventBlock(checked.rows);
@@ -119,7 +125,7 @@ async function writeBlocks(
     const block = filling;
     ordinal += block.rows;
     filling = spare ?? (isEnd ? block : new EventBlock(checked.rows));
-    const work = counted(writer.block(block, importId, checked.names, ids, tally), block.rows, (share) => {
+    const work = counted(writer.block(block, importId, checked.names, ids, tally, cells), block.rows, (share) => {
       options.onRows(Math.round(written + share * block.rows));
     });
     if (isEnd) {

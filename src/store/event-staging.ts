@@ -165,18 +165,28 @@ export async function publish(
   db: DatabaseSync,
   pace: Pace,
   staging: Staging,
-  options: { readonly tally: WriteTally; readonly nowMs: () => number; readonly before: () => void },
+  options: {
+    readonly tally: WriteTally;
+    /** What was added to event_minutes, as the journal has it; null: too much to tell. */
+    readonly cells: readonly number[] | null;
+    readonly nowMs: () => number;
+    readonly before: () => void;
+  },
 ): Promise<void> {
   const { importId } = staging;
+  const { tally, cells } = options;
   const work = function* (): Generator<void> {
-    yield* settleContests(db, importId, options.tally);
+    const { duplicates } = tally;
+    yield* settleContests(db, importId, tally);
     // No step ends between the last contest that was settled and this: nobody can bring up another.
     options.before();
     db.prepare(`UPDATE event_imports SET state = 'published', published_at_ms = ? WHERE import_id = ?`).run(
       options.nowMs(),
       importId,
     );
-    noteChange(db, { kind: "published", detail: [importId] });
+    const isAsWritten = tally.duplicates === duplicates;
+    if (cells !== null && isAsWritten) noteChange(db, { kind: "added", detail: cells });
+    else noteChange(db, { kind: "published", detail: [importId] });
   };
   await pace.run(work(), () => staging.assertOurs());
   await pace.run(

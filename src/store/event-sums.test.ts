@@ -175,6 +175,25 @@ describe("running sums", () => {
     expect(store.events.sums?.size()).toMatchObject({ organizations: 1, cells: 1 });
   });
 
+  it.each([
+    ["follow an import that the journal tells in full", 5_000, 1],
+    ["begin anew with an import of more rows", 17_000, 0],
+  ])("%s", async (_, rows, loaded) => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+    const imported = Array.from({ length: rows }, (_unused, index) => death(startMs - (index % 100) * 1_000, "acme"));
+
+    await world.import([await world.write("more", toCsv(imported))], importing);
+
+    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs }];
+    expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual([
+      [{ assetType: null, deaths: [1 + rows] }],
+    ]);
+    expect(store.events.sums?.size().organizations).toBe(loaded);
+  });
+
   it("follow two stores on one file, one of them opened later", async () => {
     await using world = await createEventWorld();
     const asked = [{ slug: "acme", intervals: [{ afterMs: startMs - hourMs, untilMs: startMs }] }];
