@@ -98,7 +98,9 @@ describe("docs/guide.md", () => {
   it("shows what the commands print", async () => {
     const [, table = ""] = /```text\n(SEVERITY[^`]+)```/.exec(guide) ?? [];
 
-    expect((await run("npx flatline check")).stdout).toBe(table);
+    // The sample is moved to now, so its spikes begin at another time each day.
+    const { stdout } = await run("npx flatline check");
+    expect(stdout.replaceAll(/began about (?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/g, "began about 09:40 UTC")).toBe(table);
   });
 
   it("has sent Slack a test, the alerts, and the drill's two", () => {
