@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { fastify } from "fastify";
@@ -23,10 +23,10 @@ if (process.argv[2] === "flatline") {
   await server.listen({ port: 0, host: "127.0.0.1" });
   console.log((server.server.address() as AddressInfo).port);
 } else {
-  const server = createServer((_request, response) => {
-    void series.render("text", "identity").then((body) => {
-      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(body);
-    });
-  });
+  const answer = async (response: ServerResponse): Promise<void> => {
+    const body = await series.render("text", "identity");
+    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(body);
+  };
+  const server = createServer((_request, response) => void answer(response));
   server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 }

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Cron } from "croner";
+
+import { createSilentLogger } from "../src/base/logger.ts";
+import { createSystemClock } from "../src/base/time.ts";
+import type { CheckReport } from "../src/contract/report.ts";
+import { nextDueAtMs, scheduleKey } from "../src/monitor/schedule.ts";
+import { createScheduler } from "../src/monitor/scheduler.ts";
+import type { CheckTarget } from "../src/monitor/target.ts";
+import { openStore } from "../src/store/open.ts";
+
+// A process of its own for one side, run with --expose-gc: flatline's scheduler over its store, or croner's jobs. Arguments:
+// flatline | croner, how many, and for how long they are watched. The answer is one line of JSON.
+
+const [side = "", countText = "", watchMs = ""] = process.argv.slice(2);
+const count = Number(countText);
+const months = 12;
+const mebibyte = 2 ** 20;
+
+/** Once an hour at a second of its own, in months of its own, this one always among them: no two texts are the same. */
+function pattern(job: number): string {
+  const inHour = job % 3_600;
+  const chosen = Math.floor(job / 3_600);
+  const thisMonth = new Date().getUTCMonth() + 1;
+  const others = Array.from({ length: months }, (_, index) => index + 1).filter((month) => month !== thisMonth);
+  const list = [thisMonth, ...others.filter((_, bit) => (chosen >> bit) % 2 === 1)].toSorted((a, b) => a - b);
+  return `${inHour % 60} ${Math.floor(inHour / 60)} * * ${list.join(",")} *`;
+}
+
+function collectGarbage(): void {
+  if (globalThis.gc === undefined) throw new Error("run this with --expose-gc");
+  globalThis.gc();
+  globalThis.gc();
+}
+
+function memory(): { heapBytes: number; residentBytes: number } {
+  collectGarbage();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heapBytes: heapUsed + external, residentBytes: rss };
+}
+
+async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
+  const clock = createSystemClock();
+  const store = await openStore({ path: join(folder, "flatline.db"), clock });
+  const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
+  const targets: CheckTarget[] = [];
+  for (let job = 0; job < count; job++) {
+    const schedule = { pattern: pattern(job), timezone: "UTC", jitterMs: 0 };
+    targets.push({ check: "dead-asset-spike", slug: `organization-${job}`, schedule, thresholds });
+  }
+  // As after a restart: what was never run would be run at once, and that is not what is measured here.
+  await store.schedule.sync(
+    targets.map(({ check, slug, schedule }) => ({
+      check,
+      slug,
+      scheduleKey: scheduleKey(schedule),
+      nextDueAtMs: nextDueAtMs(schedule, slug, clock.nowMs()),
+    })),
+  );
+  const scheduler = createScheduler({
+    store: store.schedule,
+    clock,
+    owner: "bench",
+    targets,
+    concurrency: 16,
+    runTimeoutMs: 30_000,
+    run: async ({ check, slug }) => notAsked(check, slug, clock.nowMs()),
+    record: async (request) => {
+      drifts.push(request.report.startedAtMs - request.run.dueAtMs);
+      const [state = null] = await store.schedule.completeAll([request]);
+      return { state };
+    },
+    onRecorded: () => undefined,
+    metrics: { checkRan: () => undefined, runSkipped: () => undefined, schedulerLag: () => undefined },
+    logger: createSilentLogger(),
+  });
+  await scheduler.start();
+  return async () => {
+    await scheduler.stop(0);
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+function notAsked(check: CheckReport["check"], slug: string, nowMs: number): CheckReport {
+  const error = { reason: "network", message: "not asked" } as const;
+  return { kind: "error", check, slug, startedAtMs: nowMs, finishedAtMs: nowMs, severity: "unknown", error };
+}
+
+function startCroner(drifts: number[]): () => Promise<void> {
+  const jobs: Cron[] = [];
+  for (let job = 0; job < count; job++) {
+    // Due times are whole seconds.
+    jobs.push(new Cron(pattern(job), { utcOffset: 0 }, () => void drifts.push(Date.now() % 1_000)));
+  }
+  return async () => {
+    for (const job of jobs) job.stop();
+  };
+}
+
+const drifts: number[] = [];
+const before = memory();
+const startedAtMs = performance.now();
+const stop = side === "flatline" ? await startFlatline(drifts) : startCroner(drifts);
+const createMs = performance.now() - startedAtMs;
+const after = memory();
+await new Promise((resolve) => void setTimeout(resolve, Number(watchMs)));
+await stop();
+const sorted = drifts.toSorted((left, right) => left - right);
+console.log(
+  JSON.stringify({
+    bytesPerJob: (after.heapBytes - before.heapBytes) / count,
+    residentMiB: after.residentBytes / mebibyte,
+    createUs: (createMs * 1_000) / count,
+    ...(sorted.length > 0 ? { drift: sorted[Math.floor(sorted.length / 2)] } : {}),
+  }),
+);
