@@ -38,7 +38,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     await dialect.close();
     throw error;
   }
-  return createStore(db, dialect, path);
+  return createStore(db, dialect, { path, clock: options.clock });
 }
 
 /** Verdicts, findings and notifications of customers are nobody else's business: what is made here is the owner's alone. */
@@ -89,7 +89,11 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): Store {
+function createStore(
+  db: Kysely<Tables>,
+  dialect: SqliteDialect,
+  { path, clock }: { readonly path: string; readonly clock: Clock },
+): Store {
   // What is loaded in the background takes the machine's time, whatever the clock of a test says.
   const sums = new EventSums({ databasePath: path, clock: createSystemClock() });
   return {
@@ -98,6 +102,7 @@ function createStore(db: Kysely<Tables>, dialect: SqliteDialect, path: string): 
     transaction: (work) =>
       db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),
     exclusively: (_, work) => work(),
+    nowMs: async () => clock.nowMs(),
     bytes: async () => {
       const pages = await sql<{ bytes: number }>`
         select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
