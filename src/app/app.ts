@@ -103,20 +103,21 @@ interface Running {
 
 async function startApp(
   config: Config,
-  deps: AppDeps,
+  given: AppDeps,
   stack: ReleaseStack,
   reload: () => Promise<void>,
 ): Promise<Running> {
-  const { clock, logger, random } = deps;
+  const parts = await openParts(config, given);
+  stack.add("store and connections", () => parts.close());
+  const { store, dispatcher, clock } = parts;
+  const deps = { ...given, clock };
+  const { logger, random } = deps;
   const owner = randomUUID();
   const metrics = createAppMetrics({
     version: deps.version,
     nodeVersion: deps.nodeVersion,
     withProcess: deps.withProcessMetrics ?? true,
   });
-  const parts = await openParts(config, deps);
-  stack.add("store and connections", () => parts.close());
-  const { store, dispatcher } = parts;
   const publisher = createPublisher();
   const hours = createHourBook(store, clock);
   const deliveries = createDeliveryLog({

@@ -10,6 +10,7 @@ import type { StoreLocation } from "../store/location.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { preload } from "./preload.ts";
+import { startSharedClock } from "./shared-clock.ts";
 import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
 
 /** What of the process the parts of an application need; never read from `process` in here. */
@@ -26,6 +27,8 @@ export interface PartsDeps {
 /** What outlives a reload. */
 export interface Parts {
   readonly store: Store;
+  /** The machine's, or that of the database that replicas share. */
+  readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   /** Of sources that read a table of the user's own. */
   readonly tables: TableCountsBook;
@@ -44,12 +47,14 @@ export async function openParts(config: Config, deps: PartsDeps & { readonly log
     const location = storeLocation(config, deps.cwd);
     const store = await openStore({ ...location, clock: deps.clock });
     stack.add("store", () => store.close());
+    const shared = await startSharedClock({ store, clock: deps.clock, logger: deps.logger });
+    stack.add("clock", () => shared.stop());
     await preload(config, { ...deps, store, location });
     const dispatcher = createHttpDispatcher({ env: deps.env });
     stack.add("connections", () => dispatcher.destroy());
     const tables = createTableCountsBook(deps.clock);
     stack.add("connections to the source's table", () => tables.close());
-    return { store, dispatcher, tables, close };
+    return { store, clock: shared.clock, dispatcher, tables, close };
   } catch (error) {
     await close();
     throw error;

@@ -32,6 +32,11 @@ export async function openPostgresStore(location: PostgresLocation, leaseClock: 
     transaction: (work, { reads } = {}) =>
       inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),
     exclusively: (name, work) => exclusively(db, name, work),
+    nowMs: async () => {
+      const { rows } = await sql<{ now_ms: number }>`
+        select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`.execute(db);
+      return rows[0]?.now_ms ?? 0;
+    },
     bytes: async () => {
       const { rows } = await sql<{ bytes: number }>`
         select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bytes from pg_class

@@ -54,6 +54,8 @@ export interface Store extends StoreParts {
    * and no need for it. @throws store_busy when others do for ten minutes
    */
   exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  /** Now by the clock that decides about leases: the database server's, or for a file the machine's; epoch ms. */
+  nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   close(): Promise<void>;

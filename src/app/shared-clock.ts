@@ -1,0 +1,70 @@
+import type { Logger } from "../base/logger.ts";
+import { minuteMs, type Clock } from "../base/time.ts";
+import type { Store } from "../store/store.ts";
+
+/** The machine's clock, set by that of the database that replicas share: due times, alerts and history are by one clock. */
+export interface SharedClock {
+  readonly clock: Clock;
+  /** Ends the comparing. */
+  stop(): Promise<void>;
+}
+
+const compareEveryMs = minuteMs;
+// Three looks: one may wait for a connection, or for the machine.
+const looks = 3;
+// Machines whose clocks are kept by NTP differ by less, and a clock that is corrected all the time is worse than one that is off.
+const tolerableMs = 250;
+
+/**
+ * Compares the clocks, and once a minute again; with a store in a file there is nothing to compare with.
+ * @throws FlatlineError store_busy, store_unusable
+ */
+export async function startSharedClock({
+  store,
+  clock,
+  logger,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Promise<SharedClock> {
+  if (store.engine === "sqlite") return { clock, stop: async () => undefined };
+  const stopping = new AbortController();
+  let offsetMs = 0;
+
+  async function compare(): Promise<void> {
+    const readings = [];
+    for (let look = 0; look < looks; look++) readings.push(await readOffset(store, clock));
+    const best = readings.toSorted((left, right) => left.tookMs - right.tookMs)[0];
+    // A difference within the time that asking took may be no difference.
+    if (best === undefined || Math.abs(best.offsetMs - offsetMs) < tolerableMs + best.tookMs) return;
+    offsetMs = Math.abs(best.offsetMs) < tolerableMs + best.tookMs ? 0 : best.offsetMs;
+    logger.warn({ offsetMs }, "clock differs from the database's, which decides");
+  }
+
+  async function keepComparing(): Promise<void> {
+    for (;;) {
+      await clock.sleep(compareEveryMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      // What is wrong with the store is told by those who need it.
+      await compare().catch((error: unknown) => logger.debug({ err: error }, "clocks could not be compared"));
+    }
+  }
+
+  await compare();
+  const comparing = keepComparing();
+  return {
+    clock: { ...clock, nowMs: () => clock.nowMs() + offsetMs },
+    stop: async () => {
+      stopping.abort();
+      await comparing;
+    },
+  };
+}
+
+async function readOffset(store: Store, clock: Clock): Promise<{ offsetMs: number; tookMs: number }> {
+  const [beganAtMs, beganMs] = [clock.nowMs(), clock.monotonicMs()];
+  const storeNowMs = await store.nowMs();
+  const tookMs = clock.monotonicMs() - beganMs;
+  return { offsetMs: Math.round(storeNowMs - (beganAtMs + tookMs / 2)), tookMs };
+}
