@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { countEvents, defaultThresholds, evaluateSpike, medianDays, spikeWindow } from "../spike/spike.ts";
+import { EventRecorder, type EventRecord, type RecordedEvent } from "./event-record.ts";
+import { episodesAt } from "./episodes.ts";
+import { Replay, type ReplayCandidate, type ReplayedVerdict } from "./replay.ts";
+import { SlidingCounts } from "./sliding-counts.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const startMs = Date.UTC(2026, 0, 1);
+const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 1, repeatIntervalMs: 0, minBaselineCoverage: 0 };
+
+function recordOf(events: readonly Partial<RecordedEvent>[]): EventRecord {
+  const recorder = new EventRecorder("acme");
+  for (const event of events)
+    recorder.add({ atMs: startMs, status: "DETECTED_AS_DEAD", count: 1, asset: null, ...event });
+  return recorder.finish();
+}
+
+const someEvents = fc.array(
+  fc.record({
+    atMs: fc.integer({ min: startMs, max: startMs + 20 * dayMs }),
+    count: fc.nat(40),
+    status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "SEEN"),
+  }),
+  { maxLength: 80 },
+);
+const someThresholds = fc.record({
+  windowHours: fc.integer({ min: 1, max: 50 }),
+  baselineDays: fc.integer({ min: 1, max: 9 }),
+  warnMultiplier: fc.constantFrom(1, 2),
+  failMultiplier: fc.constantFrom(3, 4.5),
+  minSpikeCount: fc.integer({ min: 1, max: 20 }),
+});
+
+describe("EventRecorder", () => {
+  it("undoes every death of an asset since it was last alive, and none of another or later", () => {
+    const { revivedAtMs, deathsBefore, assets } = recordOf([
+      { atMs: 5, asset: "a" },
+      { atMs: 1, asset: "a", count: 3 },
+      { atMs: 2, asset: "b" },
+      { atMs: 9, asset: "a", status: "DETECTED_AS_ALIVE" },
+      { atMs: 12, asset: "a" },
+      { atMs: 13, asset: null },
+      { atMs: 14, asset: null, status: "DETECTED_AS_ALIVE" },
+    ]);
+
+    expect([...revivedAtMs]).toEqual([9, Number.NaN, 9, Number.NaN, Number.NaN]);
+    expect([...deathsBefore]).toEqual([0, 3, 4, 5, 6, 7]);
+    expect(assets).toBe(2);
+  });
+
+  it("gives the same whatever the order in which events come", () => {
+    fc.assert(
+      fc.property(someEvents, (events) => {
+        const { deathsBefore, deathAtMs, seenAtMs } = recordOf(
+          events.toSorted((left, right) => left.atMs - right.atMs),
+        );
+        const shuffled = recordOf(events);
+
+        expect(shuffled.deathAtMs).toEqual(deathAtMs);
+        expect(shuffled.seenAtMs).toEqual(seenAtMs);
+        expect(shuffled.deathsBefore.at(-1)).toBe(deathsBefore.at(-1));
+      }),
+    );
+  });
+});
+
+describe("SlidingCounts", () => {
+  it("counts what countEvents counts, at any instants, also when time goes back", () => {
+    const instants = fc.array(fc.integer({ min: startMs, max: startMs + 25 * dayMs }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(
+        someEvents,
+        instants,
+        someThresholds,
+        fc.constantFrom("mean", "median"),
+        (events, at, given, kind) => {
+          const counts = new SlidingCounts(recordOf(events), given, kind);
+
+          for (const nowMs of at) {
+            const days = kind === "median" ? medianDays(nowMs, given) : [];
+            const {
+              currentCount,
+              baselineCount,
+              dayCounts = [],
+            } = countEvents(events, spikeWindow(nowMs, given), days);
+            expect(counts.at(nowMs)).toEqual({ currentCount, baselineCount, dayCounts });
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("Replay", () => {
+  it("gives the verdicts of evaluateSpike, for every candidate of a group", () => {
+    fc.assert(
+      fc.property(someEvents, someThresholds, fc.constantFrom("mean", "median"), (events, given, baseline) => {
+        const multipliers = [given, { ...given, warnMultiplier: 1.5, minSpikeCount: 3 }];
+        const candidates = multipliers.map((thresholds) => ({ thresholds, baseline, policy, maxSilenceMs: null }));
+        const verdicts: (ReplayedVerdict & { candidate: number })[] = [];
+        const replay = new Replay(recordOf(events), candidates, (candidate, verdict) =>
+          verdicts.push({ ...verdict, candidate }),
+        );
+
+        for (let atMs = startMs; atMs < startMs + 20 * dayMs; atMs += 17 * hourMs) replay.run(atMs);
+
+        for (const { candidate, atMs, severity, expectedCount, currentCount } of verdicts) {
+          const thresholds = multipliers[candidate] ?? given;
+          const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds));
+          const result = evaluateSpike({ slug: "acme", nowMs: atMs, thresholds, baseline, ...counts });
+          expect({ severity, expectedCount, currentCount }).toEqual({
+            severity: result.severity,
+            expectedCount: result.observed.expectedCount,
+            currentCount: result.observed.currentCount,
+          });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("tells what an alert would have told, with its times, and what stood at fail", () => {
+    const events = [
+      { atMs: startMs + dayMs, count: 15 },
+      { atMs: startMs + dayMs + 5 * hourMs, count: 100 },
+    ];
+    const thresholds = { ...defaultThresholds, windowHours: 12, failMultiplier: 10, warnMultiplier: 1 };
+    const baseline = { atMs: startMs, count: 40 };
+    const candidate: ReplayCandidate = { thresholds, baseline: "mean", policy, maxSilenceMs: null };
+    const replay = new Replay(recordOf([baseline, ...events]), [candidate]);
+
+    for (let atMs = startMs + 13 * hourMs; atMs <= startMs + 3 * dayMs; atMs += hourMs) replay.run(atMs);
+
+    const [outcome] = replay.outcomes();
+    const at = (hours: number): number => startMs + hours * hourMs;
+    expect(outcome?.notices.map(({ event, severity, atMs }) => [event, severity, atMs])).toEqual([
+      ["firing", "warn", at(24)],
+      ["escalated", "fail", at(29)],
+      ["resolved", "fail", at(41)],
+    ]);
+    expect(outcome?.evaluations).toEqual({ ok: 43, warn: 5, fail: 12, unknown: 0 });
+    if (outcome === undefined) return;
+    expect(episodesAt("warn", outcome)).toMatchObject([{ firedAtMs: at(24), endsAtMs: at(41), isOpen: false }]);
+    expect(episodesAt("fail", outcome)).toMatchObject([{ firedAtMs: at(29), endsAtMs: at(41), isOpen: false }]);
+  });
+
+  it("leaves an alert that still fires open, to the last run", () => {
+    const replay = new Replay(recordOf([{ count: 100 }]), [
+      { thresholds: defaultThresholds, baseline: "median", policy, maxSilenceMs: null },
+    ]);
+
+    for (const hours of [0, 1, 2]) replay.run(startMs + hours * hourMs);
+
+    const [outcome] = replay.outcomes();
+    expect(outcome === undefined ? [] : episodesAt("fail", outcome)).toMatchObject([
+      { firedAtMs: startMs, endsAtMs: startMs + 2 * hourMs, isOpen: true },
+    ]);
+  });
+
+  it("is unknown on a silent stream, where that is watched, and that is no episode", () => {
+    const replay = new Replay(recordOf([{ status: "SEEN" }]), [
+      { thresholds: defaultThresholds, baseline: "mean", policy, maxSilenceMs: hourMs },
+    ]);
+
+    for (const hours of [-1, 0, 1, 2]) replay.run(startMs + hours * hourMs);
+
+    const [outcome] = replay.outcomes();
+    expect(outcome?.evaluations).toEqual({ ok: 2, warn: 0, fail: 0, unknown: 2 });
+    expect(outcome?.notices.map(({ event }) => event)).toEqual(["unknown", "recovered", "unknown"]);
+    expect(outcome === undefined ? [] : episodesAt("warn", outcome)).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+import { readEventFiles } from "../app/event-records.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { EventRecorder } from "./event-record.ts";
+import { describePoint, gridPoints } from "./grid.ts";
+import { plotPage, plotTradeOff } from "./plot.ts";
+import { scoreEpisodes, type Score } from "./score.ts";
+import { readLabels, regretTruth } from "./truth.ts";
+import { chooseCandidate, paretoFront, type TuningPoint } from "./tuning.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const folder = fileURLToPath(new URL("../../test/fixtures/records/events", import.meta.url));
+
+describe("scoreEpisodes", () => {
+  const incident = { fromMs: 10 * dayMs, toMs: 10 * dayMs + 6 * hourMs };
+  const rules: readonly { rule: string; firedAtMs: number; endsAtMs: number; found: boolean }[] = [
+    { rule: "during the incident", firedAtMs: 10 * dayMs + hourMs, endsAtMs: 11 * dayMs, found: true },
+    { rule: "on the day after", firedAtMs: incident.toMs + dayMs, endsAtMs: 12 * dayMs, found: true },
+    { rule: "later than that", firedAtMs: incident.toMs + dayMs + 1, endsAtMs: 12 * dayMs, found: false },
+    {
+      rule: "12 h before, and lasting",
+      firedAtMs: incident.fromMs - 12 * hourMs,
+      endsAtMs: incident.fromMs,
+      found: true,
+    },
+    { rule: "longer before", firedAtMs: incident.fromMs - 12 * hourMs - 1, endsAtMs: 11 * dayMs, found: false },
+    { rule: "over before it began", firedAtMs: incident.fromMs - hourMs, endsAtMs: incident.fromMs - 1, found: false },
+  ];
+  it.each(rules)("an alert $rule", ({ firedAtMs, endsAtMs, found }) => {
+    const score = scoreEpisodes([
+      {
+        episodes: [{ alertId: "1", firedAtMs, endsAtMs, isOpen: false }],
+        truth: { incidents: [incident], massDeaths: [] },
+        fromMs: 0,
+        toMs: 14 * dayMs,
+      },
+    ]);
+
+    expect(score).toMatchObject({
+      recall: found ? 1 : 0,
+      falseAlarms: found ? 0 : 1,
+      falseAlarmsAWeek: found ? 0 : 0.5,
+      medianDelayMs: found ? Math.max(0, firedAtMs - incident.fromMs) : null,
+      missed: found ? [] : [incident],
+    });
+  });
+
+  it("sums over organizations, leaves out what lies beyond the stretch, and knows mass deaths", () => {
+    const alarm = { alertId: "1", firedAtMs: dayMs, endsAtMs: 2 * dayMs, isOpen: false };
+    const late = { fromMs: 100 * dayMs, toMs: 101 * dayMs };
+
+    const score = scoreEpisodes([
+      {
+        episodes: [alarm],
+        truth: { incidents: [late], massDeaths: [{ fromMs: dayMs, toMs: dayMs }] },
+        fromMs: 0,
+        toMs: 7 * dayMs,
+      },
+      { episodes: [], truth: { incidents: [], massDeaths: [] }, fromMs: 0, toMs: 7 * dayMs },
+    ]);
+
+    expect(score).toMatchObject({ incidents: 0, recall: null, falseAlarms: 1, onMassDeaths: 1, falseAlarmsAWeek: 0.5 });
+  });
+});
+
+describe("the truth", () => {
+  it("of regret is that of the labels, on the real records", async () => {
+    const labels = readLabels(readFileSync(`${folder}/labels.json`, "utf8"), "labels.json");
+
+    const records = await readEventFiles({
+      files: ["lightswitch.csv.gz", "riskhosts.csv.gz"],
+      stdin: process.stdin,
+      cwd: folder,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    });
+
+    for (const [slug, record] of records) expect(regretTruth(record)).toEqual(labels.get(slug));
+  });
+
+  it("of regret: a revival after 60 days undoes nothing", () => {
+    const incidentsAfter = (days: number): number => {
+      const recorder = new EventRecorder("acme");
+      for (let asset = 0; asset < 30; asset++) {
+        const base = { count: 1, asset: String(asset) };
+        recorder.add({ ...base, atMs: 0, status: "DETECTED_AS_DEAD" });
+        recorder.add({ ...base, atMs: days * dayMs, status: "DETECTED_AS_ALIVE" });
+      }
+      return regretTruth(recorder.finish()).incidents.length;
+    };
+
+    expect([incidentsAfter(60), incidentsAfter(61)]).toEqual([1, 0]);
+  });
+
+  it("takes windows for incidents", () => {
+    const windows = [{ from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }];
+
+    expect(readLabels(JSON.stringify({ acme: { source: "x", windows } }), "l.json").get("acme")).toEqual({
+      incidents: [{ fromMs: Date.UTC(2026, 0, 1), toMs: Date.UTC(2026, 0, 2) }],
+      massDeaths: [],
+    });
+  });
+
+  const wrong: readonly [string, string, string][] = [
+    ["no JSON", "{", "l.json: is not JSON"],
+    ["neither incidents nor windows", '{"acme":{}}', "l.json: acme: needs incidents or windows"],
+    ["a time that is none", '{"acme":{"incidents":[{"from":"now","to":"now"}]}}', "l.json: acme.incidents.0.from: "],
+  ];
+  it.each(wrong)("refuses labels with %s", (_name, text, message) => {
+    const read = (): unknown => readLabels(text, "l.json");
+
+    expect(read).toThrow(FlatlineError);
+    expect(read).toThrow(message);
+  });
+});
+
+describe("a grid", () => {
+  it("is every combination, and one point when it says nothing", () => {
+    expect(gridPoints({})).toEqual([{ thresholds: {} }]);
+    expect(gridPoints({ baseline: ["median", "mean"], warnMultiplier: [2, 3] }).map(describePoint)).toEqual([
+      "mean warn ×2",
+      "mean warn ×3",
+      "median warn ×2",
+      "median warn ×3",
+    ]);
+  });
+});
+
+describe("a choice", () => {
+  const point = (warnMultiplier: number, recall: number, falseAlarmsAWeek: number): TuningPoint => {
+    const score: Score = {
+      incidents: 10,
+      found: recall * 10,
+      recall,
+      falseAlarms: 1,
+      onMassDeaths: 0,
+      falseAlarmsAWeek,
+      medianDelayMs: null,
+      missed: [],
+    };
+    const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier, failMultiplier: 9, minSpikeCount: 10 };
+    return { baseline: "median", thresholds, score };
+  };
+  const points = [point(2, 1, 0.9), point(3, 0.9, 0.4), point(4, 0.9, 0.3), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
+
+  it("finds most among the quiet enough, quieter first; fail is stricter and still finds three quarters", () => {
+    const choice = chooseCandidate(points, 0.5);
+
+    expect(choice?.warn.thresholds.warnMultiplier).toBe(4);
+    expect(choice?.fail?.thresholds.warnMultiplier).toBe(6);
+  });
+
+  it("is the quietest where all are too loud, without a fail where none is stricter", () => {
+    const choice = chooseCandidate(points, 0);
+
+    expect(choice?.warn.thresholds.warnMultiplier).toBe(8);
+    expect(choice?.fail).toBeNull();
+    expect(chooseCandidate([], 1)).toBeNull();
+  });
+
+  it("has a front of those that no other one beats", () => {
+    expect(paretoFront(points).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 4, 2]);
+  });
+
+  it("is drawn with every candidate, the chosen one ringed", () => {
+    const [first = null] = points;
+
+    const svg = plotTradeOff(points, first);
+
+    expect(svg.match(/<title>median ×/g)).toHaveLength(points.length);
+    expect(svg).toContain("<title>chosen</title>");
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+    expect(plotPage(points, first)).toContain('<tr class="chosen">');
+    expect(plotTradeOff([], null)).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
