@@ -5,8 +5,7 @@ import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.t
 import { ChangeReader } from "./event-changes.ts";
 import { SumTable } from "./event-sum-table.ts";
 import { SumLoader } from "./event-sum-loader.ts";
-import type { SumScratch } from "./organization-sums.ts";
-import { deadStatusId, unpublishedSql } from "./event-writer.ts";
+import { EdgeReader, SumScratch } from "./sum-scratch.ts";
 
 export interface EventSumsOptions {
   /** Of the database; the schema has to be there. */
@@ -30,7 +29,7 @@ const defaultMaxBytes = 256 * 1_024 ** 2;
 const asksBeforeLoading = 2;
 // After so long the event loop has its turn.
 const sliceMs = 5;
-const queriesBetweenLooks = 16;
+const queriesAStatement = 256;
 const minutesADay = dayMs / minuteMs;
 
 /**
@@ -91,11 +90,10 @@ export class EventSums {
     try {
       reader.snapshot(() => {
         reader.follow();
-        while (answers.length < queries.length) {
-          const query = queries[answers.length];
-          answers.push(query === undefined ? null : reader.answer(query, this.#isAskedAgain(query.slug)));
-          if (answers.length % queriesBetweenLooks === 0 && clock.monotonicMs() >= untilMs) break;
-        }
+        do {
+          const some = queries.slice(answers.length, answers.length + queriesAStatement);
+          answers.push(...reader.answer(some, (slug) => this.#isAskedAgain(slug)));
+        } while (answers.length < queries.length && clock.monotonicMs() < untilMs);
       });
     } catch {
       // Busy, closed under us, damaged: the database answers, and says which.
@@ -141,10 +139,10 @@ class Reader {
   readonly #table: SumTable;
   readonly #changes: ChangeReader;
   readonly #slugId;
-  readonly #edge;
+  readonly #edges: EdgeReader;
   readonly #typeName;
   readonly #slugsOfImport;
-  readonly #scratch: SumScratch = { sums: new Float64Array(1_024) };
+  readonly #scratch = new SumScratch();
 
   constructor({ databasePath, clock }: EventSumsOptions, table: SumTable) {
     this.#table = table;
@@ -156,11 +154,7 @@ class Reader {
       this.#slugId = this.#db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
       this.#typeName = this.#db.prepare(`SELECT asset_type FROM event_asset_types WHERE type_id = ?`);
       this.#slugsOfImport = this.#db.prepare(`SELECT slug_id FROM event_extents WHERE import_id = ?`);
-      this.#edge = this.#db.prepare(`
-        SELECT type_id, count FROM events
-        WHERE slug_id = ? AND at_ms >= ? AND at_ms < ? AND status_id = ${deadStatusId}
-          AND import_id NOT IN (${unpublishedSql})`);
-      this.#edge.setReturnArrays(true);
+      this.#edges = new EdgeReader(this.#db);
     } catch (error) {
       this.#db.close();
       throw error;
@@ -215,13 +209,25 @@ class Reader {
     }
   }
 
-  answer(query: DeathsQuery, isWanted: boolean): readonly AssetTypeDeaths[] | null {
-    const slugId = this.#table.idOf(query.slug) ?? this.#learn(query.slug);
-    if (slugId === null) return [];
-    const sums = this.#table.sumsFor(slugId, firstMinuteOf(query), minutesADay, isWanted);
-    if (sums === null) return null;
-    const readEdge = (fromMs: number, toMs: number): Edge => this.#edge.all(slugId, fromMs, toMs) as unknown as Edge;
-    return sums.deaths(query.intervals, this.#scratch, readEdge);
+  /** The deaths of each query; null where the sums do not have them. */
+  answer(
+    queries: readonly DeathsQuery[],
+    isWanted: (slug: string) => boolean,
+  ): readonly (readonly AssetTypeDeaths[] | null)[] {
+    const scratch = this.#scratch;
+    scratch.clear();
+    const asked = queries.map((query) => {
+      const isLoadedFor = isWanted(query.slug);
+      const slugId = this.#table.idOf(query.slug) ?? this.#learn(query.slug);
+      if (slugId === null) return "unknown";
+      const sums = this.#table.sumsFor(slugId, firstMinuteOf(query), minutesADay, isLoadedFor);
+      return sums === null ? null : sums.ask(slugId, query.intervals, scratch);
+    });
+    scratch.readEdges(this.#edges);
+    return asked.map((one) => {
+      if (one === "unknown") return [];
+      return one === null ? null : one.sums.read(one, scratch);
+    });
   }
 
   forget(): void {
@@ -246,9 +252,6 @@ class Reader {
     return typeof name === "string" ? name : null;
   }
 }
-
-/** Pairs of type and deaths. */
-type Edge = readonly (readonly [number, number])[];
 
 function firstMinuteOf({ intervals }: DeathsQuery): number {
   let first = Infinity;

@@ -2,13 +2,12 @@ import { minuteMs } from "../base/time.ts";
 import type { AssetTypeDeaths, Interval } from "../contract/liveness-counts.ts";
 import { cellNumbers } from "./event-changes.ts";
 import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
+import type { SumScratch } from "./sum-scratch.ts";
 
-/** Reads single deaths from ≤ at < to, as pairs of type and number. */
-type ReadEdge = (fromMs: number, toMs: number) => readonly (readonly [number, number])[];
-
-/** Room for the sums of a question; one for all organizations. */
-export interface SumScratch {
-  sums: Float64Array;
+/** A question whose sums are in a scratch: where those of each interval's two ends begin, its end first. */
+export interface AskedSums {
+  readonly sums: OrganizationSums;
+  readonly ends: readonly number[];
 }
 
 /** Of objects around the arrays of an organization. */
@@ -97,19 +96,18 @@ export class OrganizationSums {
     this.#trimAtMinute = askedMinute + everyMinutes;
   }
 
-  /** Types that have a death in one of the intervals; `readEdge` is asked only for minutes that an interval cuts. */
-  deaths(intervals: readonly Interval[], scratch: SumScratch, readEdge: ReadEdge): AssetTypeDeaths[] {
-    const { types } = this.#sums;
-    const needed = intervals.length * 2 * types;
-    if (scratch.sums.length < needed) scratch.sums = new Float64Array(needed);
-    const { sums } = scratch;
-    // Where the sums of each interval's two ends begin; intervals often share an end.
+  /** Writes the sums that the intervals need, and notes the minutes that they cut: `read` answers when those are added. */
+  ask(slugId: number, intervals: readonly Interval[], scratch: SumScratch): AskedSums {
+    // Intervals often share an end.
     const instants: number[] = [];
+    const starts: number[] = [];
     const startOf = (atMs: number): number => {
       const known = instants.indexOf(atMs);
-      if (known >= 0) return known * types;
-      const start = (instants.push(atMs) - 1) * types;
-      this.#sumThrough(atMs, sums, start, readEdge);
+      if (known >= 0) return starts[known] ?? 0;
+      instants.push(atMs);
+      const start = scratch.take(this.#sums.types);
+      starts.push(start);
+      this.#sumThrough(slugId, atMs, scratch, start);
       return start;
     };
     const ends: number[] = [];
@@ -117,6 +115,11 @@ export class OrganizationSums {
       if (untilMs > afterMs) ends.push(startOf(untilMs), startOf(afterMs));
       else ends.push(0, 0);
     }
+    return { sums: this, ends };
+  }
+
+  /** Types that have a death in one of the intervals. */
+  read({ ends }: AskedSums, { sums }: SumScratch): AssetTypeDeaths[] {
     const answer: AssetTypeDeaths[] = [];
     for (const type of this.#order) {
       let isAny = false;
@@ -132,15 +135,12 @@ export class OrganizationSums {
   }
 
   /** Writes the sums of all deaths at or before an instant. */
-  #sumThrough(atMs: number, sums: Float64Array, start: number, readEdge: ReadEdge): void {
+  #sumThrough(slugId: number, atMs: number, scratch: SumScratch, start: number): void {
     const endMs = atMs + 1;
     const minute = Math.floor(endMs / minuteMs);
-    const hasDeaths = this.#sums.before(minute, sums, start);
+    const hasDeaths = this.#sums.before(minute, scratch.sums, start);
     if (!hasDeaths || endMs === minute * minuteMs) return;
-    for (const [typeId, count] of readEdge(minute * minuteMs, endMs)) {
-      const place = start + (this.#types.get(typeId) ?? 0);
-      sums[place] = (sums[place] ?? 0) + count;
-    }
+    scratch.addEdge({ slugId, fromMs: minute * minuteMs, toMs: endMs, start, types: this.#types });
   }
 
   #placeOf(typeId: number, typeName: (typeId: number) => string | null): number {
