@@ -1,0 +1,221 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+import { runCli } from "../../test/support/cli-run.ts";
+
+const records = fileURLToPath(new URL("../../test/fixtures/records/events", import.meta.url));
+const hourly = ["--step", "1h", "--labels", "labels.json"];
+
+let folder: string;
+const run = (line: readonly string[]) => runCli(line, { cwd: folder });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-backtest-"));
+  await cp(records, folder, { recursive: true });
+  await writeFile(
+    join(folder, "flatline.yaml"),
+    `source: { type: embedded }
+organizations:
+  - { slug: riskhosts, schedule: "0 * * * *", thresholds: { minSpikeCount: 20 } }
+storage: { path: flatline.db }
+`,
+  );
+  await writeFile(
+    join(folder, "median.yaml"),
+    `source: { type: embedded }
+organizations:
+  - { slug: riskhosts, schedule: "0 * * * *", baseline: median, thresholds: { minSpikeCount: 20 }, alert: { for: 3h } }
+storage: { path: flatline.db }
+`,
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Level {
+  readonly episodes: number;
+  readonly episodesAWeek: number;
+  readonly found?: number;
+  readonly recall?: number;
+  readonly falseAlarms?: number;
+  readonly delaySeconds?: number;
+  readonly missed?: readonly { readonly from: string }[];
+}
+interface Report {
+  readonly truth: string | null;
+  readonly events: number;
+  readonly leftOut: readonly string[];
+  readonly candidates: readonly {
+    readonly name: string;
+    readonly settings: object;
+    readonly warn: Level;
+    readonly fail: Level;
+    readonly organizations: readonly {
+      readonly slug: string;
+      readonly baseline: string;
+      readonly from: string;
+      readonly evaluations: Record<string, number>;
+      readonly episodes: { readonly warn: readonly { readonly from: string; readonly to: string | null }[] };
+      readonly notices: readonly { readonly at: string; readonly event: string }[];
+    }[];
+  }[];
+}
+
+async function report(line: readonly string[]): Promise<Report> {
+  const { exitCode, stdout, stderr } = await run(["backtest", ...line, "--json"]);
+  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/events, .* evaluations in /)]);
+  return JSON.parse(stdout) as Report;
+}
+
+describe("backtest --events", () => {
+  it("compares a grid over files, without a configuration and a store", async () => {
+    const { truth, events, candidates } = await report([
+      ...["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", ...hourly],
+      ...["--baseline", "mean,median", "--warn-multiplier", "2", "--fail-multiplier", "4"],
+    ]);
+
+    expect([truth, events]).toEqual(["labels", 49_393]);
+    expect(candidates.map(({ name, warn, fail }) => [name, warn.found, fail.found])).toEqual([
+      ["mean warn ×2 fail ×4", 20, 16],
+      ["median warn ×2 fail ×4", 22, 22],
+    ]);
+    expect(candidates[0]?.warn.missed).toEqual([
+      expect.objectContaining({ from: "2019-10-22T00:08:13.000Z" }),
+      expect.objectContaining({ from: "2019-10-31T00:34:55.000Z" }),
+    ]);
+  });
+
+  it("shows a table, with one candidate its episodes, and a summary on stderr", async () => {
+    const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--step", "1h", "--truth", "regret"];
+
+    const { stdout, stderr } = await run([...line, "--baseline", "median", "--min-spike-count", "20"]);
+
+    expect(stdout).toContain("LEVEL  CANDIDATE      EPISODES  A WEEK     FOUND  RECALL  FALSE  FALSE A WEEK  DELAY\n");
+    expect(stdout).toMatch(/^fail {3}median min 20 +17 +0\.11 {2}12 of 12 +1\.00 +5 +0\.03 {2}1\.3 h$/m);
+    expect(stdout).toMatch(/^fail {2}riskhosts {5}2019-10-22T12:00:00\.000Z {2}2019-10-23T11:00:00\.000Z {2}23\.0 h$/m);
+    expect(stderr).toMatch(/^4,083 events, 25,716 evaluations in \d+\.\d s\n$/);
+  });
+
+  it("keeps to a stretch", async () => {
+    const { candidates } = await report([
+      ...["--events", "riskhosts.csv.gz", "--step", "6h", "--baseline", "median"],
+      ...["--from", "2019-10-22T00:00:00Z", "--to", "2019-10-23T00:00:00Z"],
+    ]);
+
+    const [organization] = candidates[0]?.organizations ?? [];
+    expect(organization?.evaluations).toEqual({ ok: 2, warn: 0, fail: 3, unknown: 0 });
+    expect(organization?.notices.map(({ at, event }) => `${event} ${at}`)).toEqual(["firing 2019-10-22T12:00:00.000Z"]);
+    expect(organization?.episodes.warn).toEqual([
+      { alertId: "riskhosts-1", from: "2019-10-22T12:00:00.000Z", to: null },
+    ]);
+  });
+});
+
+describe("backtest over the store", () => {
+  beforeAll(async () => {
+    await run(["import", "events", "riskhosts.csv.gz", "lightswitch.csv.gz"]);
+  });
+
+  it("compares configurations by their own schedules, thresholds and alerts", async () => {
+    const { candidates } = await report(["-c", "flatline.yaml", "-c", "median.yaml", "--labels", "labels.json"]);
+
+    expect(candidates.map(({ name, organizations: [one], warn }) => [name, one?.baseline, warn.found])).toEqual([
+      ["flatline.yaml", "mean", 11],
+      ["median.yaml", "median", 12],
+    ]);
+    // `for: 3h` delays every alert by three hours.
+    const [mean, median] = candidates.map(({ warn }) => warn.delaySeconds ?? 0);
+    expect((median ?? 0) - (mean ?? 0)).toBeCloseTo(3 * 3_600, -3);
+  });
+
+  it("finds in the store what it finds in the file", async () => {
+    const grid = ["--step", "1h", "--truth", "regret", "--min-spike-count", "20", "--warn-multiplier", "2"];
+
+    const stored = await report([...grid]);
+    const fromFile = await report(["riskhosts", "--events", "riskhosts.csv.gz", ...grid]);
+
+    expect(stored.candidates).toEqual(fromFile.candidates);
+  });
+});
+
+describe("tune", () => {
+  it("proposes settings that config check takes, and draws the trade-off", async () => {
+    const line = ["tune", "--events", "riskhosts.csv.gz", "--labels", "labels.json", "--max-false-alarms", "0.1"];
+
+    const { exitCode, stdout } = await run([...line, "--plot", "plot.svg"]);
+
+    expect(exitCode).toBe(0);
+    const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
+    expect(table).toMatch(/^\* {2}median warn ×\S+ min 20 +12 of 12 +1\.00 +0\.03 /m);
+    const { defaults } = parse(yaml) as { defaults: { baseline: string; thresholds: Record<string, number> } };
+    expect(defaults).toMatchObject({ baseline: "median", thresholds: { minSpikeCount: 20, windowHours: 24 } });
+    expect(defaults.thresholds["failMultiplier"]).toBeGreaterThan(defaults.thresholds["warnMultiplier"] ?? 0);
+    expect(await readFile(join(folder, "plot.svg"), "utf8")).toMatch(/^<svg [^]*<\/svg>\n$/);
+    await writeFile(join(folder, "tuned.yaml"), `source: { type: embedded }\norganizations: [riskhosts]\n${yaml}`);
+    expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
+  });
+
+  it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {
+    const { stdout } = await run([
+      ...["tune", "riskhosts", "--events", "riskhosts.csv.gz", "--json", "--plot", "plot.html"],
+      ...["--warn-multiplier", "2,4", "--min-spike-count", "20", "--baseline", "median"],
+    ]);
+
+    const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
+    expect(found).toMatchObject({
+      truth: "regret",
+      chosen: { baseline: "median" },
+      candidates: [{ recall: 1, isOnFront: expect.any(Boolean) }, { recall: 1 }],
+    });
+    expect(parse(found.yaml)).toMatchObject({ organizations: [{ slug: "riskhosts", baseline: "median" }] });
+    expect(await readFile(join(folder, "plot.html"), "utf8")).toContain("<svg ");
+  });
+});
+
+const refusals: readonly (readonly [string, string, number, string])[] = [
+  ["a remote source without a file", "backtest -c remote.yaml", 64, "give them with --events FILE"],
+  [
+    "labels that are not there",
+    "backtest --events riskhosts.csv.gz --labels none.json",
+    66,
+    "none.json: cannot be read",
+  ],
+  ["--truth labels without a file", "backtest --events riskhosts.csv.gz --truth labels", 64, "--labels FILE"],
+  ["a slug without events", "backtest acme --events riskhosts.csv.gz", 64, 'no event of "acme"'],
+  ["a configuration of others", "backtest --events riskhosts.csv.gz -c others.yaml", 64, "names no organization"],
+  [
+    "a stretch without an evaluation",
+    "backtest --events riskhosts.csv.gz --from 2030-01-01T00:00:00Z",
+    64,
+    "nothing to replay",
+  ],
+  ["a bad line of events", "backtest --events bad.csv", 65, "bad.csv:2"],
+  ["a file that is not there", "backtest --events none.csv", 66, "none.csv: no such file"],
+  ["a grid that is none", "backtest --events riskhosts.csv.gz --warn-multiplier 2,x", 64, "Expected a number above 0"],
+  ["a baseline that is none", "backtest --events riskhosts.csv.gz --baseline mode", 64, "Expected mean, median"],
+  ["tune without an incident", "tune --events quiet.csv", 64, "no incident to tune by"],
+  ["tune with a fail multiplier", "tune --events riskhosts.csv.gz --fail-multiplier 4", 64, "is what tune proposes"],
+  ["a plot of another kind", "tune --events riskhosts.csv.gz --plot plot.png", 64, "ends in .svg or .html"],
+];
+
+describe("backtest and tune refuse", () => {
+  beforeAll(async () => {
+    const quiet = Array.from({ length: 20 }, (_, day) => `2026-01-${String(day + 1).padStart(2, "0")}T00:00:00Z,acme`);
+    await writeFile(join(folder, "quiet.csv"), `at,slug\n${quiet.join("\n")}\n`);
+    await writeFile(join(folder, "bad.csv"), "at,slug\nyesterday,acme\n");
+    await writeFile(join(folder, "others.yaml"), "source: { type: embedded }\norganizations: [globex]\n");
+    const remote = "source: { baseUrl: https://a.example/api/v2, apiKey: k }\norganizations: [riskhosts]\n";
+    await writeFile(join(folder, "remote.yaml"), remote);
+  });
+
+  it.each(refusals)("%s", async (_what, line, code, message) => {
+    const { exitCode, stdout, stderr } = await run(line.split(" "));
+
+    expect([exitCode, stdout]).toEqual([code, ""]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});
