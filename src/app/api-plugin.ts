@@ -6,7 +6,6 @@ import { apiV2Routes } from "../service/api-routes.ts";
 import { createKeyRing } from "../service/key-ring.ts";
 import { createLocalPlatformApi } from "../service/local-platform-api.ts";
 import type { Store } from "../store/store.ts";
-import { baselineOf } from "./baselines.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface ApiPluginDeps {
@@ -26,13 +25,13 @@ export function apiPlugins({ store, runtime, clock, logger, metrics, version }: 
     authenticate: createKeyRing({ store, clock }),
     // Made for each request: a reload may have changed what it stands on.
     apiFor: (identity) => {
-      const { config, slugs } = runtime.current();
+      const { config, slugs, baselineOf } = runtime.current();
       return createLocalPlatformApi({
         store,
         clock,
         appUrl: config.appUrl,
         identity,
-        baselineOf: baselineOf(config),
+        baselineOf,
         isConfigured: (slug) => slugs.has(slug),
       });
     },

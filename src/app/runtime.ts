@@ -8,6 +8,8 @@ import type { CheckReport } from "../contract/report.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
+import type { BaselineKind } from "../spike/median.ts";
+import { baselineOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
 import { createSource, localCounts, runCheckDeps, runTimeoutMs, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
@@ -19,6 +21,8 @@ export interface Applied {
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
   /** Of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
+  /** By which rule an organization's deaths are expected. */
+  readonly baselineOf: (slug: string) => BaselineKind;
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
   readonly checkDeps: RunCheckDeps;
@@ -67,6 +71,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     targets,
     targetByKey: new Map(targets.map((target) => [targetKey(target), target])),
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
+    baselineOf: baselineOf(config),
     settings: alertingSettings(config),
     receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps)),
     counts: localCounts(config, { ...deps, ...parts }),
