@@ -1,12 +1,13 @@
 import type { Logger } from "../base/logger.ts";
-import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
+import { minuteMs, type Clock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { assetTypeAttribute } from "../evidence/attribution.ts";
+import { assetTypeAttribute, type ValueCounts } from "../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../evidence/enrichment.ts";
 import { markerBefore, markerReachMs } from "../evidence/marker.ts";
 import { onsetAtMs } from "../evidence/onset.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { spikeWindow } from "../spike/window.ts";
+import type { AssetTypeCounts, CountQuery } from "../store/events.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { readRegret } from "./regret-reading.ts";
 
@@ -32,26 +33,13 @@ export function createSpikeEvidence({ store, clock, logger, isContinuous }: Spik
     try {
       const nowMs = Date.parse(result.generatedAt);
       const query = { slug, ...spikeWindow(nowMs, thresholds) };
-      const counts = await store.evidence.attributeCounts(query, { signal: bounded });
+      const counts = await readCounts(store, query, bounded);
       const interval = { afterMs: query.windowStartMs, untilMs: query.endMs };
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const found = await findOnset(store, result, slug, interval);
       const onset = isContinuous ? await keptOnset(store, slug, query.windowStartMs, found) : found;
       const evidence: SpikeEvidence = {
-        counts:
-          counts === null
-            ? null
-            : {
-                ...counts,
-                values: [
-                  ...counts.assetTypes.map(({ assetType, ...sums }) => ({
-                    attribute: assetTypeAttribute,
-                    value: assetType,
-                    ...sums,
-                  })),
-                  ...counts.values,
-                ],
-              },
+        counts,
         regret,
         onsetAtMs: onset,
         marker: onset === null ? null : await findMarker(store, slug, onset),
@@ -64,6 +52,28 @@ export function createSpikeEvidence({ store, clock, logger, isContinuous }: Spik
       return result;
     }
   };
+}
+
+/** Deaths by asset type and attribute; where no event ever had attributes, from the sums that need no single event. */
+async function readCounts(
+  { events, evidence }: Pick<StoreParts, "events" | "evidence">,
+  query: CountQuery,
+  signal: AbortSignal,
+): Promise<SpikeEvidence["counts"]> {
+  if (!(await evidence.hasAttributes())) {
+    const types = await events.counts(query);
+    const total = (key: "currentCount" | "baselineCount"): number => types.reduce((sum, one) => sum + one[key], 0);
+    const counts = { currentCount: total("currentCount"), baselineCount: total("baselineCount"), attributedCount: 0 };
+    return { ...counts, values: typeValues(types) };
+  }
+  const counts = await evidence.attributeCounts(query, { signal });
+  return counts === null ? null : { ...counts, values: [...typeValues(counts.assetTypes), ...counts.values] };
+}
+
+function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {
+  return types.flatMap(({ assetType, currentCount, baselineCount }) =>
+    assetType === null ? [] : [{ attribute: assetTypeAttribute, value: assetType, currentCount, baselineCount }],
+  );
 }
 
 async function findOnset(
@@ -101,9 +111,4 @@ async function keptOnset(
   const knownAtMs = typeof text === "string" ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(knownAtMs) || last.finishedAtMs < windowStartMs) return foundAtMs;
   return foundAtMs === null ? knownAtMs : Math.min(knownAtMs, foundAtMs);
-}
-
-/** How far back an episode's first window reaches: what an alert's deaths are counted from where no onset is known. */
-export function firstWindowMs(windowHours: unknown): number {
-  return typeof windowHours === "number" ? windowHours * hourMs : dayMs;
 }

@@ -22,6 +22,10 @@ const eventsAPage = 4_096;
 /** Reads of single events for evidence, over the tables of the events. */
 export function createEvidenceStore(db: Db): EvidenceStore {
   return {
+    hasAttributes: async () => {
+      const { rows } = await sql`SELECT 1 FROM event_attribute_sets LIMIT 1`.execute(db);
+      return rows.length > 0;
+    },
     attributeCounts: (query, options) => attributeCounts(db, query, options),
     deathBuckets: async ({ slug, interval, bucketMinutes }) => {
       const from = Math.floor((interval.afterMs + 1) / minuteMs);

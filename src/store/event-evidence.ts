@@ -44,6 +44,8 @@ export interface EvidenceOptions {
 
 /** What only the single events tell; each statement reads a bounded stretch of them. */
 export interface EvidenceStore {
+  /** Whether any event ever had attributes: without, nothing is to be read of single events for them. */
+  hasAttributes(): Promise<boolean>;
   /** Deaths by asset type and attribute; null when they have more different sets of attributes than can be told apart. */
   attributeCounts(query: CountQuery, options: EvidenceOptions): Promise<AttributeCounts | null>;
   /** Deaths by buckets of so many minutes, in the order of time; those without any are left out. */
