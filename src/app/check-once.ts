@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";
+import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
@@ -17,6 +18,8 @@ export interface CheckOnceOptions {
   readonly atMs: number | null;
   /** Go before what is configured, for every organization. */
   readonly thresholds: Partial<SpikeThresholds>;
+  /** Goes before what is configured; local sources only. [as configured] */
+  readonly baseline?: BaselineKind;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +27,8 @@ export interface CheckOnceOptions {
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
  * Nobody is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
  */
-export async function checkOnce(config: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
+export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
+  const config = withBaseline(given, options.baseline);
   const targets = chooseTargets(config, options);
   if (options.atMs !== null && config.source.type === "remote") {
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
@@ -50,6 +54,14 @@ export async function checkOnce(config: Config, deps: PartsDeps, options: CheckO
   } finally {
     await parts.close();
   }
+}
+
+function withBaseline(config: Config, baseline: BaselineKind | undefined): Config {
+  if (baseline === undefined) return config;
+  if (config.source.type === "remote" && baseline !== "mean") {
+    throw new FlatlineError("usage", "--baseline median needs a local source: the platform's API knows the mean only");
+  }
+  return { ...config, organizations: config.organizations.map((organization) => ({ ...organization, baseline })) };
 }
 
 function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[] {

@@ -73,8 +73,17 @@ async function report(line: readonly string[]): Promise<Report> {
 describe("backtest --events", () => {
   it("compares a grid over files, without a configuration and a store", async () => {
     const { truth, events, candidates } = await report([
-      ...["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", ...hourly],
-      ...["--baseline", "mean,median", "--warn-multiplier", "2", "--fail-multiplier", "4"],
+      "--events",
+      "riskhosts.csv.gz",
+      "--events",
+      "lightswitch.csv.gz",
+      ...hourly,
+      "--baseline",
+      "mean,median",
+      "--warn-multiplier",
+      "2",
+      "--fail-multiplier",
+      "4",
     ]);
 
     expect([truth, events]).toEqual(["labels", 49_393]);
@@ -101,8 +110,16 @@ describe("backtest --events", () => {
 
   it("keeps to a stretch", async () => {
     const { candidates } = await report([
-      ...["--events", "riskhosts.csv.gz", "--step", "6h", "--baseline", "median"],
-      ...["--from", "2019-10-22T00:00:00Z", "--to", "2019-10-23T00:00:00Z"],
+      "--events",
+      "riskhosts.csv.gz",
+      "--step",
+      "6h",
+      "--baseline",
+      "median",
+      "--from",
+      "2019-10-22T00:00:00Z",
+      "--to",
+      "2019-10-23T00:00:00Z",
     ]);
 
     const [organization] = candidates[0]?.organizations ?? [];
@@ -134,10 +151,29 @@ describe("backtest over the store", () => {
   it("finds in the store what it finds in the file", async () => {
     const grid = ["--step", "1h", "--truth", "regret", "--min-spike-count", "20", "--warn-multiplier", "2"];
 
-    const stored = await report([...grid]);
+    const stored = await report(grid);
     const fromFile = await report(["riskhosts", "--events", "riskhosts.csv.gz", ...grid]);
 
     expect(stored.candidates).toEqual(fromFile.candidates);
+  });
+});
+
+describe("check over what was backtested", () => {
+  const at = ["check", "riskhosts", "--at", "2019-10-22T18:00:00Z", "--json"];
+  const verdictOf = async (line: readonly string[]): Promise<unknown> => {
+    const { stdout } = await run([...at, ...line]);
+    return (JSON.parse(stdout) as unknown[])[0];
+  };
+
+  it("is ok by the mean, and fail by the median, of the configuration or of the flag", async () => {
+    const observed = { currentCount: 30, baselineCount: 372 };
+    const days = { day1: 0, day2: 283, day3: 0, day4: 89, day5: 0, day6: 0, day7: 0 };
+    const failed = { severity: "fail", result: { observed: { ...observed, expectedCount: 0, ratio: null, ...days } } };
+
+    expect(await verdictOf([])).toMatchObject({ severity: "ok", result: { observed } });
+    expect(await verdictOf(["--baseline", "median"])).toMatchObject(failed);
+    expect(await verdictOf(["-c", "median.yaml"])).toMatchObject(failed);
+    expect(await verdictOf(["-c", "median.yaml", "--baseline", "mean"])).toMatchObject({ severity: "ok" });
   });
 });
 
@@ -160,8 +196,19 @@ describe("tune", () => {
 
   it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {
     const { stdout } = await run([
-      ...["tune", "riskhosts", "--events", "riskhosts.csv.gz", "--json", "--plot", "plot.html"],
-      ...["--warn-multiplier", "2,4", "--min-spike-count", "20", "--baseline", "median"],
+      "tune",
+      "riskhosts",
+      "--events",
+      "riskhosts.csv.gz",
+      "--json",
+      "--plot",
+      "plot.html",
+      "--warn-multiplier",
+      "2,4",
+      "--min-spike-count",
+      "20",
+      "--baseline",
+      "median",
     ]);
 
     const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
@@ -198,10 +245,11 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
   ["a baseline that is none", "backtest --events riskhosts.csv.gz --baseline mode", 64, "Expected mean, median"],
   ["tune without an incident", "tune --events quiet.csv", 64, "no incident to tune by"],
   ["tune with a fail multiplier", "tune --events riskhosts.csv.gz --fail-multiplier 4", 64, "is what tune proposes"],
+  ["check --baseline median of a remote source", "check -c remote.yaml --baseline median", 64, "knows the mean only"],
   ["a plot of another kind", "tune --events riskhosts.csv.gz --plot plot.png", 64, "ends in .svg or .html"],
 ];
 
-describe("backtest and tune refuse", () => {
+describe("backtest, tune and check refuse", () => {
   beforeAll(async () => {
     const quiet = Array.from({ length: 20 }, (_, day) => `2026-01-${String(day + 1).padStart(2, "0")}T00:00:00Z,acme`);
     await writeFile(join(folder, "quiet.csv"), `at,slug\n${quiet.join("\n")}\n`);

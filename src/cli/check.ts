@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { checkOnce } from "../app/check-once.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
@@ -15,6 +15,7 @@ interface CheckFlags extends Partial<SpikeThresholds> {
   readonly config?: string;
   readonly json?: boolean;
   readonly at?: number;
+  readonly baseline?: "mean" | "median";
 }
 
 /** Exit codes of `check`: the worst of all decides (CONTRACT 3). */
@@ -29,6 +30,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print an array of {slug, check, severity, result, error}")
     .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
+    .addOption(new Option("--baseline <kind>", "override the baseline; local sources only").choices(["mean", "median"]))
     .option("--window-hours <n>", "override the threshold", parseNumber("int"))
     .option("--baseline-days <n>", "override the threshold", parseNumber("int"))
     .option("--warn-multiplier <x>", "override the threshold", parseNumber("positive"))
@@ -41,6 +43,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
         slugs,
         atMs: flags.at ?? null,
         thresholds: overrides(flags),
+        ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
         signal: context.signal,
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
@@ -57,6 +60,7 @@ Examples:
   flatline check acme --json | jq '.[].severity'   one, as JSON
   flatline check acme --at 2026-01-15T12:00:00Z    as of then, over the stored events
   flatline check --fail-multiplier 6               what if
+  flatline check acme --baseline median            what if, by another rule
 `;
 
 function overrides(flags: CheckFlags): Partial<SpikeThresholds> {

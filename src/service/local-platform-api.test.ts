@@ -64,6 +64,34 @@ describe("the healthcheck over the store", () => {
     expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
   });
 
+  it("expects the median of the days where the organization is configured so, also of each asset type", async () => {
+    const api = createLocalPlatformApi({
+      store,
+      clock,
+      appUrl: null,
+      identity: { role: "staff", organizations: ["acme", "quiet"], keyId: "key_1" },
+      isConfigured: () => true,
+      baselineOf: (slug) => (slug === "acme" ? "median" : "mean"),
+    });
+
+    const result = await api.deadAssetSpike({ slug: "acme", ...defaultThresholds });
+    const quiet = await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds });
+
+    expect(healthcheckResultSchema.parse(result)).toEqual(result);
+    expect(result.observed).toEqual({
+      currentCount: 100,
+      baselineCount: 70,
+      expectedCount: 0,
+      ratio: null,
+      ...{ day1: 0, day2: 0, day3: 70, day4: 0, day5: 0, day6: 0, day7: 0 },
+    });
+    expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
+    expect(quiet.observed).not.toHaveProperty("day1");
+    await expect(
+      api.deadAssetSpike({ slug: "acme", ...defaultThresholds, baselineDays: Number.MAX_SAFE_INTEGER }),
+    ).rejects.toMatchObject({ code: "api_bad_request", issues: [expect.stringContaining("at most 3650")] });
+  });
+
   it("is ok about a configured organization of which nothing is stored", async () => {
     const result = await createApi(["quiet"]).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
 
