@@ -18,7 +18,8 @@ export async function readHours(
     where series_id = ${series.series_id} and hour >= ${Math.floor(fromMs / hourMs)} and at_ms > ${fromMs}
     union all
     select last.hour, point.at_ms, point.severity, point.current_count, point.expected_count from (
-      select at_ms / ${hourMs} as hour, max(at_ms) as at_ms from verdict_points
+      -- As a literal: node:sqlite binds every number as a real, and an hour would be each of its runs.
+      select at_ms / ${sql.lit(hourMs)} as hour, max(at_ms) as at_ms from verdict_points
       where series_id = ${series.series_id} and at_ms > ${fromMs} group by 1) as last
     join verdict_points as point on point.series_id = ${series.series_id} and point.at_ms = last.at_ms
     order by at_ms`.execute(db);

@@ -142,6 +142,14 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await keptAt()).toEqual([0]);
     });
 
+    it("answers the last run of each hour, not every run", async () => {
+      await append([run(startMs), run(startMs + 20 * minuteMs, "fail", 50), run(startMs + hourMs + 1)]);
+
+      const hours = await store.verdicts.hours({ check: "dead-asset-spike", slug: "acme", fromMs: 0 });
+
+      expect(hours.map(({ atMs }) => atMs)).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
+    });
+
     it("answers the last reports whole", async () => {
       const reports = [run(startMs), run(startMs + 1, "fail", 50), run(startMs + 2, "unknown")];
       await append(reports);
