@@ -77,8 +77,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let loop: Promise<void> | null = null;
   let dueTimes = new Map<string, number>();
   let dueTimesReadMs = 0;
-  let isChanged = true;
-  /** Receivers of which the last claim got as many as it asked for. */
+  /** Receivers of which the last claim got as many as it asked for, or that may have something new. */
   const moreDue = new Set<string>();
   const acknowledge = createGroupCommit({
     keyOf: (id: string) => id,
@@ -106,14 +105,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   function wakeForNew(): void {
-    isChanged = true;
+    for (const name of lanes.keys()) moreDue.add(name);
     wake();
   }
 
   async function readDueTimes(): Promise<void> {
     const nowMs = clock.monotonicMs();
-    if (!isChanged && moreDue.size > 0 && nowMs - dueTimesReadMs < rereadMs) return;
-    isChanged = false;
+    if (moreDue.size > 0 && nowMs - dueTimesReadMs < rereadMs) return;
     dueTimesReadMs = nowMs;
     dueTimes = new Map(await store.nextAttempts(clock.nowMs()));
     if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
@@ -131,6 +129,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   /** Starts what may start; answers the deliveries begun and for how long there is nothing more to start. */
   async function look(): Promise<{ begun: Promise<Ended>[]; waitMs: number }> {
     const begun: Promise<Ended>[] = [];
+    const ready: [string, Lane][] = [];
     let waitMs = pollMs;
     await readDueTimes();
     lastLookMs = clock.monotonicMs();
@@ -150,22 +149,29 @@ export function createOutbox(options: OutboxOptions): Outbox {
         waitMs = Math.min(waitMs, startInMs);
         continue;
       }
-      for (const entry of await claim(name, lane)) begun.push(track(deliver(entry, lane)));
+      ready.push([name, lane]);
     }
+    for (const { entry, lane } of await claim(ready)) begun.push(track(deliver(entry, lane)));
     return { begun, waitMs };
   }
 
-  async function claim(receiver: string, lane: Lane): Promise<readonly OutboxEntry[]> {
+  async function claim(ready: readonly (readonly [string, Lane])[]): Promise<{ entry: OutboxEntry; lane: Lane }[]> {
+    if (ready.length === 0) return [];
     const nowMs = clock.nowMs();
-    const leaseUntilMs = nowMs + lane.settings.timeoutMs + leaseMarginMs;
-    const limit = lane.places();
-    const entries = await store.claim({ receiver, nowMs, owner, leaseUntilMs, limit });
-    for (const _ of entries) lane.begin();
-    if (entries.length === limit) moreDue.add(receiver);
-    else moreDue.delete(receiver);
-    // What else waits there waits for its time, or for what is under way: to be read again.
-    dueTimes.delete(receiver);
-    return entries;
+    const claims = ready.map(([receiver, lane]) => {
+      const leaseUntilMs = nowMs + lane.settings.timeoutMs + leaseMarginMs;
+      return { receiver, nowMs, owner, leaseUntilMs, limit: lane.places() };
+    });
+    const claimed = await store.claimAll(claims);
+    return ready.flatMap(([receiver, lane], index) => {
+      const entries = claimed[index] ?? [];
+      if (entries.length === claims[index]?.limit) moreDue.add(receiver);
+      else moreDue.delete(receiver);
+      // What else waits there waits for its time, or for what is under way: to be read again.
+      dueTimes.delete(receiver);
+      for (const _ of entries) lane.begin();
+      return entries.map((entry) => ({ entry, lane }));
+    });
   }
 
   async function deliver(entry: OutboxEntry, lane: Lane): Promise<Ended> {
@@ -281,7 +287,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const { begun } = await look();
       const ended = await Promise.all(begun);
       const count = (wanted: Ended): number => ended.filter((one) => one === wanted).length;
-      isChanged = true;
       return {
         leased: begun.length,
         delivered: count("delivered"),

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import { rowSlices } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
-import type { OutboxEntry, OutboxStore } from "./outbox.ts";
+import type { OutboxClaim, OutboxEntry, OutboxStore } from "./outbox.ts";
 import type { Db } from "./schema.ts";
 
 /** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
@@ -23,7 +23,31 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
     return numUpdatedRows > 0n;
   }
 
-  async function withAlerts(rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
+  async function claimEntries(
+    db: Db,
+    { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
+  ): Promise<OutboxEntry[]> {
+    const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
+    const rows = await db
+      // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+      .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate("candidate").skipLocked() : due))
+      .updateTable("outbox")
+      .set({
+        state: "leased",
+        lease_owner: owner,
+        lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
+        attempts: sql<number>`attempts + 1`,
+      })
+      .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
+      .returning(entryColumns)
+      .execute();
+    return withAlerts(
+      db,
+      rows.toSorted((left, right) => left.seq - right.seq),
+    );
+  }
+
+  async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
     const entries: OutboxEntry[] = [];
     for (let start = 0; start < rows.length; start += rowsPerStatement) {
       const slice = rows.slice(start, start + rowsPerStatement);
@@ -56,23 +80,13 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
           await db.insertInto("outbox_alerts").values(values).execute();
         }
       }),
-    claim: async ({ receiver, nowMs, owner, leaseUntilMs, limit }) => {
-      const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
-      const rows = await db
-        // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
-        .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate("candidate").skipLocked() : due))
-        .updateTable("outbox")
-        .set({
-          state: "leased",
-          lease_owner: owner,
-          lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
-          attempts: sql<number>`attempts + 1`,
-        })
-        .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
-        .returning(entryColumns)
-        .execute();
-      return withAlerts(rows.toSorted((left, right) => left.seq - right.seq));
-    },
+    claim: (claim) => claimEntries(db, claim),
+    claimAll: (claims) =>
+      inTransaction(db, async (db) => {
+        const claimed: OutboxEntry[][] = [];
+        for (const claim of claims) claimed.push(await claimEntries(db, claim));
+        return claimed;
+      }),
     delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
     deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
     retryLater: (id, owner, { nextAttemptAtMs, lastError }) =>
@@ -102,7 +116,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
       return new Map(rows.map((row) => [row.receiver, nowMs + (row.at_ms - row.now_ms)]));
     },
-    list: async () => withAlerts(await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
+    list: async () => withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
     totals: async () => {
       const rows = await db
         .selectFrom("outbox")

@@ -23,6 +23,15 @@ export interface OutboxTotals {
   readonly oldestCreatedAtMs: number | null;
 }
 
+/** Who wants how many of a receiver's entries, and for how long. */
+export interface OutboxClaim {
+  readonly receiver: string;
+  readonly nowMs: number;
+  readonly owner: string;
+  readonly leaseUntilMs: number;
+  readonly limit: number;
+}
+
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
 export interface OutboxStore {
   enqueue(entry: {
@@ -37,13 +46,9 @@ export interface OutboxStore {
    * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver is still queued or leased.
    */
-  claim(claim: {
-    receiver: string;
-    nowMs: number;
-    owner: string;
-    leaseUntilMs: number;
-    limit: number;
-  }): Promise<readonly OutboxEntry[]>;
+  claim(claim: OutboxClaim): Promise<readonly OutboxEntry[]>;
+  /** The same for several receivers in one transaction. */
+  claimAll(claims: readonly OutboxClaim[]): Promise<readonly (readonly OutboxEntry[])[]>;
   /** Accepted: the row goes. False when the lease was lost. */
   delivered(id: string, owner: string): Promise<boolean>;
   /** The same for many at once: the ids whose lease was still held. */

@@ -48,6 +48,7 @@ describe("a store of another version", () => {
         "event_receipts event_attribute_sets event_changes markers gate_releases deliveries delivery_slugs";
       for (const table of later.split(" ")) database.exec(`drop table ${table}`);
       database.exec("alter table events drop column attribute_set_id");
+      database.exec("drop index outbox_in_order");
       database.exec("delete from schema_version where version > 2");
     });
 

@@ -10,14 +10,16 @@ import * as eventEvidence from "./0005-event-evidence.ts";
 import * as eventChanges from "./0006-event-changes.ts";
 import * as operations from "./0007-operations.ts";
 import * as deliveries from "./0008-deliveries.ts";
+import * as outboxOrder from "./0009-outbox-order.ts";
 
-interface Migration {
+/** One step of the schema. */
+export interface Migration {
   readonly name: string;
   readonly up: (db: Kysely<unknown>) => Promise<void>;
 }
 
 /** Forward only; version n is the n-th entry. What was released is never changed, only added to. */
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   { name: "events", ...events },
   { name: "checks", ...checks },
   { name: "notices", ...notices },
@@ -26,6 +28,7 @@ const migrations: readonly Migration[] = [
   { name: "event-changes", ...eventChanges },
   { name: "operations", ...operations },
   { name: "deliveries", ...deliveries },
+  { name: "outbox-order", ...outboxOrder },
 ];
 
 /** The schema version that this program writes. */
