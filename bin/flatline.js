@@ -11,6 +11,8 @@ if (major < 24) {
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
   // The few files of scripts/bundle.js start in a third of the time; who looks for a bug wants the names of the source.
-  if (process.env.FLATLINE_DEBUG === undefined) await import("../dist/program/main.js");
+  const { existsSync } = await import("node:fs");
+  const isJoined = existsSync(new URL("../dist/program/main.js", import.meta.url));
+  if (isJoined && process.env.FLATLINE_DEBUG === undefined) await import("../dist/program/main.js");
   else await import("../dist/cli/main.js");
 }
