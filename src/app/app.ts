@@ -13,19 +13,22 @@ import { createProber } from "../monitor/probe.ts";
 import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
 import { apiPlugins } from "./api-plugin.ts";
-import { fillPast } from "./backfill.ts";
+import { startFilling } from "./backfill.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./gate-port.ts";
 import { createEvidenceParts } from "./evidence-parts.ts";
+import { describeProblem } from "./config-problem.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
+import { listenAddress } from "./listen-address.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMarkerPort } from "./marker-port.ts";
 import { createPagePort, type PagePortOptions } from "./page-port.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { createRuntime } from "./runtime.ts";
+import { stalledLoops } from "./stalled-loops.ts";
 import { checkSeriesInput, createWebPorts } from "./web-ports.ts";
 
 export interface AppDeps extends PartsDeps {
@@ -194,9 +197,7 @@ async function startApp(
 
   async function showStates(): Promise<void> {
     const states = await store.schedule.states();
-    metrics.checks.setAll(
-      states.map((state) => checkSeriesInput(state, runtime.current())).filter((input) => input !== null),
-    );
+    metrics.checks.setAll(states.flatMap((state) => checkSeriesInput(state, runtime.current()) ?? []));
   }
 
   async function apply(): Promise<void> {
@@ -250,11 +251,7 @@ async function startApp(
       gate,
       ingest,
       endedAlerts: evidence.endedAlerts,
-      health: () => [
-        ...(scheduler.isStalled() ? ["the scheduler has stalled"] : []),
-        ...(outbox.isStalled() ? ["the outbox has stalled"] : []),
-        ...(notices.isStalled() ? ["the notifier has stalled"] : []),
-      ],
+      health: () => stalledLoops({ scheduler, outbox, notifier: notices }),
       isStopping: () => isStopping,
       reload,
       onAcknowledged: () => {
@@ -279,7 +276,7 @@ async function startApp(
     logger,
     dispatcher,
     settings: () => runtime.current().config.heartbeat,
-    isAlive: () => !scheduler.isStalled() && !outbox.isStalled() && !notices.isStalled(),
+    isAlive: () => stalledLoops({ scheduler, outbox, notifier: notices }).length === 0,
   });
   const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
 
@@ -302,9 +299,8 @@ async function startApp(
   const { host, port } = listenAddress(config.server.listen);
   const address = await web.listen(host, port);
   stack.add("web", () => web.close());
-  const stopFilling = new AbortController();
   if (config.source.type === "embedded") {
-    const filled = fillPast({
+    const filling = startFilling({
       store,
       clock,
       logger,
@@ -313,12 +309,8 @@ async function startApp(
         hours.forget(slug);
         publisher.publish();
       },
-      signal: stopFilling.signal,
     });
-    stack.add("past of the organizations", () => {
-      stopFilling.abort();
-      return filled;
-    });
+    stack.add("past of the organizations", () => filling.stop());
   }
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
@@ -335,15 +327,4 @@ async function startApp(
       await Promise.all([scheduler.stop(drainMs), outbox.stop(drainMs), notices.stop()]);
     },
   };
-}
-
-/** What was wrong with a configuration, in the words that name file and line. */
-function describeProblem(error: unknown): string {
-  if (error instanceof FlatlineError && error.issues.length > 0) return error.issues.join("\n");
-  return error instanceof Error ? error.message : String(error);
-}
-
-function listenAddress(listen: string): { host: string; port: number } {
-  const colon = listen.lastIndexOf(":");
-  return { host: listen.slice(0, colon), port: Number(listen.slice(colon + 1)) };
 }

@@ -28,6 +28,18 @@ const leastCoverage = 0.25;
 // Between two organizations everybody else gets as much time as one took, and at least this.
 const leastPauseMs = 5;
 
+/** Fills the past in the background; `stop` ends it and waits until it has. */
+export function startFilling(options: Omit<BackfillOptions, "signal">): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const filled = fillPast({ ...options, signal: stopping.signal });
+  return {
+    stop: () => {
+      stopping.abort();
+      return filled;
+    },
+  };
+}
+
 /**
  * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
  * not an empty chart. History only: no alert comes of it. What is there already is left as it is.
