@@ -1,0 +1,233 @@
+// Writes test/fixtures/stores: a small SQLite store of each schema version, as a daemon leaves it, for the test that migrates
+// them. A version that has its sample keeps it: what was written once is what somebody may still have. The first ones are made
+// of what a daemon did; each later one is the newest of them, migrated, with rows for its new tables (`additions`), so that all
+// hold the same.
+// --list tells of tables in which nothing is.
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+import { Kysely, sql } from "kysely";
+
+import { createApp } from "../src/app/app.ts";
+import { loadCheckedConfig } from "../src/app/config-check.ts";
+import { createSilentLogger } from "../src/base/logger.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
+import { currentVersion, migrations } from "../src/store/migrations/migrations.ts";
+import { openStore } from "../src/store/open.ts";
+import { createSqliteDialect } from "../src/store/sqlite-driver.ts";
+import { runCli } from "../test/support/cli-run.ts";
+
+const clock = createSystemClock();
+const folder = fileURLToPath(new URL("../test/fixtures/stores/", import.meta.url));
+const token = "a-token-of-the-samples";
+const longestWaitMs = 60_000;
+
+const configuration = `
+source: { type: embedded }
+defaults: { schedule: "*/2 * * * * *", reviewQueue: { enabled: true, schedule: "*/2 * * * * *" } }
+organizations: [acme, globex]
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: { minOrganizations: 1, ratio: 0 } }
+receivers:
+  - { name: console, type: log }
+  - { name: gone, type: webhook, url: "http://127.0.0.1:9/hook" }
+server: { listen: 127.0.0.1:0, token: ${token} }
+storage: { path: flatline.db }
+`;
+const fixture = `
+organizations: [{ slug: acme, name: Acme, brands: [{ id: 7, name: Acme Pay }] }, { slug: globex }]
+keys: [{ key: sample-key, role: customer, organizations: [acme] }]
+assets: [{ id: 501, type: URL, content: "https://acme-login.example" }, { id: 502, type: URL, content: "https://acme-pay.example" }]
+legitimacyRules: [{ name: popular, enabled: true, domains: [example.org] }]
+reports:
+  - id: 9001
+    organization: acme
+    createdAt: 2026-11-01T10:00:00.000Z
+    status: TODO
+    source: API
+    country: US
+    reporter: { kind: human, name: Kim, organization: null }
+    proposals:
+      - { id: 301, assetId: 501, decision: null, decidedBy: null, queue: queued, resolved: false }
+      - { id: 302, assetId: 502, decision: null, decidedBy: null, queue: queued, resolved: false }
+    scans: [{ id: 1, assetId: 501, status: DONE, at: 2026-11-01T10:01:00.000Z }]
+`;
+
+/**
+ * Rows for tables that came after version 8, in the order of their versions; run on a store that has all rows before, and has
+ * been brought to the current version.
+ */
+const additions: readonly string[] = [];
+
+await mkdir(folder, { recursive: true });
+const versions = migrations.map((_migration, index) => index + 1).filter((version) => !existsSync(fileOf(version)));
+if (versions.length > 0 || process.argv.includes("--list")) {
+  const work = await mkdtemp(join(tmpdir(), "flatline-samples-"));
+  try {
+    const filled = await (existsSync(fileOf(1)) ? continueNewest(work) : fillStore(work));
+    if (process.argv.includes("--list")) listEmpty(filled);
+    for (const version of versions) await writeSample(version, filled, work);
+  } finally {
+    await rm(work, { recursive: true });
+  }
+}
+
+function fileOf(version: number): string {
+  return join(folder, `sqlite-${String(version).padStart(4, "0")}.db.gz`);
+}
+
+/** The newest sample that there is, brought to the current version. */
+async function continueNewest(work: string): Promise<string> {
+  const newest = migrations.findLastIndex((_migration, index) => existsSync(fileOf(index + 1))) + 1;
+  const path = join(work, "flatline.db");
+  await writeFile(path, gunzipSync(await readFile(fileOf(newest))));
+  await (await openStore({ path, clock })).close();
+  const database = new DatabaseSync(path);
+  for (const addition of additions) database.exec(addition);
+  database.close();
+  return path;
+}
+
+/** A store of the current version in which a daemon has done all it does. */
+async function fillStore(work: string): Promise<string> {
+  const nowMs = clock.nowMs();
+  const at = (agoMs: number): string => new Date(nowMs - agoMs).toISOString();
+  await writeFile(join(work, "flatline.yaml"), configuration);
+  await writeFile(join(work, "fixture.yaml"), fixture);
+  const deaths = Array.from(
+    { length: 40 },
+    (_, index) => `${at(index * minuteMs)},acme,URL,asset-${index},id-${index}`,
+  );
+  const before = Array.from({ length: 12 }, (_, index) => `${at(dayMs * (index + 1) + hourMs)},acme,,old-${index},`);
+  await writeFile(join(work, "events.csv"), `at,slug,assetType,asset,id\n${[...deaths, ...before].join("\n")}\n`);
+  await run(work, "import", "events", "events.csv");
+  await run(work, "import", "fixture", "fixture.yaml");
+  const load = { path: "flatline.yaml", cwd: work, env: {} };
+  const app = createApp(await loadCheckedConfig(load), {
+    env: {},
+    cwd: work,
+    clock,
+    random: () => 0.5,
+    version: "0.0.0",
+    nodeVersion: "24.0.0",
+    logger: createSilentLogger(),
+    readConfig: () => loadCheckedConfig(load),
+    withProcessMetrics: false,
+  });
+  await app.start();
+  try {
+    const url = app.address()?.url ?? "";
+    const post = async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<void> => {
+      const response = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
+        body: JSON.stringify(body),
+      });
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    };
+    const posted = { at: nowMs - minuteMs, slug: "globex", assetType: "EMAIL", asset: "a@example.org", id: "posted-1" };
+    await post("/api/v1/events", [{ ...posted, attributes: { country: "DE" } }], { "idempotency-key": "sample" });
+    await post("/api/v1/silences", { slug: "globex", endsAt: at(-dayMs), comment: "a sample" });
+    await post("/api/v1/markers", { text: "a sample" });
+    const review = ["--asset-id", "501", "--decision", "REJECT", "--reject-reason", "decayed", "--note", "a sample"];
+    await run(work, "proposals", "review", "301", "--slug", "acme", "--yes", ...review);
+    await untilTold(join(work, "flatline.db"));
+  } finally {
+    await app.stop();
+  }
+  addWhatTakesDays(join(work, "flatline.db"));
+  return join(work, "flatline.db");
+}
+
+/** What a daemon of a minute has not: hours of history, and what an import that was cut short leaves. */
+function addWhatTakesDays(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(`
+    insert or ignore into verdict_hours select series_id, at_ms / 3600000 - 200, at_ms - 200 * 3600000, severity,
+      current_count, baseline_count, expected_count, current_count, current_count from verdict_points;
+    insert into event_imports (state, started_at_ms) values ('abandoned', 1);
+    insert into gate_releases select 'acme', at_ms, 'kim', 'a sample' from markers`);
+  database.close();
+}
+
+async function run(cwd: string, ...args: string[]): Promise<void> {
+  const { exitCode, stderr } = await runCli(args, { cwd });
+  if (exitCode !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+}
+
+/** Until receivers have been told, one has refused, and the past is drawn. */
+async function untilTold(path: string): Promise<void> {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const isThere = (query: string): boolean => database.prepare(query).get() !== undefined;
+  const wanted = [
+    "select 1 from outbox where last_error is not null",
+    "select 1 from alert_told where is_ended = 0",
+    "select 1 from fleets",
+    "select 1 from verdict_points",
+    "select 1 from checks where check_name = 'review-queue' and last_report is not null",
+  ];
+  try {
+    for (let waitedMs = 0; wanted.some((query) => !isThere(query)); waitedMs += 100) {
+      if (waitedMs > longestWaitMs) throw new Error(`never: ${wanted.filter((query) => !isThere(query)).join("; ")}`);
+      await clock.sleep(100);
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** A store of an older version: its own tables, with what of the filled one's rows they have columns for. */
+async function writeSample(version: number, filled: string, work: string): Promise<void> {
+  const path = join(work, `version-${version}.db`);
+  await writeFile(path, "");
+  const dialect = createSqliteDialect({ path, clock });
+  const db = new Kysely<unknown>({ dialect });
+  await sql`create table schema_version (version integer primary key, name text not null)`.execute(db);
+  for (const [index, { name, up }] of migrations.slice(0, version).entries()) {
+    await up(db);
+    await sql`insert into schema_version (version, name) values (${index + 1}, ${name})`.execute(db);
+  }
+  await dialect.close();
+  const database = new DatabaseSync(path);
+  database.exec("pragma foreign_keys = off");
+  database.prepare("attach ? as filled").run(filled);
+  for (const table of tablesOf(database)) {
+    if (table === "schema_version") continue;
+    const columns = columnsOf(database, "main", table).filter((name) =>
+      columnsOf(database, "filled", table).includes(name),
+    );
+    database.exec(`delete from main."${table}"`);
+    if (columns.length > 0)
+      database.exec(`insert into main."${table}" (${columns.join()}) select ${columns.join()} from filled."${table}"`);
+  }
+  database.exec("detach filled; pragma journal_mode = delete; vacuum");
+  database.close();
+  const packed = gzipSync(await readFile(path), { level: 9 });
+  await writeFile(fileOf(version), packed);
+  console.log(`${fileOf(version)}: ${packed.length} bytes`);
+}
+
+function listEmpty(path: string): void {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const empty = tablesOf(database).filter((table) => database.prepare(`select 1 from "${table}"`).get() === undefined);
+  database.close();
+  console.log(`schema version ${currentVersion}, nothing in: ${empty.join(", ")}`);
+}
+
+function tablesOf(database: DatabaseSync): string[] {
+  const rows = database
+    .prepare("select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'")
+    .all();
+  return rows.map(({ name }) => String(name));
+}
+
+function columnsOf(database: DatabaseSync, schema: string, table: string): string[] {
+  return database
+    .prepare("select name from pragma_table_info(?, ?)")
+    .all(table, schema)
+    .map(({ name }) => String(name));
+}
