@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { openTemporaryStore } from "../../test/support/temporary-store.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { healthcheckResultSchema } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
@@ -14,139 +14,147 @@ const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const clock = createVirtualClock({ startMs: nowMs });
 
-let opened: Awaited<ReturnType<typeof openTemporaryStore>>;
+let opened: OpenedStore;
 let store: Store;
 
-beforeAll(async () => {
-  opened = await openTemporaryStore(clock);
-  store = opened.store;
-  const died = (agoMs: number, count: number, assetType: string | null): LivenessEvent => ({
-    atMs: nowMs - agoMs,
-    slug: "acme",
-    assetType,
-    asset: null,
-    status: "DETECTED_AS_DEAD",
-    id: null,
-    count,
-  });
-  await store.events.add([
-    died(90 * hourMs, 60, "URL"),
-    died(80 * hourMs, 10, null),
-    died(hourMs, 90, "URL"),
-    died(0, 10, "DOMAIN"),
-    died(-1, 1_000, "DOMAIN"),
-  ]);
-});
-
-afterAll(() => opened.close());
-
-function createApi(organizations: readonly string[]): PlatformApi {
-  return createLocalPlatformApi({
-    store,
-    clock,
-    appUrl: "https://app.example.com/o/{slug}",
-    identity: { role: "staff", organizations, keyId: "key_1" },
-    isConfigured: (slug) => slug === "quiet",
-  });
-}
-
-describe("the healthcheck over the store", () => {
-  it("evaluates what is stored up to now, with the types that carry the excess", async () => {
-    const result = await createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds });
-
-    expect(healthcheckResultSchema.parse(result)).toEqual(result);
-    expect(result).toMatchObject({
-      severity: "fail",
-      generatedAt: "2026-01-15T12:00:00.000Z",
-      observed: { currentCount: 100, baselineCount: 70, expectedCount: 10, ratio: 10 },
-      appUrl: "https://app.example.com/o/acme",
+describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
+  beforeAll(async () => {
+    opened = await openTemporary(clock);
+    store = opened.store;
+    const died = (agoMs: number, count: number, assetType: string | null): LivenessEvent => ({
+      atMs: nowMs - agoMs,
+      slug: "acme",
+      assetType,
+      asset: null,
+      status: "DETECTED_AS_DEAD",
+      id: null,
+      count,
     });
-    expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
+    await store.events.add([
+      died(90 * hourMs, 60, "URL"),
+      died(80 * hourMs, 10, null),
+      died(hourMs, 90, "URL"),
+      died(0, 10, "DOMAIN"),
+      died(-1, 1_000, "DOMAIN"),
+    ]);
   });
 
-  it("expects the median of the days where the organization is configured so, also of each asset type", async () => {
-    const api = createLocalPlatformApi({
+  afterAll(() => opened.close());
+
+  function createApi(organizations: readonly string[]): PlatformApi {
+    return createLocalPlatformApi({
       store,
       clock,
-      appUrl: null,
-      identity: { role: "staff", organizations: ["acme", "quiet"], keyId: "key_1" },
-      isConfigured: () => true,
-      baselineOf: (slug) => (slug === "acme" ? "median" : "mean"),
+      appUrl: "https://app.example.com/o/{slug}",
+      identity: { role: "staff", organizations, keyId: "key_1" },
+      isConfigured: (slug) => slug === "quiet",
+    });
+  }
+
+  describe("the healthcheck over the store", () => {
+    it("evaluates what is stored up to now, with the types that carry the excess", async () => {
+      const result = await createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds });
+
+      expect(healthcheckResultSchema.parse(result)).toEqual(result);
+      expect(result).toMatchObject({
+        severity: "fail",
+        generatedAt: "2026-01-15T12:00:00.000Z",
+        observed: { currentCount: 100, baselineCount: 70, expectedCount: 10, ratio: 10 },
+        appUrl: "https://app.example.com/o/acme",
+      });
+      expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
     });
 
-    const result = await api.deadAssetSpike({ slug: "acme", ...defaultThresholds });
-    const quiet = await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds });
+    it("expects the median of the days where the organization is configured so, also of each asset type", async () => {
+      const api = createLocalPlatformApi({
+        store,
+        clock,
+        appUrl: null,
+        identity: { role: "staff", organizations: ["acme", "quiet"], keyId: "key_1" },
+        isConfigured: () => true,
+        baselineOf: (slug) => (slug === "acme" ? "median" : "mean"),
+      });
 
-    expect(healthcheckResultSchema.parse(result)).toEqual(result);
-    expect(result.observed).toEqual({
-      currentCount: 100,
-      baselineCount: 70,
-      expectedCount: 0,
-      ratio: null,
-      ...{ day1: 0, day2: 0, day3: 70, day4: 0, day5: 0, day6: 0, day7: 0 },
+      const result = await api.deadAssetSpike({ slug: "acme", ...defaultThresholds });
+      const quiet = await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds });
+
+      expect(healthcheckResultSchema.parse(result)).toEqual(result);
+      expect(result.observed).toEqual({
+        currentCount: 100,
+        baselineCount: 70,
+        expectedCount: 0,
+        ratio: null,
+        day1: 0,
+        day2: 0,
+        day3: 70,
+        day4: 0,
+        day5: 0,
+        day6: 0,
+        day7: 0,
+      });
+      expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
+      expect(quiet.observed).not.toHaveProperty("day1");
+      await expect(
+        api.deadAssetSpike({ slug: "acme", ...defaultThresholds, baselineDays: Number.MAX_SAFE_INTEGER }),
+      ).rejects.toMatchObject({ code: "api_bad_request", issues: [expect.stringContaining("at most 3650")] });
     });
-    expect(result.findings.map(({ ref }) => ref)).toEqual(["acme", "URL", "DOMAIN"]);
-    expect(quiet.observed).not.toHaveProperty("day1");
-    await expect(
-      api.deadAssetSpike({ slug: "acme", ...defaultThresholds, baselineDays: Number.MAX_SAFE_INTEGER }),
-    ).rejects.toMatchObject({ code: "api_bad_request", issues: [expect.stringContaining("at most 3650")] });
-  });
 
-  it("is ok about a configured organization of which nothing is stored", async () => {
-    const result = await createApi(["quiet"]).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
+    it("is ok about a configured organization of which nothing is stored", async () => {
+      const result = await createApi(["quiet"]).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
 
-    expect(result).toMatchObject({ severity: "ok", observed: { currentCount: 0, ratio: null } });
-  });
+      expect(result).toMatchObject({ severity: "ok", observed: { currentCount: 0, ratio: null } });
+    });
 
-  it.each([
-    { rule: "a slug out of the key's reach", slug: "acme", organizations: ["quiet"] },
-    { rule: "a slug of the key that exists nowhere", slug: "ghost", organizations: ["ghost"] },
-    { rule: "any slug for a key of none", slug: "acme", organizations: [] },
-  ])("refuses $rule with the same words", async ({ slug, organizations }) => {
-    const asked = createApi(organizations).deadAssetSpike({ slug, ...defaultThresholds });
+    it.each([
+      { rule: "a slug out of the key's reach", slug: "acme", organizations: ["quiet"] },
+      { rule: "a slug of the key that exists nowhere", slug: "ghost", organizations: ["ghost"] },
+      { rule: "any slug for a key of none", slug: "acme", organizations: [] },
+    ])("refuses $rule with the same words", async ({ slug, organizations }) => {
+      const asked = createApi(organizations).deadAssetSpike({ slug, ...defaultThresholds });
 
-    await expect(asked).rejects.toMatchObject({
-      code: "api_forbidden",
-      message: "this key has no access to that organization",
+      await expect(asked).rejects.toMatchObject({
+        code: "api_forbidden",
+        message: "this key has no access to that organization",
+      });
+    });
+
+    it("refuses thresholds that mean nothing", async () => {
+      const asked = createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds, windowHours: 0 });
+
+      await expect(asked).rejects.toMatchObject({
+        code: "api_bad_request",
+        issues: ["windowHours must be an integer of at least 1, got 0"],
+      });
+    });
+
+    it.each([
+      ["a deadline", new DOMException("late", "TimeoutError"), "api_timeout"],
+      ["its caller", new Error("stop"), "api_network"],
+    ])("ends early at %s, in every operation", async (_who, reason, code) => {
+      const signal = AbortSignal.abort(reason);
+      const api = createApi(["acme"]);
+
+      const asked = [
+        api.deadAssetSpike({ slug: "acme", ...defaultThresholds }, { signal }),
+        api.listReports({}, { signal }),
+        api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }, { signal }),
+      ];
+
+      await Promise.all(asked.map((operation) => expect(operation).rejects.toMatchObject({ code })));
     });
   });
 
-  it("refuses thresholds that mean nothing", async () => {
-    const asked = createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds, windowHours: 0 });
+  describe("createLocalPlatformSource", () => {
+    it("speaks for each organization as its own customer key", async () => {
+      const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: ["acme", "quiet"] });
+      const api = source.forOrganization("quiet");
 
-    await expect(asked).rejects.toMatchObject({
-      code: "api_bad_request",
-      issues: ["windowHours must be an integer of at least 1, got 0"],
+      expect(await api.listReports({})).toEqual({ reports: [] });
+      expect(await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds })).toMatchObject({ severity: "ok" });
+      await expect(api.listReports({ slug: "acme" })).rejects.toMatchObject({ code: "api_unauthorized" });
+      await expect(
+        api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }),
+      ).rejects.toMatchObject({ code: "api_not_found" });
     });
-  });
-
-  it.each([
-    ["a deadline", new DOMException("late", "TimeoutError"), "api_timeout"],
-    ["its caller", new Error("stop"), "api_network"],
-  ])("ends early at %s, in every operation", async (_who, reason, code) => {
-    const signal = AbortSignal.abort(reason);
-    const api = createApi(["acme"]);
-
-    const asked = [
-      api.deadAssetSpike({ slug: "acme", ...defaultThresholds }, { signal }),
-      api.listReports({}, { signal }),
-      api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }, { signal }),
-    ];
-
-    for (const operation of asked) await expect(operation).rejects.toMatchObject({ code });
-  });
-});
-
-describe("createLocalPlatformSource", () => {
-  it("speaks for each organization as its own customer key", async () => {
-    const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: ["acme", "quiet"] });
-    const api = source.forOrganization("quiet");
-
-    expect(await api.listReports({})).toEqual({ reports: [] });
-    expect(await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds })).toMatchObject({ severity: "ok" });
-    await expect(api.listReports({ slug: "acme" })).rejects.toMatchObject({ code: "api_unauthorized" });
-    await expect(
-      api.reviewProposal({ proposalId: 1, assetId: 1, decision: "REJECT", rejectReason: "decayed" }),
-    ).rejects.toMatchObject({ code: "api_not_found" });
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { customerApi, importFixture, proposalsFixture } from "../../test/support/platform-fixture.ts";
-import { openTemporaryStore } from "../../test/support/temporary-store.ts";
+import { storeEngines } from "../../test/support/store-engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { recordReview } from "./local-review.ts";
@@ -70,76 +70,78 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("wait" as const), hours: fc.integer({ min: 1, max: 25 }) }) },
 );
 
-describe("the review queue and the budget", () => {
-  it("go as the model says, through any sequence of steps over several keys", { timeout: 60_000 }, async () => {
-    const runs = process.env["FLATLINE_TEST_LONG"] === undefined ? 15 : 200;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
-        const clock = createVirtualClock({ startMs });
-        const opened = await openTemporaryStore(clock);
-        const { store } = opened;
-        const keys = [
-          { slug: "acme", api: customerApi(store, clock, "key_1", "acme") },
-          { slug: "acme", api: customerApi(store, clock, "key_2", "acme") },
-          { slug: "globex", api: customerApi(store, clock, "key_3", "globex") },
-        ];
-        const model = new Model();
-        const state = (ids: readonly number[], queue: "none" | "queued" | "answered"): Promise<unknown> =>
-          importFixture(store, clock, proposalsFixture(ids.map((id) => ({ id, organization: ownerOf(id), queue }))));
-        try {
-          await state(proposalIds, "none");
-          // A full queue first: else the budget is seldom met.
-          await state(proposalIds.slice(0, 15), "queued");
-          for (const id of proposalIds.slice(0, 15)) model.escalate(id);
-          for (const taken of steps) {
-            if (taken.kind === "wait") {
-              await clock.advance(taken.hours * hourMs);
-            } else if (taken.kind === "escalate") {
-              await state([taken.id], "queued");
-              model.escalate(taken.id);
-            } else if (taken.kind === "answer") {
-              await state([taken.id], "answered");
-              model.answer(taken.id);
-            } else if (taken.kind === "reviewInApplication") {
-              await store.transaction(async (parts) => {
-                const proposal = await parts.platform.reports.proposal(taken.id);
-                const asset = await parts.platform.assets.byId(taken.id);
-                if (proposal === null || asset === null) throw new Error("the fixture has it");
-                const request = { decision: "REJECT", rejectReason: "decayed" } as const;
-                const nowMs = clock.nowMs();
-                await recordReview(parts, { request, proposal, asset, origin: "application", keyId: null, nowMs });
-              });
-              model.resolve(taken.id);
-            } else {
-              const key = keys[taken.key % keys.length];
-              if (key === undefined) throw new Error("there are three keys");
-              const ending = await key.api
-                .reviewProposal({
-                  proposalId: taken.id,
-                  assetId: taken.id,
-                  decision: "REJECT",
-                  rejectReason: "decayed",
-                })
-                .then(() => "ok")
-                .catch((error: unknown) => {
-                  const { code, retryAfterMs } = asFlatlineError(error);
-                  return retryAfterMs === undefined ? code : `${code} ${retryAfterMs}`;
+describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
+  describe("the review queue and the budget", () => {
+    it("go as the model says, through any sequence of steps over several keys", { timeout: 60_000 }, async () => {
+      const runs = process.env["FLATLINE_TEST_LONG"] === undefined ? (engine === "SQLite" ? 15 : 3) : 200;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
+          const clock = createVirtualClock({ startMs });
+          const opened = await openTemporary(clock);
+          const { store } = opened;
+          const keys = [
+            { slug: "acme", api: customerApi(store, clock, "key_1", "acme") },
+            { slug: "acme", api: customerApi(store, clock, "key_2", "acme") },
+            { slug: "globex", api: customerApi(store, clock, "key_3", "globex") },
+          ];
+          const model = new Model();
+          const state = (ids: readonly number[], queue: "none" | "queued" | "answered"): Promise<unknown> =>
+            importFixture(store, clock, proposalsFixture(ids.map((id) => ({ id, organization: ownerOf(id), queue }))));
+          try {
+            await state(proposalIds, "none");
+            // A full queue first: else the budget is seldom met.
+            await state(proposalIds.slice(0, 15), "queued");
+            for (const id of proposalIds.slice(0, 15)) model.escalate(id);
+            for (const taken of steps) {
+              if (taken.kind === "wait") {
+                await clock.advance(taken.hours * hourMs);
+              } else if (taken.kind === "escalate") {
+                await state([taken.id], "queued");
+                model.escalate(taken.id);
+              } else if (taken.kind === "answer") {
+                await state([taken.id], "answered");
+                model.answer(taken.id);
+              } else if (taken.kind === "reviewInApplication") {
+                await store.transaction(async (parts) => {
+                  const proposal = await parts.platform.reports.proposal(taken.id);
+                  const asset = await parts.platform.assets.byId(taken.id);
+                  if (proposal === null || asset === null) throw new Error("the fixture has it");
+                  const request = { decision: "REJECT", rejectReason: "decayed" } as const;
+                  const nowMs = clock.nowMs();
+                  await recordReview(parts, { request, proposal, asset, origin: "application", keyId: null, nowMs });
                 });
+                model.resolve(taken.id);
+              } else {
+                const key = keys[taken.key % keys.length];
+                if (key === undefined) throw new Error("there are three keys");
+                const ending = await key.api
+                  .reviewProposal({
+                    proposalId: taken.id,
+                    assetId: taken.id,
+                    decision: "REJECT",
+                    rejectReason: "decayed",
+                  })
+                  .then(() => "ok")
+                  .catch((error: unknown) => {
+                    const { code, retryAfterMs } = asFlatlineError(error);
+                    return retryAfterMs === undefined ? code : `${code} ${retryAfterMs}`;
+                  });
 
-              expect(ending).toBe(model.review(key.slug, taken.id, clock.nowMs()));
+                expect(ending).toBe(model.review(key.slug, taken.id, clock.nowMs()));
+              }
+              await clock.advance(1);
             }
-            await clock.advance(1);
-          }
-          for (const { slug, api } of keys) {
-            const { reports } = await api.listReports({ needsCustomerReview: true, limit: 100 });
+            for (const { slug, api } of keys) {
+              const { reports } = await api.listReports({ needsCustomerReview: true, limit: 100 });
 
-            expect(reports.map((report) => report["id"]).toReversed()).toEqual(model.waiting(slug));
+              expect(reports.map((report) => report["id"]).toReversed()).toEqual(model.waiting(slug));
+            }
+          } finally {
+            await opened.close();
           }
-        } finally {
-          await opened.close();
-        }
-      }),
-      { numRuns: runs },
-    );
+        }),
+        { numRuns: runs },
+      );
+    });
   });
 });
