@@ -6,6 +6,7 @@ import type { AlertPolicy } from "../../src/alerting/settings.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import type { Severity } from "../../src/contract/severity.ts";
 import { AlertModel, type Episode } from "../support/alert-model.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
 import { createAlertingWorld, type AlertingWorld, type CrashPoint } from "../support/alerting-world.ts";
 
 /*
@@ -105,6 +106,7 @@ interface Life {
 }
 
 async function live(
+  engine: StoreEngineCase["engine"],
   sequence: readonly Step[],
   fleet: { minOrganizations: number; ratio: number } | null,
   check: (life: Life) => void,
@@ -112,7 +114,7 @@ async function live(
   const [first] = policies;
   if (first === undefined) throw new Error("there is a policy");
   const receivers = [{ name: "ops" }, { name: "pager", minSeverity: "fail" as const }];
-  const world = await createAlertingWorld({ slugs, receivers, policy: first, maxAgeMs, settings: { fleet } });
+  const world = await createAlertingWorld({ engine, slugs, receivers, policy: first, maxAgeMs, settings: { fleet } });
   try {
     const model = new AlertModel();
     const silences: Silence[] = [];
@@ -284,17 +286,19 @@ function checkSilence(notifications: readonly Notification[], silences: readonly
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const numRuns = isLong ? 150 : 15;
+// What decides is the same; a few lives show whether the engine keeps it.
+const runsOn = { SQLite: numRuns, PostgreSQL: isLong ? 150 : 3 } as const;
 // The same lives each time, so that a red run is about the change at hand; another number explores others.
 const seed = Number(process.env["FLATLINE_TEST_SEED"] ?? 20_261_121);
 const timeoutMs = isLong ? 3_600_000 : 120_000;
 
-describe("the life of alerts", () => {
+describe.each(storeEngines)("the life of alerts on $engine", ({ engine }) => {
   it(
     "is told completely, once, in order, and not within silences",
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { maxLength: 60, size: "max" }), (sequence) =>
-          live(sequence, null, (life) => {
+          live(engine, sequence, null, (life) => {
             for (const name of receiverNames) {
               const told = new Set(checkReceiver(name, life).values());
               for (const episode of life.model.episodes) {
@@ -311,7 +315,7 @@ describe("the life of alerts", () => {
             }
           }),
         ),
-        { numRuns, seed },
+        { numRuns: runsOn[engine], seed },
       );
     },
     timeoutMs,
@@ -328,11 +332,11 @@ describe("the life of alerts", () => {
           }),
           fc.constantFrom({ minOrganizations: 2, ratio: 0.5 }, null),
           (sequence, fleet) =>
-            live(sequence, fleet, (life) => {
+            live(engine, sequence, fleet, (life) => {
               for (const name of receiverNames) checkReceiver(name, life);
             }),
         ),
-        { numRuns, seed },
+        { numRuns: runsOn[engine], seed },
       );
     },
     timeoutMs,

@@ -1,422 +1,430 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 
 let world: AlertingWorld;
-afterEach(() => world.close());
+let engine: StoreEngineCase["engine"];
 
 async function open(options: WorldOptions = {}): Promise<void> {
-  world = await createAlertingWorld(options);
+  world = await createAlertingWorld({ engine, ...options });
 }
 
-describe("a notification of one alert", () => {
-  it("goes from firing over escalated and deescalated to resolved, with one id", async () => {
-    await open();
-    for (const severity of ["warn", "fail", "warn", "ok"] as const) {
-      await world.run("acme", severity);
+describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
+  beforeEach(() => {
+    engine = name;
+  });
+  afterEach(() => world.close());
+
+  describe("a notification of one alert", () => {
+    it("goes from firing over escalated and deescalated to resolved, with one id", async () => {
+      await open();
+      for (const severity of ["warn", "fail", "warn", "ok"] as const) {
+        await world.run("acme", severity);
+        await world.advance(minuteMs);
+      }
+
+      expect(world.told()).toEqual([
+        ["firing acme warn"],
+        ["escalated acme fail"],
+        ["deescalated acme warn"],
+        ["resolved acme warn"],
+      ]);
+      const alerts = world.notifications().flatMap(({ alerts }) => alerts);
+      expect(new Set(alerts.map(({ id }) => id)).size).toBe(1);
+      expect(alerts.map(({ previousSeverity }) => previousSeverity)).toEqual(["ok", "warn", "fail", "warn"]);
+      expect(alerts.map(({ reason }) => reason)).toEqual(["not_ok", "severity_rose", "severity_fell", "back_to_ok"]);
+      expect(alerts.at(-1)).toMatchObject({ status: "resolved", peak: { severity: "fail" } });
+      expect(alerts.at(-1)?.endsAtMs).toBe((alerts[0]?.startsAtMs ?? 0) + 3 * minuteMs);
+    });
+
+    it("carries the result, and of unknown the error", async () => {
+      await open({ policy: { unknownAfter: 1 } });
+      await world.run("acme", "fail", { count: 5_119 });
       await world.advance(minuteMs);
-    }
-
-    expect(world.told()).toEqual([
-      ["firing acme warn"],
-      ["escalated acme fail"],
-      ["deescalated acme warn"],
-      ["resolved acme warn"],
-    ]);
-    const alerts = world.notifications().flatMap(({ alerts }) => alerts);
-    expect(new Set(alerts.map(({ id }) => id)).size).toBe(1);
-    expect(alerts.map(({ previousSeverity }) => previousSeverity)).toEqual(["ok", "warn", "fail", "warn"]);
-    expect(alerts.map(({ reason }) => reason)).toEqual(["not_ok", "severity_rose", "severity_fell", "back_to_ok"]);
-    expect(alerts.at(-1)).toMatchObject({ status: "resolved", peak: { severity: "fail" } });
-    expect(alerts.at(-1)?.endsAtMs).toBe((alerts[0]?.startsAtMs ?? 0) + 3 * minuteMs);
-  });
-
-  it("carries the result, and of unknown the error", async () => {
-    await open({ policy: { unknownAfter: 1 } });
-    await world.run("acme", "fail", { count: 5_119 });
-    await world.advance(minuteMs);
-    await world.run("acme", "unknown");
-    await world.advance(minuteMs);
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
-
-    const [fired, unknown, recovered] = world.notifications().flatMap(({ alerts }) => alerts);
-
-    expect(fired).toMatchObject({
-      event: "firing",
-      result: { severity: "fail" },
-      error: null,
-      counts: { currentCount: 5_119 },
-    });
-    expect(unknown).toMatchObject({
-      event: "unknown",
-      severity: "unknown",
-      result: null,
-      error: { reason: "timeout" },
-    });
-    expect(recovered).toMatchObject({
-      event: "recovered",
-      status: "resolved",
-      severity: "unknown",
-      reason: "result_returned",
-    });
-  });
-
-  it("reminds every repeatInterval since it was last told, and no more once it is over", async () => {
-    await open({ policy: { repeatIntervalMs: 4 * hourMs } });
-    await world.run("acme", "warn");
-    await world.advance(5 * hourMs);
-    await world.run("acme", "fail");
-    await world.advance(9 * hourMs);
-    await world.run("acme", "ok");
-    await world.advance(12 * hourMs);
-
-    expect(world.told()).toEqual([
-      ["firing acme warn"],
-      ["reminder acme warn"],
-      ["escalated acme fail"],
-      ["reminder acme fail"],
-      ["reminder acme fail"],
-      ["resolved acme fail"],
-    ]);
-  });
-
-  it("knows when to remind as soon as it has told", async () => {
-    await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
-    await world.run("acme", "warn");
-
-    const told = await world.notifier.runOnce();
-    const next = await world.notifier.runOnce();
-
-    expect(told).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
-    expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
-  });
-
-  it("says nothing of a flap within keepFiringFor", async () => {
-    await open({ policy: { keepFiringForMs: 10 * minuteMs } });
-    for (const severity of ["warn", "ok", "warn", "ok", "ok"] as const) {
-      await world.run("acme", severity);
-      await world.advance(5 * minuteMs);
-    }
-
-    expect(world.told()).toEqual([["firing acme warn"]]);
-  });
-});
-
-describe("order", () => {
-  it("is kept over episodes: the resolved of the last one is not overtaken by the next one's firing", async () => {
-    await open();
-    const ops = world.receivers.get("ops");
-    if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
-    for (const severity of ["warn", "fail", "ok", "fail"] as const) {
-      await world.run("acme", severity);
-      await world.advance(2 * minuteMs);
-    }
-    if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
-    await world.advance(20 * minuteMs);
-
-    expect(world.told().flat()).toEqual([
-      "firing acme warn",
-      "escalated acme fail",
-      "resolved acme fail",
-      "firing acme fail",
-    ]);
-  });
-});
-
-describe("grouping", () => {
-  it("lets what changes within groupWait share a notification, counted from the first change", async () => {
-    await open({ slugs: ["acme", "globex", "initech"] });
-    await world.run("acme", "warn");
-    await world.advance(6 * secondMs);
-    await world.run("globex", "fail");
-    await world.advance(3 * secondMs);
-    expect(world.told()).toEqual([]);
-    await world.advance(secondMs);
-
-    expect(world.told()).toEqual([["firing acme warn", "firing globex fail"]]);
-    expect(world.notifications()[0]).toMatchObject({ status: "firing", severity: "fail" });
-  });
-
-  it("tells of new alerts at most once per groupInterval; what was told before waits for groupWait only", async () => {
-    await open({ slugs: ["acme", "globex"] });
-    await world.run("acme", "warn");
-    await world.advance(10 * secondMs);
-    await world.run("globex", "warn");
-    await world.run("acme", "fail");
-    await world.advance(10 * secondMs);
-    expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
-    await world.advance(49 * secondMs);
-    expect(world.told()).toHaveLength(2);
-    await world.advance(secondMs);
-
-    expect(world.told().at(-1)).toEqual(["firing globex warn"]);
-  });
-
-  it("loses no change of an alert to the wait: firing and resolved come in order, in one notification", async () => {
-    await open();
-    await world.run("acme", "warn");
-    await world.advance(2 * secondMs);
-    await world.run("acme", "fail");
-    await world.advance(2 * secondMs);
-    await world.run("acme", "ok");
-    await world.advance(minuteMs);
-
-    expect(world.told()).toEqual([["firing acme warn", "escalated acme fail", "resolved acme fail"]]);
-    expect(world.notifications()[0]?.status).toBe("resolved");
-  });
-
-  it("with groupWait 0s tells at once", async () => {
-    await open({ settings: { groupWaitMs: 0, groupIntervalMs: 0 } });
-    await world.run("acme", "warn");
-    await world.settle();
-    await world.run("acme", "ok");
-    await world.settle();
-
-    expect(world.told()).toEqual([["firing acme warn"], ["resolved acme warn"]]);
-  });
-});
-
-describe("routing", () => {
-  it("tells a receiver with minSeverity fail when an alert reaches fail, and when it ends, whatever it was last", async () => {
-    await open({ receivers: [{ name: "ops" }, { name: "pager", minSeverity: "fail" }] });
-    for (const severity of ["warn", "fail", "warn", "fail", "warn", "ok"] as const) {
-      await world.run("acme", severity);
+      await world.run("acme", "unknown");
       await world.advance(minuteMs);
-    }
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
 
-    expect(world.told("pager")).toEqual([["firing acme fail"], ["resolved acme warn"]]);
-    expect(world.notifications("pager")[0]?.alerts[0]).toMatchObject({
-      previousSeverity: "ok",
-      reason: "min_severity_reached",
+      const [fired, unknown, recovered] = world.notifications().flatMap(({ alerts }) => alerts);
+
+      expect(fired).toMatchObject({
+        event: "firing",
+        result: { severity: "fail" },
+        error: null,
+        counts: { currentCount: 5_119 },
+      });
+      expect(unknown).toMatchObject({
+        event: "unknown",
+        severity: "unknown",
+        result: null,
+        error: { reason: "timeout" },
+      });
+      expect(recovered).toMatchObject({
+        event: "recovered",
+        status: "resolved",
+        severity: "unknown",
+        reason: "result_returned",
+      });
     });
-    expect(world.notifications("pager")[1]?.alerts[0]).toMatchObject({ previousSeverity: "fail" });
-    expect(world.told("ops")).toHaveLength(6);
-  });
 
-  it.each([
-    ["minSeverity warn gets them", { minSeverity: "warn" as const }, 2],
-    ["minSeverity fail does not", { minSeverity: "fail" as const }, 0],
-    ["minSeverity fail with sendUnknown does", { minSeverity: "fail" as const, sendUnknown: true }, 2],
-  ])("of alerts of kind unknown: %s", async (_rule, route, expected) => {
-    await open({ policy: { unknownAfter: 1 }, receivers: [{ name: "ops", ...route }] });
-    await world.run("acme", "unknown");
-    await world.advance(minuteMs);
-    await world.run("acme", "ok");
-    await world.advance(minuteMs);
+    it("reminds every repeatInterval since it was last told, and no more once it is over", async () => {
+      await open({ policy: { repeatIntervalMs: 4 * hourMs } });
+      await world.run("acme", "warn");
+      await world.advance(5 * hourMs);
+      await world.run("acme", "fail");
+      await world.advance(9 * hourMs);
+      await world.run("acme", "ok");
+      await world.advance(12 * hourMs);
 
-    expect(world.told()).toHaveLength(expected);
-  });
-
-  it("keeps resolved from a receiver that does not want it", async () => {
-    await open({ receivers: [{ name: "ops", sendResolved: false }] });
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
-    await world.run("acme", "ok");
-    await world.advance(minuteMs);
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
-
-    expect(world.told()).toEqual([["firing acme warn"], ["firing acme warn"]]);
-    expect(await world.store.notices.told()).toHaveLength(1);
-  });
-
-  it("goes by match on slug, check and labels, and by the organization's receivers", async () => {
-    await open({
-      slugs: ["acme", "globex"],
-      receivers: [
-        { name: "ops" },
-        { name: "acme-only", match: { slug: "ac*" } },
-        { name: "queue", match: { check: "review-queue" } },
-        { name: "trust", match: { labels: { team: "trust" } } },
-      ],
-      targets: { globex: { labels: { team: "trust" }, receivers: ["trust", "queue"] } },
+      expect(world.told()).toEqual([
+        ["firing acme warn"],
+        ["reminder acme warn"],
+        ["escalated acme fail"],
+        ["reminder acme fail"],
+        ["reminder acme fail"],
+        ["resolved acme fail"],
+      ]);
     });
-    await world.run("acme", "warn");
-    await world.run("globex", "fail");
-    await world.run("globex", "warn", { check: "review-queue" });
-    await world.advance(minuteMs);
 
-    expect(world.told("ops")).toEqual([["firing acme warn"]]);
-    expect(world.told("acme-only")).toEqual([["firing acme warn"]]);
-    expect(world.told("queue")).toEqual([["firing globex warn"]]);
-    expect(world.told("trust")).toEqual([["firing globex fail", "firing globex warn"]]);
-  });
-});
+    it("knows when to remind as soon as it has told", async () => {
+      await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
+      await world.run("acme", "warn");
 
-describe("silences", () => {
-  it("hold back firing, escalated, reminder and unknown; what began and ended within is nothing", async () => {
-    await open({ policy: { unknownAfter: 1, repeatIntervalMs: 5 * minuteMs } });
-    await world.silence("acme", hourMs);
-    for (const severity of ["warn", "fail", "unknown", "ok"] as const) {
-      await world.run("acme", severity);
-      await world.advance(7 * minuteMs);
-    }
-    await world.advance(2 * hourMs);
+      const told = await world.notifier.runOnce();
+      const next = await world.notifier.runOnce();
 
-    expect(world.told()).toEqual([]);
-    expect(await world.store.notices.changes()).toEqual([]);
-  });
-
-  it("end with one firing of what still fires, as it is then", async () => {
-    await open();
-    await world.silence("acme", hourMs);
-    await world.run("acme", "warn");
-    await world.advance(10 * minuteMs);
-    await world.run("acme", "fail", { count: 99 });
-    await world.advance(51 * minuteMs);
-
-    expect(world.told()).toEqual([["firing acme fail"]]);
-    expect(world.notifications()[0]?.alerts[0]).toMatchObject({
-      reason: "silence_ended",
-      previousSeverity: "ok",
-      counts: { currentCount: 99 },
+      expect(told).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
+      expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
     });
-    expect(world.notifications()[0]?.generatedAtMs).toBe(Date.parse("2026-11-02T09:00:00.000Z"));
+
+    it("says nothing of a flap within keepFiringFor", async () => {
+      await open({ policy: { keepFiringForMs: 10 * minuteMs } });
+      for (const severity of ["warn", "ok", "warn", "ok", "ok"] as const) {
+        await world.run("acme", severity);
+        await world.advance(5 * minuteMs);
+      }
+
+      expect(world.told()).toEqual([["firing acme warn"]]);
+    });
   });
 
-  it("let the resolved of what was told before through", async () => {
-    await open();
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
-    await world.silence("acme", hourMs);
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
-    await world.run("acme", "ok");
-    await world.advance(minuteMs);
+  describe("order", () => {
+    it("is kept over episodes: the resolved of the last one is not overtaken by the next one's firing", async () => {
+      await open();
+      const ops = world.receivers.get("ops");
+      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
+      for (const severity of ["warn", "fail", "ok", "fail"] as const) {
+        await world.run("acme", severity);
+        await world.advance(2 * minuteMs);
+      }
+      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
+      await world.advance(20 * minuteMs);
 
-    expect(world.told()).toEqual([["firing acme warn"], ["resolved acme fail"]]);
+      expect(world.told().flat()).toEqual([
+        "firing acme warn",
+        "escalated acme fail",
+        "resolved acme fail",
+        "firing acme fail",
+      ]);
+    });
   });
 
-  it("end with the new severity of what was told before, or with nothing when it is the same", async () => {
-    await open({ slugs: ["acme", "globex"] });
-    await world.run("acme", "warn");
-    await world.run("globex", "warn");
-    await world.advance(minuteMs);
-    await world.silence("*", hourMs);
-    await world.run("acme", "fail");
-    await world.run("globex", "fail");
-    await world.advance(minuteMs);
-    await world.run("globex", "warn");
-    await world.advance(2 * hourMs);
+  describe("grouping", () => {
+    it("lets what changes within groupWait share a notification, counted from the first change", async () => {
+      await open({ slugs: ["acme", "globex", "initech"] });
+      await world.run("acme", "warn");
+      await world.advance(6 * secondMs);
+      await world.run("globex", "fail");
+      await world.advance(3 * secondMs);
+      expect(world.told()).toEqual([]);
+      await world.advance(secondMs);
 
-    expect(world.told()).toEqual([["firing acme warn", "firing globex warn"], ["escalated acme fail"]]);
+      expect(world.told()).toEqual([["firing acme warn", "firing globex fail"]]);
+      expect(world.notifications()[0]).toMatchObject({ status: "firing", severity: "fail" });
+    });
+
+    it("tells of new alerts at most once per groupInterval; what was told before waits for groupWait only", async () => {
+      await open({ slugs: ["acme", "globex"] });
+      await world.run("acme", "warn");
+      await world.advance(10 * secondMs);
+      await world.run("globex", "warn");
+      await world.run("acme", "fail");
+      await world.advance(10 * secondMs);
+      expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
+      await world.advance(49 * secondMs);
+      expect(world.told()).toHaveLength(2);
+      await world.advance(secondMs);
+
+      expect(world.told().at(-1)).toEqual(["firing globex warn"]);
+    });
+
+    it("loses no change of an alert to the wait: firing and resolved come in order, in one notification", async () => {
+      await open();
+      await world.run("acme", "warn");
+      await world.advance(2 * secondMs);
+      await world.run("acme", "fail");
+      await world.advance(2 * secondMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(world.told()).toEqual([["firing acme warn", "escalated acme fail", "resolved acme fail"]]);
+      expect(world.notifications()[0]?.status).toBe("resolved");
+    });
+
+    it("with groupWait 0s tells at once", async () => {
+      await open({ settings: { groupWaitMs: 0, groupIntervalMs: 0 } });
+      await world.run("acme", "warn");
+      await world.settle();
+      await world.run("acme", "ok");
+      await world.settle();
+
+      expect(world.told()).toEqual([["firing acme warn"], ["resolved acme warn"]]);
+    });
   });
 
-  it("that were made within groupWait still hold", async () => {
-    await open();
-    await world.run("acme", "warn");
-    await world.advance(5 * secondMs);
-    await world.silence("acme", hourMs);
-    await world.advance(2 * minuteMs);
-    expect(world.told()).toEqual([]);
-    await world.advance(hourMs);
+  describe("routing", () => {
+    it("tells a receiver with minSeverity fail when an alert reaches fail, and when it ends, whatever it was last", async () => {
+      await open({ receivers: [{ name: "ops" }, { name: "pager", minSeverity: "fail" }] });
+      for (const severity of ["warn", "fail", "warn", "fail", "warn", "ok"] as const) {
+        await world.run("acme", severity);
+        await world.advance(minuteMs);
+      }
 
-    expect(world.told()).toEqual([["firing acme warn"]]);
-  });
+      expect(world.told("pager")).toEqual([["firing acme fail"], ["resolved acme warn"]]);
+      expect(world.notifications("pager")[0]?.alerts[0]).toMatchObject({
+        previousSeverity: "ok",
+        reason: "min_severity_reached",
+      });
+      expect(world.notifications("pager")[1]?.alerts[0]).toMatchObject({ previousSeverity: "fail" });
+      expect(world.told("ops")).toHaveLength(6);
+    });
 
-  it("of the configuration recur, and are seen to end without anything else happening", async () => {
-    await open({
-      settings: {
-        silences: [
-          {
-            kind: "recurring",
-            slug: "ac*",
-            comment: "weekly",
-            schedule: "0 9 * * 1",
-            durationMs: hourMs,
-            timezone: "UTC",
-          },
+    it.each([
+      ["minSeverity warn gets them", { minSeverity: "warn" as const }, 2],
+      ["minSeverity fail does not", { minSeverity: "fail" as const }, 0],
+      ["minSeverity fail with sendUnknown does", { minSeverity: "fail" as const, sendUnknown: true }, 2],
+    ])("of alerts of kind unknown: %s", async (_rule, route, expected) => {
+      await open({ policy: { unknownAfter: 1 }, receivers: [{ name: "ops", ...route }] });
+      await world.run("acme", "unknown");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(world.told()).toHaveLength(expected);
+    });
+
+    it("keeps resolved from a receiver that does not want it", async () => {
+      await open({ receivers: [{ name: "ops", sendResolved: false }] });
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+
+      expect(world.told()).toEqual([["firing acme warn"], ["firing acme warn"]]);
+      expect(await world.store.notices.told()).toHaveLength(1);
+    });
+
+    it("goes by match on slug, check and labels, and by the organization's receivers", async () => {
+      await open({
+        slugs: ["acme", "globex"],
+        receivers: [
+          { name: "ops" },
+          { name: "acme-only", match: { slug: "ac*" } },
+          { name: "queue", match: { check: "review-queue" } },
+          { name: "trust", match: { labels: { team: "trust" } } },
         ],
-      },
+        targets: { globex: { labels: { team: "trust" }, receivers: ["trust", "queue"] } },
+      });
+      await world.run("acme", "warn");
+      await world.run("globex", "fail");
+      await world.run("globex", "warn", { check: "review-queue" });
+      await world.advance(minuteMs);
+
+      expect(world.told("ops")).toEqual([["firing acme warn"]]);
+      expect(world.told("acme-only")).toEqual([["firing acme warn"]]);
+      expect(world.told("queue")).toEqual([["firing globex warn"]]);
+      expect(world.told("trust")).toEqual([["firing globex fail", "firing globex warn"]]);
     });
-    await world.advance(hourMs);
-    await world.run("acme", "fail");
-    await world.advance(59 * minuteMs);
-    expect(world.told()).toEqual([]);
-    await world.advance(2 * minuteMs);
-
-    expect(world.told()).toEqual([["firing acme fail"]]);
   });
 
-  it("can be ended early", async () => {
-    await open();
-    const id = await world.silence("acme", hourMs);
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
+  describe("silences", () => {
+    it("hold back firing, escalated, reminder and unknown; what began and ended within is nothing", async () => {
+      await open({ policy: { unknownAfter: 1, repeatIntervalMs: 5 * minuteMs } });
+      await world.silence("acme", hourMs);
+      for (const severity of ["warn", "fail", "unknown", "ok"] as const) {
+        await world.run("acme", severity);
+        await world.advance(7 * minuteMs);
+      }
+      await world.advance(2 * hourMs);
 
-    await world.store.silences.expire(id, world.clock.nowMs());
-    await world.advance(secondMs);
+      expect(world.told()).toEqual([]);
+      expect(await world.store.notices.changes()).toEqual([]);
+    });
 
-    expect(world.told()).toEqual([["firing acme warn"]]);
+    it("end with one firing of what still fires, as it is then", async () => {
+      await open();
+      await world.silence("acme", hourMs);
+      await world.run("acme", "warn");
+      await world.advance(10 * minuteMs);
+      await world.run("acme", "fail", { count: 99 });
+      await world.advance(51 * minuteMs);
+
+      expect(world.told()).toEqual([["firing acme fail"]]);
+      expect(world.notifications()[0]?.alerts[0]).toMatchObject({
+        reason: "silence_ended",
+        previousSeverity: "ok",
+        counts: { currentCount: 99 },
+      });
+      expect(world.notifications()[0]?.generatedAtMs).toBe(Date.parse("2026-11-02T09:00:00.000Z"));
+    });
+
+    it("let the resolved of what was told before through", async () => {
+      await open();
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.silence("acme", hourMs);
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(world.told()).toEqual([["firing acme warn"], ["resolved acme fail"]]);
+    });
+
+    it("end with the new severity of what was told before, or with nothing when it is the same", async () => {
+      await open({ slugs: ["acme", "globex"] });
+      await world.run("acme", "warn");
+      await world.run("globex", "warn");
+      await world.advance(minuteMs);
+      await world.silence("*", hourMs);
+      await world.run("acme", "fail");
+      await world.run("globex", "fail");
+      await world.advance(minuteMs);
+      await world.run("globex", "warn");
+      await world.advance(2 * hourMs);
+
+      expect(world.told()).toEqual([["firing acme warn", "firing globex warn"], ["escalated acme fail"]]);
+    });
+
+    it("that were made within groupWait still hold", async () => {
+      await open();
+      await world.run("acme", "warn");
+      await world.advance(5 * secondMs);
+      await world.silence("acme", hourMs);
+      await world.advance(2 * minuteMs);
+      expect(world.told()).toEqual([]);
+      await world.advance(hourMs);
+
+      expect(world.told()).toEqual([["firing acme warn"]]);
+    });
+
+    it("of the configuration recur, and are seen to end without anything else happening", async () => {
+      await open({
+        settings: {
+          silences: [
+            {
+              kind: "recurring",
+              slug: "ac*",
+              comment: "weekly",
+              schedule: "0 9 * * 1",
+              durationMs: hourMs,
+              timezone: "UTC",
+            },
+          ],
+        },
+      });
+      await world.advance(hourMs);
+      await world.run("acme", "fail");
+      await world.advance(59 * minuteMs);
+      expect(world.told()).toEqual([]);
+      await world.advance(2 * minuteMs);
+
+      expect(world.told()).toEqual([["firing acme fail"]]);
+    });
+
+    it("can be ended early", async () => {
+      await open();
+      const id = await world.silence("acme", hourMs);
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+
+      await world.store.silences.expire(id, world.clock.nowMs());
+      await world.advance(secondMs);
+
+      expect(world.told()).toEqual([["firing acme warn"]]);
+    });
   });
-});
 
-describe("an acknowledgement", () => {
-  it("keeps reminders and better ones back, until it is worse", async () => {
-    await open({ policy: { repeatIntervalMs: hourMs } });
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
-    await world.acknowledge("acme");
-    await world.advance(10 * hourMs);
-    expect(world.told()).toHaveLength(1);
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
+  describe("an acknowledgement", () => {
+    it("keeps reminders and better ones back, until it is worse", async () => {
+      await open({ policy: { repeatIntervalMs: hourMs } });
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.acknowledge("acme");
+      await world.advance(10 * hourMs);
+      expect(world.told()).toHaveLength(1);
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
 
-    expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
+      expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
+    });
+
+    it("lets the resolved through", async () => {
+      await open();
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.acknowledge("acme");
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(world.told().at(-1)).toContain("resolved acme warn");
+      expect(world.told()[0]).toEqual(["firing acme fail"]);
+    });
   });
 
-  it("lets the resolved through", async () => {
-    await open();
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
-    await world.acknowledge("acme");
-    await world.run("acme", "warn");
-    await world.advance(minuteMs);
-    await world.run("acme", "ok");
-    await world.advance(minuteMs);
+  describe("a reload", () => {
+    it("resolves what was told of an organization that is gone, with its reason, and forgets the rest", async () => {
+      await open({ slugs: ["acme", "globex"], policy: { unknownAfter: 9 } });
+      await world.run("acme", "fail");
+      await world.run("globex", "unknown");
+      await world.advance(minuteMs);
+      await world.reload({ slugs: ["initech"] });
+      await world.advance(minuteMs);
 
-    expect(world.told().at(-1)).toContain("resolved acme warn");
-    expect(world.told()[0]).toEqual(["firing acme fail"]);
-  });
-});
+      expect(world.told()).toEqual([["firing acme fail"], ["resolved acme fail"]]);
+      expect(world.notifications()[1]?.alerts[0]?.reason).toBe("organization_removed");
+      expect(await world.store.alerts.allLive()).toEqual([]);
+      expect(await world.store.notices.told()).toEqual([]);
+    });
 
-describe("a reload", () => {
-  it("resolves what was told of an organization that is gone, with its reason, and forgets the rest", async () => {
-    await open({ slugs: ["acme", "globex"], policy: { unknownAfter: 9 } });
-    await world.run("acme", "fail");
-    await world.run("globex", "unknown");
-    await world.advance(minuteMs);
-    await world.reload({ slugs: ["initech"] });
-    await world.advance(minuteMs);
+    it("tells a receiver that is new of what fires", async () => {
+      await open();
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.reload({ receivers: [{ name: "ops" }, { name: "new" }] });
+      await world.advance(minuteMs);
 
-    expect(world.told()).toEqual([["firing acme fail"], ["resolved acme fail"]]);
-    expect(world.notifications()[1]?.alerts[0]?.reason).toBe("organization_removed");
-    expect(await world.store.alerts.allLive()).toEqual([]);
-    expect(await world.store.notices.told()).toEqual([]);
-  });
+      expect(world.told("new")).toEqual([["firing acme fail"]]);
+      expect(world.told("ops")).toHaveLength(1);
+    });
 
-  it("tells a receiver that is new of what fires", async () => {
-    await open();
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
-    await world.reload({ receivers: [{ name: "ops" }, { name: "new" }] });
-    await world.advance(minuteMs);
+    it("dead-letters what waits for a receiver that is gone", async () => {
+      await open({ receivers: [{ name: "ops" }, { name: "old" }] });
+      const old = world.receivers.get("old");
+      if (old !== undefined) old.answer = () => ({ kind: "retry", error: "HTTP 503", retryAfterMs: null });
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.reload({ receivers: [{ name: "ops" }] });
 
-    expect(world.told("new")).toEqual([["firing acme fail"]]);
-    expect(world.told("ops")).toHaveLength(1);
-  });
-
-  it("dead-letters what waits for a receiver that is gone", async () => {
-    await open({ receivers: [{ name: "ops" }, { name: "old" }] });
-    const old = world.receivers.get("old");
-    if (old !== undefined) old.answer = () => ({ kind: "retry", error: "HTTP 503", retryAfterMs: null });
-    await world.run("acme", "fail");
-    await world.advance(minuteMs);
-    await world.reload({ receivers: [{ name: "ops" }] });
-
-    expect(await world.store.outbox.list()).toMatchObject([{ receiver: "old", state: "dead" }]);
+      expect(await world.store.outbox.list()).toMatchObject([{ receiver: "old", state: "dead" }]);
+    });
   });
 });

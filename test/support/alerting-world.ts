@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
 import type { OutboxReceiver } from "../../src/alerting/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notification.ts";
@@ -13,9 +9,9 @@ import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "
 import { createSilentLogger } from "../../src/base/logger.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
-import { openStore } from "../../src/store/open.ts";
 import type { Store, StoreParts } from "../../src/store/store.ts";
 import { errorReport, resultReport } from "./reports.ts";
+import { storeEngines, type StoreEngineCase } from "./store-engines.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** What a receiver does with each delivery; a test changes it at will. */
@@ -31,6 +27,8 @@ export interface FakeReceiver {
 }
 
 export interface WorldOptions {
+  /** What the store is in [SQLite]. */
+  readonly engine?: StoreEngineCase["engine"];
   readonly slugs?: readonly string[];
   readonly receivers?: readonly (Partial<ReceiverRoute> & {
     readonly name: string;
@@ -95,9 +93,11 @@ class Crash extends Error {}
 
 /** A world that begins on a Monday morning; groupWait 10 s, groupInterval 1 m, no fleet verdict unless asked for. */
 export async function createAlertingWorld(initial: WorldOptions = {}): Promise<AlertingWorld> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-alerting-"));
   const clock = createVirtualClock({ startMs });
-  const store = await openStore({ path: join(folder, "flatline.db"), clock });
+  const engine = storeEngines.find((one) => one.engine === (initial.engine ?? "SQLite"));
+  if (engine === undefined) throw new Error("no such engine");
+  const opened = await engine.openTemporary(clock);
+  const { store } = opened;
   const logger = createSilentLogger();
   const receivers = new Map<string, FakeReceiver>();
   let options = initial;
@@ -356,8 +356,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     told: (receiver) => notifications(receiver).map(({ alerts }) => alerts.map(entry)),
     notifications,
     close: async () => {
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
+      await opened.close();
     },
   };
 }
