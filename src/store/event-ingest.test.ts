@@ -319,6 +319,28 @@ describe.each(storeEngines)("on $engine,", (place) => {
   });
 });
 
+it("lets its thread go when there was nothing to store for a while, and starts another for the next post", async () => {
+  await using world = await createEventWorld();
+  const clock = createVirtualClock({ startMs });
+  let threads = 0;
+  const count = (): void => void threads++;
+  process.on("worker", count);
+  const ingest = createEventIngest({ location: world.location, clock });
+  await ingest.ingest(body(toNdjson([death(startMs, "acme")])), noKey);
+  await clock.advance(9_999);
+  await ingest.ingest(body(toNdjson([death(startMs + 1, "acme")])), noKey);
+  const threadsBefore = threads;
+
+  await clock.advance(10_000);
+  const outcome = await ingest.ingest(body(toNdjson([death(startMs + 2, "acme")])), noKey);
+  await ingest.close();
+
+  process.off("worker", count);
+  expect(outcome).toMatchObject({ received: 1, stored: 1 });
+  expect([threadsBefore, threads]).toEqual([1, 2]);
+  expect(await total(world, "acme")).toBe(3);
+});
+
 it("stores a post that met a locked database when it is sent again, once", async () => {
   await using world = await createEventWorld();
   const { databasePath } = world;
