@@ -41,7 +41,8 @@ export const detectionFile = fileURLToPath(new URL("../docs/detection.md", impor
 
 /** Both tables as Markdown, which a terminal shows as well. */
 export function detectionTables(result: DetectionResult): string {
-  return `${seriesLine(result)}\n\n${ruleTable(result)}\n\n${injectedTable(result)}`;
+  const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
+  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}`;
 }
 
 /** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->` and `<!-- end -->` written anew. */
