@@ -7,9 +7,9 @@ export interface ParameterizedText {
 }
 
 // What may hold a colon that begins no parameter: strings, quoted names, comments, dollar quotes and casts, as PostgreSQL has
-// them (its manual, 4.1.2 and 4.1.5). The last group is a parameter.
+// them (its manual, 4.1.2 and 4.1.5). The last group is a parameter; a colon behind a value is a slice of an array.
 const token =
-  /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|::|[\w\])]:|:([A-Za-z_]\w*)/g;
+  /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|::|(?<![\w\])]):([A-Za-z_]\w*)/g;
 
 /** Finds the named parameters of a query: never inside a string, a quoted name or a comment, and never in a cast (`::`). */
 export function splitParameters(text: string): ParameterizedText {
