@@ -8,6 +8,8 @@ const busyAfterMs = 5_000;
 export const applicationId = 0x66_6c_61_74;
 // What an import of millions of rows leaves behind is given back; a usual day needs a few megabytes.
 const walBytes = 64 * 1_024 * 1_024;
+// 16 MB: the rows of the schedule change all the time, and a checkpoint writes each of their pages once.
+const checkpointPages = 4_000;
 
 /**
  * Opens the file as flatline's database, an empty one included, and leaves any other untouched.
@@ -29,6 +31,7 @@ export async function connectSqlite(path: string, clock: Clock): Promise<Databas
     database.exec("pragma foreign_keys = on");
     database.exec("pragma cache_size = -65536");
     database.exec(`pragma journal_size_limit = ${walBytes}`);
+    database.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
     return database;
   } catch (error) {
     database.close();

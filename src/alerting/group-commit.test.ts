@@ -1,0 +1,109 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import { FlatlineError } from "../base/errors.ts";
+import { createGroupCommit } from "./group-commit.ts";
+
+interface Request {
+  readonly key: string;
+  readonly value: number;
+}
+
+/** A group commit that notes its groups; `fails` decides which of them cannot be written, and why. */
+function grouping(fails: (group: readonly Request[]) => Error | null = () => null) {
+  const groups: string[][] = [];
+  let hold: Promise<void> = Promise.resolve();
+  const record = createGroupCommit<Request, number>({
+    keyOf: ({ key }) => key,
+    commit: async (requests) => {
+      groups.push(requests.map(({ key }) => key));
+      await hold;
+      const error = fails(requests);
+      if (error !== null) throw error;
+      return requests.map(({ value }) => value * 2);
+    },
+  });
+  const until = (promise: Promise<void>): void => {
+    hold = promise;
+  };
+  return { groups, record, until };
+}
+
+const named = (key: string, value = 0): Request => ({ key, value });
+
+describe("a group commit", () => {
+  it("answers each of a group with its own answer", async () => {
+    const { groups, record } = grouping();
+
+    const answers = await Promise.all([record(named("a", 1)), record(named("b", 2)), record(named("c", 3))]);
+
+    expect(answers).toEqual([2, 4, 6]);
+    expect(groups).toEqual([["a", "b", "c"]]);
+  });
+
+  it("writes what comes during a commit in the next one, together", async () => {
+    const { groups, record, until } = grouping();
+    const disk = Promise.withResolvers<void>();
+    until(disk.promise);
+
+    const first = record(named("a"));
+    await turn();
+    await turn();
+    const later = [record(named("b")), record(named("c"))];
+    disk.resolve();
+    await Promise.all([first, ...later]);
+
+    expect(groups).toEqual([["a"], ["b", "c"]]);
+  });
+
+  it("never has a key twice in one group, and keeps their order", async () => {
+    const { groups, record } = grouping();
+
+    await Promise.all([record(named("a")), record(named("b")), record(named("a")), record(named("c"))]);
+
+    expect(groups).toEqual([
+      ["a", "b"],
+      ["a", "c"],
+    ]);
+  });
+
+  it("tries each alone when a group fails, so that one loses none of the others", async () => {
+    const { groups, record } = grouping((group) => (group.some(({ key }) => key === "b") ? new Error("broken") : null));
+
+    const ended = await Promise.allSettled([record(named("a", 1)), record(named("b")), record(named("c", 3))]);
+
+    expect(groups).toEqual([["a", "b", "c"], ["a"], ["b"], ["c"]]);
+    expect(ended.map((one) => (one.status === "fulfilled" ? one.value : String(one.reason)))).toEqual([
+      2,
+      "Error: broken",
+      6,
+    ]);
+  });
+
+  it.each(["store_busy", "store_unusable", "unavailable"] as const)("fails as a whole when it is %s", async (code) => {
+    const { groups, record } = grouping(() => new FlatlineError(code, "no store"));
+
+    const ended = await Promise.allSettled([record(named("a")), record(named("b"))]);
+
+    expect(groups).toEqual([["a", "b"]]);
+    expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  });
+
+  it("goes on after a failure", async () => {
+    let isBroken = true;
+    const { record } = grouping(() => (isBroken ? new Error("broken") : null));
+    await expect(record(named("a"))).rejects.toThrow("broken");
+    isBroken = false;
+
+    await expect(record(named("a", 4))).resolves.toBe(8);
+  });
+
+  it("bounds a group", async () => {
+    const { groups, record } = grouping();
+
+    await Promise.all(Array.from({ length: 300 }, (_, index) => record(named(`run ${index}`))));
+
+    expect(groups.map(({ length }) => length)).toEqual([256, 44]);
+  });
+});
