@@ -102,7 +102,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     started.on("message", (reply: IngestReply) => {
       const asked = waiting.get(reply.id);
       waiting.delete(reply.id);
-      if (waiting.size === 0) rest(started);
+      if (waiting.size === 0) void rest(started);
       if (reply.kind !== "failed") asked?.resolve(reply);
       else asked?.reject(new FlatlineError(reply.code, reply.message, { issues: reply.issues }));
     });
@@ -114,14 +114,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   }
 
   /** Lets a thread go that has nothing to do for a while. */
-  function rest(idle: Worker): void {
+  async function rest(idle: Worker): Promise<void> {
     idle.unref();
     const { signal } = idling;
-    void options.clock.sleep(idleMs, signal).then(async () => {
-      if (signal.aborted || worker !== idle) return;
-      worker = null;
-      await idle.terminate();
-    });
+    await options.clock.sleep(idleMs, signal);
+    if (signal.aborted || worker !== idle) return;
+    worker = null;
+    await idle.terminate();
   }
 
   function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
