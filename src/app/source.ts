@@ -78,13 +78,14 @@ export function createRemoteSource(
 export function runCheckDeps(
   config: Config,
   source: PlatformSource,
-  deps: Pick<SourceDeps, "store" | "clock" | "tables" | "onRequest"> &
+  deps: Pick<SourceDeps, "store" | "clock" | "tables" | "onRequest" | "version"> &
     Pick<SpikeEvidenceOptions, "logger" | "isContinuous">,
 ): RunCheckDeps {
   const { appUrl } = config;
   const shared = {
     source,
     clock: deps.clock,
+    version: deps.version,
     observedKeys: config.source.observedKeys,
     appUrl: (slug: string) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
   };
@@ -95,7 +96,12 @@ export function runCheckDeps(
   }
   const firstEventAtMs = (slug: string): Promise<number | null> => deps.store.events.firstEventAtMs(slug);
   const livenessChecks = createLivenessChecks({ liveness: deps.store.liveness, firstEventAtMs });
-  return { ...shared, firstEventAtMs, livenessChecks, evidence: createSpikeEvidence(deps) };
+  const evidence = createSpikeEvidence({
+    ...deps,
+    fleet: config.alerting.fleet,
+    organizations: config.organizations.length,
+  });
+  return { ...shared, firstEventAtMs, livenessChecks, evidence };
 }
 
 /**

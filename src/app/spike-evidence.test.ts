@@ -6,6 +6,7 @@ import { createSystemClock, dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
 import { evaluateSpike, spikeWindow } from "../spike/spike.ts";
+import type { AlertState } from "../store/alerts.ts";
 import type { LivenessEvent } from "../store/events.ts";
 import { createSpikeEvidence } from "./spike-evidence.ts";
 
@@ -13,9 +14,16 @@ const nowMs = Date.UTC(2026, 0, 15, 12);
 const thresholds = defaultThresholds;
 const never = new AbortController().signal;
 
-function evidenceOf({ store }: Pick<EventWorld, "store">): ReturnType<typeof createSpikeEvidence> {
+function evidenceOf({ store }: Pick<EventWorld, "store">, organizations = 4): ReturnType<typeof createSpikeEvidence> {
   const clock = createSystemClock();
-  return createSpikeEvidence({ store, clock, logger: createSilentLogger(), isContinuous: true });
+  return createSpikeEvidence({
+    store,
+    clock,
+    logger: createSilentLogger(),
+    isContinuous: true,
+    fleet: { minOrganizations: 3, ratio: 0.5 },
+    organizations,
+  });
 }
 
 async function evaluate({ store }: EventWorld): Promise<HealthcheckResult> {
@@ -159,6 +167,37 @@ describe("the evidence of a spike", () => {
 
     expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
     expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);
+  });
+
+  it.each([
+    ["blames the checker when many organizations spike at once", 2, 4, "checker"],
+    ["asks for as many as the fleet verdict does", 1, 4, "unclear"],
+    ["asks for as large a share as the fleet verdict does", 2, 7, "unclear"],
+  ])("%s", async (_, others, organizations, cause) => {
+    await using world = await createEventWorld();
+    await world.store.events.add(regression().map((event) => ({ ...event, attributes: {} })));
+    const alert = (slug: string, okSinceMs: number | null): AlertState => ({
+      id: slug,
+      check: "dead-asset-spike",
+      slug,
+      kind: "verdict",
+      state: "pending",
+      severity: "fail",
+      startsAtMs: nowMs,
+      firingAtMs: null,
+      okSinceMs,
+      unknownRuns: 0,
+      peak: { severity: "fail", currentCount: 1, atMs: nowMs },
+      acknowledgement: null,
+      reason: "not_ok",
+    });
+    for (let index = 0; index < others; index++) await world.store.alerts.save(alert(`other-${index}`, null));
+    await world.store.alerts.save(alert("acme", null));
+    await world.store.alerts.save(alert("ok-again", nowMs));
+
+    const enriched = await evidenceOf(world, organizations)(await evaluate(world), { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed["likelyCause"]).toBe(cause);
   });
 
   it("leaves the result as it is when the store fails", async () => {

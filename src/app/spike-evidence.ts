@@ -9,6 +9,7 @@ import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { AssetTypeCounts, CountQuery } from "../store/events.ts";
 import type { Store, StoreParts } from "../store/store.ts";
+import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet-evidence.ts";
 import { readRegret } from "./regret-reading.ts";
 
 export interface SpikeEvidenceOptions {
@@ -17,6 +18,9 @@ export interface SpikeEvidenceOptions {
   readonly logger: Logger;
   /** Whether runs follow each other: an episode then keeps the onset that was found while it was in the window. */
   readonly isContinuous: boolean;
+  readonly fleet: FleetEvidenceOptions["fleet"];
+  /** How many organizations are checked. */
+  readonly organizations: number;
 }
 
 // Beside the verdict, which is there already: an alert does not wait longer than this for its reasons.
@@ -27,7 +31,9 @@ const mostBuckets = 1_440;
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
-export function createSpikeEvidence({ store, clock, logger, isContinuous }: SpikeEvidenceOptions): Evidence {
+export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
+  const { store, clock, logger, isContinuous } = options;
+  const isFleet = createFleetEvidence(options);
   return async (result, { slug, thresholds }, signal) => {
     const bounded = clock.timeout(withinMs, signal);
     try {
@@ -43,7 +49,7 @@ export function createSpikeEvidence({ store, clock, logger, isContinuous }: Spik
         regret,
         onsetAtMs: onset,
         marker: onset === null ? null : await findMarker(store, slug, onset),
-        isFleet: (await store.notices.liveFleet("dead-asset-spike")) !== null,
+        isFleet: await isFleet(slug),
       };
       return withEvidence(result, evidence);
     } catch (error) {
