@@ -6,7 +6,6 @@ import type { Clock } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { formatDuration } from "../config/durations.ts";
 import { renderConfig } from "../config/render.ts";
-import { builtinSettings } from "../config/schema-organization.ts";
 import { expectByAssetType } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort } from "../web/page-ports.ts";
@@ -112,11 +111,9 @@ export function createPagePort(options: PagePortOptions): PagePort {
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
   const { slug, labels, thresholds, baseline, schedule, alert, receivers, setAt } = organization;
-  const builtin = builtinSettings;
-  const setting = (name: string, path: string, value: number | string, fallback: number | string | null) => {
+  const setting = (name: string, path: string, value: number | string) => {
     const place = setAt[path];
-    const setIn = place === undefined ? (value === fallback ? "default" : "defaults") : shorten(place, folder);
-    return { name, value: String(value), setIn };
+    return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder) };
   };
   return {
     slug,
@@ -124,38 +121,18 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
     thresholds,
     forMs: alert.forMs,
     settings: [
-      setting("windowHours", "thresholds.windowHours", thresholds.windowHours, builtin.thresholds.windowHours),
-      setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays, builtin.thresholds.baselineDays),
-      setting(
-        "warnMultiplier",
-        "thresholds.warnMultiplier",
-        thresholds.warnMultiplier,
-        builtin.thresholds.warnMultiplier,
-      ),
-      setting(
-        "failMultiplier",
-        "thresholds.failMultiplier",
-        thresholds.failMultiplier,
-        builtin.thresholds.failMultiplier,
-      ),
-      setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount, builtin.thresholds.minSpikeCount),
-      setting("baseline", "baseline", baseline, builtin.baseline),
-      setting("schedule", "schedule", schedule.pattern, builtin.schedule),
-      setting("timezone", "timezone", schedule.timezone, builtin.timezone),
-      setting("alert.for", "alert.for", formatDuration(alert.forMs), builtin.alert.for),
-      setting(
-        "alert.keepFiringFor",
-        "alert.keepFiringFor",
-        formatDuration(alert.keepFiringForMs),
-        builtin.alert.keepFiringFor,
-      ),
-      setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter, builtin.alert.unknownAfter),
-      setting(
-        "alert.repeatInterval",
-        "alert.repeatInterval",
-        formatDuration(alert.repeatIntervalMs),
-        builtin.alert.repeatInterval,
-      ),
+      setting("windowHours", "thresholds.windowHours", thresholds.windowHours),
+      setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays),
+      setting("warnMultiplier", "thresholds.warnMultiplier", thresholds.warnMultiplier),
+      setting("failMultiplier", "thresholds.failMultiplier", thresholds.failMultiplier),
+      setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount),
+      setting("baseline", "baseline", baseline),
+      setting("schedule", "schedule", schedule.pattern),
+      setting("timezone", "timezone", schedule.timezone),
+      setting("alert.for", "alert.for", formatDuration(alert.forMs)),
+      setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
+      setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
+      setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
       {
         name: "receivers",
         value: receivers.join(", ") || "none",

@@ -14,6 +14,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
     return [(await import("./config.ts")).configCommand({ nextRuns })];
   },
   alerts: async () => [(await import("./alerts.ts")).registerAlerts],
+  explain: async () => [(await import("./explain.ts")).registerExplain],
   marker: async () => [(await import("./marker.ts")).registerMarker],
   silence: async () => [(await import("./silence.ts")).registerSilence],
   notify: async () => [(await import("./notify.ts")).registerNotify],

@@ -128,7 +128,7 @@ export interface OrganizationConfig {
   readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
-  /** Where it, and each thing that it set itself, stands: path in YAML → "file:line"; for the page and `explain`. */
+  /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page and `explain`. */
   readonly setAt: Readonly<Record<string, string>>;
 }
 

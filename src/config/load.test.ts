@@ -8,6 +8,7 @@ import { Secret } from "../base/secret.ts";
 import type { Config, OrganizationConfig } from "./config.ts";
 import type { Environment } from "./interpolation.ts";
 import { findConfigPath, loadConfig } from "./load.ts";
+import { renderConfig } from "./render.ts";
 
 let folder: string;
 
@@ -116,6 +117,22 @@ describe("defaults", () => {
       heartbeat: null,
       log: { level: "info", format: "json" },
     });
+  });
+
+  it("choose the baseline, which an organization may choose anew, also for organizations that nobody names", async () => {
+    const config = await load(
+      `${embedded}\ndefaults: { baseline: median }\norganizations: [acme, { slug: globex, baseline: mean }]\n`,
+    );
+
+    expect(config.organizations.map(({ slug, baseline }) => [slug, baseline])).toEqual([
+      ["acme", "median"],
+      ["globex", "mean"],
+    ]);
+    expect(config.defaults).toEqual({ baseline: "median" });
+    expect(config.organizations[1]?.setAt["baseline"]).toMatch(/^flatline\.yaml:\d+$/);
+    const again = await load(renderConfig(config));
+    expect(again.defaults).toEqual(config.defaults);
+    expect(again.organizations.map(({ baseline }) => baseline)).toEqual(["median", "mean"]);
   });
 
   it("fill in what an organization does not say, field by field", async () => {
@@ -423,6 +440,23 @@ organizations:
       slug: "flatline.yaml:5",
       "thresholds.failMultiplier": "flatline.yaml:7",
       'labels["team.name"]': "flatline.yaml:8",
+    });
+  });
+
+  it("knows where what an organization does not say is said: in defaults, which it goes before", async () => {
+    const config = await load(`${embedded}
+defaults:
+  thresholds: { failMultiplier: 5, windowHours: 12 }
+organizations:
+  - slug: globex
+    thresholds: { failMultiplier: 6 }
+`);
+
+    expect(organization(config, "globex").setAt).toEqual({
+      "": "flatline.yaml:6",
+      slug: "flatline.yaml:6",
+      "thresholds.failMultiplier": "flatline.yaml:7",
+      "thresholds.windowHours": "flatline.yaml:4",
     });
   });
 

@@ -11,6 +11,8 @@ export interface OrganizationResolution {
   readonly index: number;
   readonly document: ConfigDocument;
   readonly defaults: SettingsInput;
+  /** Where `defaults` says what. */
+  readonly defaultsSetAt: Readonly<Record<string, string>>;
   readonly receiverNames: readonly string[];
   readonly secrets: SecretBook;
 }
@@ -20,7 +22,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, index, document, defaults, receiverNames, secrets } = resolution;
+  const { organization, index, document, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
   const own: SettingsInput & { slug: string } =
     typeof organization === "string" ? { slug: organization } : organization;
   const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
@@ -63,7 +65,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     },
     gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
     apiKey: secrets.of(document, path, "apiKey")[0] ?? null,
-    setAt: whereSet(document, path),
+    setAt: { ...defaultsSetAt, ...whereSet(document, path), "": placeOf(document, path) },
   };
 }
 
@@ -94,12 +96,15 @@ function merge<const Fields extends object>(
   return merged as Widened<Fields>;
 }
 
-/** Path below the organization → `file:line`; the organization itself under "". */
-function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
-  const place = (at: YamlPath): string => `${document.file}:${document.positionOf(at).line}`;
-  const places: Record<string, string> = { "": place(path) };
+/** Path below an object → `file:line`, for each of its values. */
+export function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
+  const places: Record<string, string> = {};
   for (const leaf of document.leafPaths(path)) {
-    if (leaf.length > path.length) places[formatPath(leaf.slice(path.length))] = place(leaf);
+    if (leaf.length > path.length) places[formatPath(leaf.slice(path.length))] = placeOf(document, leaf);
   }
   return places;
+}
+
+function placeOf(document: ConfigDocument, path: YamlPath): string {
+  return `${document.file}:${document.positionOf(path).line}`;
 }

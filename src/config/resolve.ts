@@ -4,7 +4,7 @@ import { Secret } from "../base/secret.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "./config.ts";
 import type { ConfigDocument } from "./document.ts";
 import { parseDuration } from "./durations.ts";
-import { resolveOrganization } from "./resolve-organization.ts";
+import { resolveOrganization, whereSet } from "./resolve-organization.ts";
 import { matcherOf, resolveReceiver } from "./resolve-receiver.ts";
 import { resolveTableSource } from "./resolve-table-source.ts";
 import { builtinSettings, type OrganizationInput } from "./schema-organization.ts";
@@ -33,6 +33,7 @@ export function resolveConfig({ main, included, secrets, environmentListen }: Re
   const { document, data } = main;
   const receiverNames = data.receivers.map(({ name }) => name);
   const files = [document, ...included.map((file) => file.document)].map(({ absolutePath }) => absolutePath);
+  const defaultsSetAt = whereSet(document, ["defaults"]);
   const organizations = [{ document, organizations: data.organizations ?? [] }, ...included].flatMap((file) =>
     file.organizations.map((organization, index) =>
       resolveOrganization({
@@ -40,6 +41,7 @@ export function resolveConfig({ main, included, secrets, environmentListen }: Re
         index,
         document: file.document,
         defaults: data.defaults ?? {},
+        defaultsSetAt,
         receiverNames,
         secrets,
       }),

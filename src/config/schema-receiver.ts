@@ -7,7 +7,13 @@ import { duration, filePath, nameText, secretFile, strictObject } from "./schema
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {
   slug: z.string().min(1).optional().describe("A slug, or a pattern with `*`."),
-  check: z.string().min(1).optional().describe("The name of a check (`dead-asset-spike`, `review-queue`, `sentinel`, `event-flow`), or a pattern with `*`."),
+  check: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The name of a check (`dead-asset-spike`, `review-queue`, `sentinel`, `event-flow`), or a pattern with `*`.",
+    ),
   labels: z
     .record(z.string(), z.string())
     .optional()

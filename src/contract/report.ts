@@ -41,6 +41,8 @@ interface ReportBase {
   readonly slug: string;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
+  /** The flatline that ran it; absent in reports that are older than this field. */
+  readonly version?: string;
 }
 
 /** A run that gave a verdict. */

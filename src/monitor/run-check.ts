@@ -16,6 +16,8 @@ import type { CheckTarget, SpikeThresholds } from "./target.ts";
 export interface RunCheckDeps {
   readonly source: PlatformSource;
   readonly clock: Clock;
+  /** Of this flatline, kept with each report. */
+  readonly version?: string;
   /** Which of the result's free keys carry the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** Local sources only: instant of the organization's first stored event, null without one. */
@@ -38,7 +40,8 @@ export interface RunCheckDeps {
  */
 export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: AbortSignal): Promise<CheckReport> {
   const startedAtMs = deps.clock.nowMs();
-  const base = { check: target.check, slug: target.slug, startedAtMs };
+  const version = deps.version === undefined ? {} : { version: deps.version };
+  const base = { check: target.check, slug: target.slug, startedAtMs, ...version };
   try {
     const evaluated = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
     const { severity } = evaluated.result;

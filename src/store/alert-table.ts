@@ -90,6 +90,16 @@ export function createAlertStore(db: Db): AlertStore {
         .execute();
       return rows.map(historyEntry).toReversed();
     },
+    historyOf: async (alertId) => {
+      const rows = await db
+        .selectFrom("alert_history")
+        .selectAll()
+        .where("alert_id", "=", alertId)
+        .orderBy("at_ms")
+        .orderBy("entry_id")
+        .execute();
+      return rows.map(historyEntry);
+    },
     pruneHistory: async ({ beforeMs, maxRows }) => {
       const old = db.selectFrom("alert_history").select("entry_id").where("at_ms", "<=", beforeMs).limit(maxRows);
       const { numDeletedRows } = await db.deleteFrom("alert_history").where("entry_id", "in", old).executeTakeFirst();

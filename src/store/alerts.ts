@@ -67,6 +67,8 @@ export interface AlertStore {
     fromMs: number;
     limit: number;
   }): Promise<readonly AlertHistoryEntry[]>;
+  /** The whole life of one alert as far as it is kept, oldest first. */
+  historyOf(alertId: string): Promise<readonly AlertHistoryEntry[]>;
   /** Deletes history at or before `beforeMs`, at most `maxRows` at a time. */
   pruneHistory(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

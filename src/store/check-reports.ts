@@ -4,7 +4,13 @@ import { healthcheckResultSchema, type HealthcheckResult } from "../contract/hea
 import { checkErrorReasons, checkNames, type CheckReport } from "../contract/report.ts";
 
 const nullableNumber = z.number().nullable();
-const base = { check: z.enum(checkNames), slug: z.string(), startedAtMs: z.number(), finishedAtMs: z.number() };
+const base = {
+  check: z.enum(checkNames),
+  slug: z.string(),
+  startedAtMs: z.number(),
+  finishedAtMs: z.number(),
+  version: z.string().exactOptional(),
+};
 
 const storedReport = z.discriminatedUnion("kind", [
   z.object({

@@ -1,0 +1,256 @@
+import { createSilentLogger } from "../base/logger.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { dayMs, hourMs, secondMs } from "../base/time.ts";
+import type { Config, OrganizationConfig } from "../config/config.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import { evaluateLocally, type LocalEvaluation } from "../service/local-evaluation.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { spikeWindow } from "../spike/window.ts";
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { Store } from "../store/store.ts";
+import type { VerdictPoint } from "../store/verdicts.ts";
+import type {
+  DecisionExplanation,
+  ExplainedCounts,
+  ExplainedSetting,
+  Explanation,
+  VerdictExplanation,
+} from "./explanation.ts";
+import { openParts, type PartsDeps } from "./parts.ts";
+
+// A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
+const longestRunMs = 5 * secondMs;
+const reachMs = 400 * dayMs;
+const spike = "dead-asset-spike" as const;
+
+/**
+ * Recomputes a stored verdict (`SLUG@INSTANT`: the last one at or before it) or every decision of an alert (its id) from
+ * stored input, and says whether the result is the same. @throws usage for what is no id, not_found for one that is not kept
+ */
+export async function explain(config: Config, deps: PartsDeps, id: string): Promise<Explanation> {
+  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
+  try {
+    const { store } = parts;
+    const at = id.lastIndexOf("@");
+    if (at === -1) {
+      const history = await store.alerts.historyOf(id);
+      if (history.length === 0) throw new FlatlineError("not_found", `no alert ${id} is kept${hint}`);
+      const decisions: DecisionExplanation[] = [];
+      for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
+      return { kind: "alert", alertId: id, decisions };
+    }
+    const slug = id.slice(0, at);
+    const text = id.slice(at + 1);
+    const atMs = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+    if (slug === "" || Number.isNaN(atMs)) throw new FlatlineError("usage", `${id} is no id${hint}`);
+    const verdict = await explainVerdict(config, store, { check: spike, slug, atMs });
+    if (verdict === null) throw new FlatlineError("not_found", `no verdict of ${slug} at or before ${text} is kept`);
+    return { kind: "verdict", verdict };
+  } finally {
+    await parts.close();
+  }
+}
+
+const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";
+
+async function explainDecision(
+  config: Config,
+  store: Store,
+  { check, slug, atMs, event, kind }: AlertHistoryEntry,
+): Promise<VerdictExplanation | null> {
+  if (check !== spike || kind !== "verdict" || event === "acknowledged") return null;
+  // A decision is of the instant at which its run began, a verdict of the one at which it ended.
+  const [point] = await store.verdicts.points({ check, slug, fromMs: atMs - 1, toMs: atMs + longestRunMs });
+  return point === undefined ? null : explainVerdict(config, store, { check, slug, atMs: point.atMs });
+}
+
+interface VerdictKey {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly atMs: number;
+}
+
+async function explainVerdict(config: Config, store: Store, key: VerdictKey): Promise<VerdictExplanation | null> {
+  const { check, slug } = key;
+  const point = await lastPoint(store, key);
+  if (point === null) return null;
+  const { atMs } = point;
+  const [report] = await store.verdicts.reports({ check, slug, fromMs: atMs - reachMs, toMs: atMs, limit: 1 });
+  const [later] =
+    report === undefined
+      ? await store.verdicts.reports({ check, slug, fromMs: atMs, toMs: atMs + reachMs, limit: 1 })
+      : [];
+  const own = report?.finishedAtMs === atMs ? report : null;
+  const known = resultOf(report) ?? resultOf(later);
+  const organization = config.organizations.find((one) => one.slug === slug) ?? null;
+  const thresholds = known === null ? (organization?.thresholds ?? null) : thresholdsOf(known.result.threshold);
+  const days = known?.result.observed["day1"];
+  const baseline = known === null ? (organization?.baseline ?? "mean") : days === undefined ? "mean" : "median";
+  const stored = storedCounts(point, own);
+  const base = {
+    id: `${slug}@${new Date(atMs).toISOString()}`,
+    check,
+    slug,
+    atMs,
+    version: report?.version ?? null,
+    baseline,
+    settings: thresholds === null ? [] : settingsOf(thresholds, baseline, organization),
+    stored,
+  } as const;
+  const cannot = (note: string, evaluatedAtMs: number | null = null): VerdictExplanation => ({
+    ...base,
+    evaluatedAtMs,
+    window: null,
+    baselineSpan: null,
+    asKnownThen: null,
+    asKnownNow: null,
+    match: "not-recomputable",
+    note,
+  });
+  if (config.source.type !== "embedded")
+    return cannot(
+      `its input is ${config.source.type === "remote" ? "the platform's" : "in a table of yours"}, which flatline does not keep`,
+      own?.startedAtMs ?? null,
+    );
+  if (thresholds === null)
+    return cannot("its thresholds are not kept, and nobody configures the organization any more");
+  if (stored.severity === "unknown") {
+    const reason = own?.kind === "error" ? `${own.error.reason}: ${own.error.message}` : "the run failed";
+    return cannot(`it has no counts, ${reason}`, own?.startedAtMs ?? null);
+  }
+  const evaluation = { slug, thresholds, baseline, appUrl: null };
+  const then = { deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs) };
+  const found = await evaluateThen(evaluation, then, stored, own, atMs);
+  const now = countsOf(await evaluateLocally({ ...evaluation, nowMs: found.evaluatedAtMs }, store.events));
+  const { baselineStartMs, windowStartMs, endMs } = spikeWindow(found.evaluatedAtMs, thresholds);
+  const isSame = isEqual(found.counts, stored);
+  return {
+    ...base,
+    evaluatedAtMs: found.evaluatedAtMs,
+    window: { afterMs: windowStartMs, untilMs: endMs },
+    baselineSpan: { afterMs: baselineStartMs, untilMs: windowStartMs },
+    asKnownThen: found.counts,
+    asKnownNow: now,
+    match: isSame ? "same" : "different",
+    note: isSame ? null : await whyDifferent(config, store, { point, own, now, baselineStartMs }),
+  };
+}
+
+/** The last run at or before the instant; looked for ever further back, so that a recent one is found fast. */
+async function lastPoint(store: Store, { check, slug, atMs }: VerdictKey): Promise<VerdictPoint | null> {
+  for (const backMs of [hourMs, dayMs, 10 * dayMs, reachMs]) {
+    const points = await store.verdicts.points({ check, slug, fromMs: atMs - backMs, toMs: atMs });
+    const last = points.at(-1);
+    if (last !== undefined) return last;
+  }
+  return null;
+}
+
+/** At the instant that the whole report has, or, where only numbers are kept, at the one before the run's end that gives them. */
+async function evaluateThen(
+  evaluation: Omit<LocalEvaluation, "nowMs">,
+  counts: { deaths(queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[])[]> },
+  stored: ExplainedCounts,
+  own: CheckReport | null,
+  atMs: number,
+): Promise<{ readonly evaluatedAtMs: number; readonly counts: ExplainedCounts }> {
+  const evaluate = async (nowMs: number): Promise<ExplainedCounts> =>
+    countsOf(await evaluateLocally({ ...evaluation, nowMs }, counts));
+  if (own?.kind === "result") {
+    const evaluatedAtMs = Date.parse(own.result.generatedAt);
+    return { evaluatedAtMs, counts: await evaluate(evaluatedAtMs) };
+  }
+  const atEnd = await evaluate(atMs);
+  if (isEqual(atEnd, stored)) return { evaluatedAtMs: atMs, counts: atEnd };
+  for (let backMs = 1; backMs <= longestRunMs; backMs += backMs < 100 ? 1 : 50) {
+    const before = await evaluate(atMs - backMs);
+    if (isEqual(before, stored)) return { evaluatedAtMs: atMs - backMs, counts: before };
+  }
+  return { evaluatedAtMs: atMs, counts: atEnd };
+}
+
+async function whyDifferent(
+  config: Config,
+  store: Store,
+  facts: {
+    readonly point: VerdictPoint;
+    readonly own: CheckReport | null;
+    readonly now: ExplainedCounts;
+    readonly baselineStartMs: number;
+  },
+): Promise<string> {
+  const { point, own, baselineStartMs } = facts;
+  const slugs = config.organizations.map(({ slug }) => slug);
+  const firstEventAtMs = slugs.length === 0 ? null : await firstEvent(store, slugs);
+  const { eventRetentionMs } = config.storage;
+  if (eventRetentionMs > 0 && (firstEventAtMs === null || firstEventAtMs > baselineStartMs))
+    return "events of its baseline have been deleted since (storage.eventRetention)";
+  if (own === null && point.minCurrentCount !== point.maxCurrentCount)
+    return "after seven days runs are kept as hours: these are the worst severity and the last counts of one";
+  return "its events are not what they were: deleted, changed by hand, or counted by another version";
+}
+
+async function firstEvent(store: Store, slugs: readonly string[]): Promise<number | null> {
+  const first = await Promise.all(slugs.map((slug) => store.events.firstEventAtMs(slug)));
+  const known = first.filter((atMs) => atMs !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+function resultOf(report: CheckReport | undefined): Extract<CheckReport, { kind: "result" }> | null {
+  return report?.kind === "result" ? report : null;
+}
+
+function storedCounts(point: VerdictPoint, own: CheckReport | null): ExplainedCounts {
+  const observed = own?.kind === "result" ? own.result.observed : {};
+  const days: number[] = [];
+  for (let day = 1; typeof observed[`day${day}`] === "number"; day++) days.push(Number(observed[`day${day}`]));
+  const { severity, currentCount, baselineCount, expectedCount } = point;
+  return { severity, currentCount, baselineCount, expectedCount, days };
+}
+
+function countsOf({ severity, observed }: Awaited<ReturnType<typeof evaluateLocally>>): ExplainedCounts {
+  const { currentCount, baselineCount, expectedCount } = observed;
+  const days: number[] = [];
+  const all: Readonly<Record<string, unknown>> = observed;
+  for (let day = 1; typeof all[`day${day}`] === "number"; day++) days.push(Number(all[`day${day}`]));
+  return { severity, currentCount, baselineCount, expectedCount, days };
+}
+
+/** The days decide nothing that the expected count does not, and are kept with whole reports only. */
+function isEqual(left: ExplainedCounts, right: ExplainedCounts): boolean {
+  return (
+    left.severity === right.severity &&
+    left.currentCount === right.currentCount &&
+    left.baselineCount === right.baselineCount &&
+    left.expectedCount === right.expectedCount
+  );
+}
+
+const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"] as const;
+
+function thresholdsOf(threshold: Readonly<Record<string, unknown>>): SpikeThresholds | null {
+  const values = thresholdNames.map((name) => threshold[name]);
+  if (!values.every((value) => typeof value === "number")) return null;
+  const [windowHours = 0, baselineDays = 0, warnMultiplier = 0, failMultiplier = 0, minSpikeCount = 0] = values;
+  return { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
+}
+
+function settingsOf(
+  thresholds: SpikeThresholds,
+  baseline: string,
+  organization: OrganizationConfig | null,
+): ExplainedSetting[] {
+  const setting = (name: string, path: string, value: number | string, now: number | string | undefined) => ({
+    name,
+    value,
+    setIn: organization === null ? null : (organization.setAt[path] ?? "default"),
+    valueNow: now === undefined || now === value ? null : now,
+  });
+  return [
+    ...thresholdNames.map((name) =>
+      setting(name, `thresholds.${name}`, thresholds[name], organization?.thresholds[name]),
+    ),
+    setting("baseline", "baseline", baseline, organization?.baseline),
+  ];
+}

@@ -1,0 +1,71 @@
+import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { CheckName } from "../contract/report.ts";
+import type { BaselineKind } from "../spike/median.ts";
+
+/** Counts and what follows from them. */
+export interface ExplainedCounts {
+  readonly severity: Severity;
+  readonly currentCount: number | null;
+  readonly baselineCount: number | null;
+  readonly expectedCount: number | null;
+  /** With a median baseline the deaths of each of its days, the latest first. */
+  readonly days: readonly number[];
+}
+
+/** A threshold that a verdict was made with, and where the configuration sets it now. */
+export interface ExplainedSetting {
+  readonly name: string;
+  readonly value: number | string;
+  /** `file:line`, or `default`; null: nobody configures the organization any more. */
+  readonly setIn: string | null;
+  /** What the configuration says now, where that is something else. */
+  readonly valueNow: number | string | null;
+}
+
+/** How a stored verdict compares with what its input gives when it is evaluated again. */
+export type ExplainedMatch =
+  /** What is recomputed as known then is what was stored. */
+  | "same"
+  /** It is not. */
+  | "different"
+  /** The input is not flatline's, or not kept. */
+  | "not-recomputable";
+
+/** One stored verdict, recomputed from stored input. */
+export interface VerdictExplanation {
+  /** `SLUG@INSTANT` */
+  readonly id: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  /** When the run ended. */
+  readonly atMs: number;
+  /** End of the window; null where it is not known to the millisecond. */
+  readonly evaluatedAtMs: number | null;
+  /** The flatline that ran it; null: older than the record of it. */
+  readonly version: string | null;
+  readonly baseline: BaselineKind;
+  readonly window: { readonly afterMs: number; readonly untilMs: number } | null;
+  readonly baselineSpan: { readonly afterMs: number; readonly untilMs: number } | null;
+  readonly settings: readonly ExplainedSetting[];
+  readonly stored: ExplainedCounts;
+  /** From the events that had come in by then. */
+  readonly asKnownThen: ExplainedCounts | null;
+  /** From the events that are there now: late ones and imports included. */
+  readonly asKnownNow: ExplainedCounts | null;
+  readonly match: ExplainedMatch;
+  /** Why it is not the same, or can't be said; null where it is the same. */
+  readonly note: string | null;
+}
+
+/** One decision of an alert's life, with the verdict that it came from. */
+export interface DecisionExplanation {
+  readonly entry: AlertHistoryEntry;
+  /** null: the decision came from no run, as an acknowledgement does. */
+  readonly verdict: VerdictExplanation | null;
+}
+
+/** What `flatline explain ID` found. */
+export type Explanation =
+  | { readonly kind: "verdict"; readonly verdict: VerdictExplanation }
+  | { readonly kind: "alert"; readonly alertId: string; readonly decisions: readonly DecisionExplanation[] };

@@ -1,0 +1,139 @@
+import type { Command } from "commander";
+import { explain } from "../app/explain.ts";
+import type { ExplainedCounts, Explanation, VerdictExplanation } from "../app/explanation.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface ExplainFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** `flatline explain ID` */
+export const registerExplain: RegisterCommand = (program: Command, context: CliContext): void => {
+  program
+    .command("explain")
+    .description("recompute a stored verdict or alert from stored input, and say whether it is the same")
+    .argument("<id>", "the id of an alert, or SLUG@TIME for the verdict of that time")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print {kind, verdict} or {kind, alertId, decisions: [{entry, verdict}]}")
+    .addHelpText("after", help)
+    .action(async (id: string, flags: ExplainFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const explained = await explain(config, context, id);
+      context.stdout.write(
+        flags.json === true ? `${JSON.stringify(describe(explained), null, 2)}\n` : render(explained, context),
+      );
+      if (verdictsOf(explained).some(({ match }) => match === "different")) context.setExitCode(1);
+    });
+};
+
+const help = `
+TIME is ISO 8601 or epoch ms; the last verdict at or before it is taken. Events keep when they came in: what they said then
+and what they say now are both shown, and the first is held against what was stored.
+
+Exit code: 0 the same, or not to be recomputed, and then it says why; 1 different.
+
+Examples:
+  flatline explain acme@2026-01-15T12:00:00Z
+  flatline explain 0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e --json
+`;
+
+function verdictsOf(explained: Explanation): VerdictExplanation[] {
+  if (explained.kind === "verdict") return [explained.verdict];
+  return explained.decisions.flatMap(({ verdict }) => verdict ?? []);
+}
+
+function render(explained: Explanation, context: CliContext): string {
+  if (explained.kind === "verdict") return renderVerdict(explained.verdict, context);
+  const rows = explained.decisions.map(({ entry, verdict }) => [
+    iso(entry.atMs),
+    entry.event,
+    entry.severity,
+    entry.reason,
+    verdict === null ? "" : verdict.match,
+    verdict === null ? "" : verdict.id,
+  ]);
+  const [first] = explained.decisions;
+  const title =
+    first === undefined ? "" : `alert ${explained.alertId}: ${first.entry.check} of ${first.entry.slug}\n\n`;
+  const table = renderTable(["AT", "EVENT", "SEVERITY", "REASON", "RECOMPUTED", "VERDICT"], rows, { context });
+  const decided = explained.decisions.flatMap(({ entry, verdict }) =>
+    verdict === null ? [] : [`\n${entry.event}, ${renderVerdict(verdict, context)}`],
+  );
+  return `${title}${table}${decided.join("")}`;
+}
+
+function renderVerdict(verdict: VerdictExplanation, context: CliContext): string {
+  const { check, slug, evaluatedAtMs, atMs, version, baseline, window, baselineSpan, match, note } = verdict;
+  const by = version === null ? "" : `, by flatline ${version}`;
+  const spans = [
+    ...(window === null ? [] : [["window", `(${iso(window.afterMs)}, ${iso(window.untilMs)}]`]]),
+    ...(baselineSpan === null
+      ? []
+      : [[`baseline, ${baseline}`, `(${iso(baselineSpan.afterMs)}, ${iso(baselineSpan.untilMs)}]`]]),
+  ];
+  const counts: readonly (readonly [string, ExplainedCounts | null])[] = [
+    ["stored", verdict.stored],
+    ["as known then", verdict.asKnownThen],
+    ["as known now", verdict.asKnownNow],
+  ];
+  const countRows = counts.flatMap(([name, one]) => (one === null ? [] : [[name, ...figures(one)]]));
+  const settingRows = verdict.settings.map(({ name, value, setIn, valueNow }) => [
+    name,
+    String(value),
+    setIn ?? "no longer configured",
+    valueNow === null ? "" : `now ${valueNow}`,
+  ]);
+  const right = ["COUNT", "BASELINE", "EXPECTED"];
+  return [
+    `${check} of ${slug} at ${iso(evaluatedAtMs ?? atMs)}${by}: ${verdict.stored.severity}\n`,
+    spans.length === 0 ? "" : `\n${renderTable(["", "SPAN"], spans, { context })}`,
+    `\n${renderTable(["", "SEVERITY", "COUNT", "BASELINE", "EXPECTED", "DAYS"], countRows, { right, context })}`,
+    settingRows.length === 0
+      ? ""
+      : `\n${renderTable(["THRESHOLD", "VALUE", "SET IN", ""], settingRows, { right: ["VALUE"], context })}`,
+    `\n${conclusions[match]}${note === null ? "" : `: ${note}`}\n`,
+  ].join("");
+}
+
+const conclusions = {
+  same: "the same: what was known then gives what was stored",
+  different: "different",
+  "not-recomputable": "it can't be recomputed",
+} as const;
+
+function figures({ severity, currentCount, baselineCount, expectedCount, days }: ExplainedCounts): string[] {
+  const number = (value: number | null): string => (value === null ? "–" : String(Number(value.toPrecision(12))));
+  return [severity, number(currentCount), number(baselineCount), number(expectedCount), days.join(" ")];
+}
+
+/** Instants as ISO 8601, like everywhere in the API. */
+function describe(explained: Explanation): object {
+  if (explained.kind === "verdict") return { kind: "verdict", verdict: describeVerdict(explained.verdict) };
+  return {
+    kind: "alert",
+    alertId: explained.alertId,
+    decisions: explained.decisions.map(({ entry: { atMs, ...entry }, verdict }) => ({
+      entry: { ...entry, at: iso(atMs) },
+      verdict: verdict === null ? null : describeVerdict(verdict),
+    })),
+  };
+}
+
+function describeVerdict({ atMs, evaluatedAtMs, window, baselineSpan, ...verdict }: VerdictExplanation): object {
+  const span = (one: VerdictExplanation["window"]) =>
+    one === null ? null : { after: iso(one.afterMs), until: iso(one.untilMs) };
+  return {
+    ...verdict,
+    at: iso(atMs),
+    evaluatedAt: evaluatedAtMs === null ? null : iso(evaluatedAtMs),
+    window: span(window),
+    baselineSpan: span(baselineSpan),
+  };
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
