@@ -214,7 +214,7 @@ export const countedInstruments = {
     name: "flatline_source_requests_total",
     type: "counter",
     labels: ["operation", "code"],
-    help: "Requests to the remote service, by operation and HTTP status or error.",
+    help: "Requests to the remote service, by operation and HTTP status or error; queries of a table, by ok or error.",
     unit: "1",
   },
   apiRequests: {
