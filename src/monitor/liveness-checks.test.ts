@@ -18,7 +18,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     world = await createWorldOn(engine);
     checks = createLivenessChecks({
       liveness: world.store.liveness,
-      firstEventAtMs: world.store.events.firstEventAtMs,
+      firstEventAtMs: (slug) => world.store.events.firstEventAtMs(slug),
     });
   });
   afterEach(() => world[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { chunksOf } from "./chunks.ts";
+import { engineOf } from "./engine.ts";
 import type { ReportPosition, ReportWalk, WalkedReports } from "./platform-reports.ts";
 import { facetNames } from "./report-facets.ts";
 import type { Db } from "./schema.ts";
@@ -110,18 +111,19 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
     if (end !== null)
       query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) >= (${end.createdAtMs}, ${end.id})`);
   }
+  const isPostgres = engineOf(db) === "postgres";
   for (const facetId of others) {
-    query = query.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom("report_facets as other")
-          .select("other.report_id")
-          .where("other.organization_id", "=", walk.organizationId)
-          .where("other.facet_id", "=", facetId)
-          .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
-          .whereRef("other.report_id", "=", "walked.report_id"),
-      ),
-    );
+    query = query.where((eb) => {
+      const lookup = eb
+        .selectFrom("report_facets as other")
+        .select("other.report_id")
+        .where("other.organization_id", "=", walk.organizationId)
+        .where("other.facet_id", "=", facetId)
+        .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
+        .whereRef("other.report_id", "=", "walked.report_id");
+      // PostgreSQL would make a join of an EXISTS, and may read all of a facet for it.
+      return isPostgres ? sql<boolean>`(${lookup}) is not null` : eb.exists(lookup);
+    });
   }
   const rows = await query.execute();
   const positions = rows.map((row) => ({ createdAtMs: row.created_at_ms, id: row.report_id }));
