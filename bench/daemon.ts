@@ -26,7 +26,7 @@ export interface BenchDaemonOptions {
 
 const readyWithinMs = 60_000;
 // Until the hot functions are compiled and every organization has run once.
-const warmUpMs = 4_000;
+const warmUpMs = 6_000;
 const durationMs = 5_000;
 
 /** The real daemon, `flatline run`, in a process and a temporary folder of its own. */

@@ -1,5 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
@@ -11,6 +12,8 @@ import { reaches } from "./organization-access.ts";
 
 export interface LocalPlatformApiOptions {
   readonly store: Store;
+  /** Who counts the healthcheck's deaths [the store]. */
+  readonly counts?: Pick<LivenessCounts, "deaths">;
   /** Its now is the end of the healthcheck's window: a fixed one evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
@@ -50,11 +53,11 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
-  { store, clock, appUrl, baselineOf }: LocalPlatformApiOptions,
+  { store, counts, clock, appUrl, baselineOf }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
   const evaluation = { slug, thresholds, baseline: baselineOf?.(slug) ?? "mean", appUrl, nowMs: clock.nowMs() };
-  const result = await evaluateLocally(evaluation, store.events, callOptions);
+  const result = await evaluateLocally(evaluation, counts ?? store.events, callOptions);
   stopIfAborted(callOptions);
   return result;
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
+import { gatherDeaths } from "./gathered-deaths.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
@@ -19,6 +20,7 @@ export interface LocalPlatformSourceOptions {
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
   const { store, clock, appUrl, baselineOf } = options;
   const configured = new Set(options.organizations);
+  const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
   return {
     forOrganization: (slug) => {
@@ -26,6 +28,7 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
       if (known !== undefined) return known;
       const api = createLocalPlatformApi({
         store,
+        counts,
         clock,
         appUrl,
         identity: { role: "customer", organizations: [slug], keyId: null },
