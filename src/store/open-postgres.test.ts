@@ -197,7 +197,11 @@ describe("a store in PostgreSQL", () => {
     const store = await open(url);
     await store.meta.getOrSet("name", "value");
     const cut = (): Promise<unknown> =>
-      ask(url, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'flatline'");
+      ask(
+        url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'flatline'`,
+      );
 
     const working = store.transaction(async (parts) => {
       await parts.meta.getOrSet("other", "value");

@@ -82,11 +82,16 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       }),
     claim: (claim) => claimEntries(db, claim),
     claimAll: (claims) =>
-      inTransaction(db, async (db) => {
-        const claimed: OutboxEntry[][] = [];
-        for (const claim of claims) claimed.push(await claimEntries(db, claim));
-        return claimed;
-      }),
+      inTransaction(
+        db,
+        async (db) => {
+          const claimed: OutboxEntry[][] = [];
+          for (const claim of claims) claimed.push(await claimEntries(db, claim));
+          return claimed;
+          // What others claim meanwhile is passed over, and is no reason to begin again.
+        },
+        "latest",
+      ),
     delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
     deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
     retryLater: (id, owner, { nextAttemptAtMs, lastError }) =>

@@ -115,6 +115,24 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     expect(await one().alerts.history({ ...checkRow, fromMs: 0, limit: 9 })).toHaveLength(1);
   });
 
+  it("of three processes that fold the same history leave it folded once", async () => {
+    const dayMs = 86_400_000;
+    const runs = Array.from({ length: 48 }, (_, index) => resultReport({ finishedAtMs: nowMs + index * 900_000 }));
+    await one().transaction(({ verdicts }) => verdicts.appendAll(runs));
+    const limits = { nowMs: nowMs + 10 * dayMs, retentionMs: 90 * dayMs, maxRows: 7 };
+
+    const rounds = stores.map(async (store) => {
+      while ((await store.verdicts.compact(limits)).hasMore);
+    });
+    await Promise.all(rounds);
+    while ((await one().verdicts.compact(limits)).hasMore);
+
+    const all = { check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
+    expect((await one().verdicts.points(all)).map(({ atMs }) => atMs)).toEqual(
+      Array.from({ length: 12 }, (_, hour) => nowMs + hour * 3_600_000 + 3 * 900_000),
+    );
+  });
+
   it("under way end before the store is closed, and later ones are refused as unavailable", async () => {
     const store = await place.open(clock);
     const working = store.transaction(async (parts) => {

@@ -7,6 +7,7 @@ import { packReport, unpackReport } from "./check-reports.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
+import { takesTurn } from "./turns.ts";
 import { compactVerdicts } from "./verdict-compaction.ts";
 import {
   findSeries,
@@ -73,7 +74,10 @@ export function createVerdictStore(db: Db): VerdictStore {
         .execute();
       return rows.flatMap(({ report }) => unpackReport(report) ?? []).toReversed();
     },
-    compact: (limits) => inTransaction(db, (db) => compactVerdicts(db, limits)),
+    compact: (limits) =>
+      inTransaction(db, async (db) =>
+        (await takesTurn(db, "verdict compaction")) ? compactVerdicts(db, limits) : { hasMore: false },
+      ),
   };
 }
 
