@@ -1,4 +1,5 @@
-import { parseCronPattern, type CronPattern } from "./cron-pattern.ts";
+import { Cron } from "croner";
+
 import { FlatlineError } from "./errors.ts";
 import { dayMs } from "./time.ts";
 import { timezoneOf, type Timezone } from "./timezone.ts";
@@ -9,14 +10,33 @@ export interface CronTime {
   readonly timezone: string;
 }
 
-// Thousands of organizations share some patterns. What is not here is read again: that takes microseconds.
-const cachedPatterns = 500;
+interface Pattern {
+  /** The next match after a local time, both written as if they were UTC; null when there is none. */
+  next(localMs: number): number | null;
+  /** A wildcard or step in the hour: it follows the clock through a change of offset. Else its times are fixed ones. */
+  readonly hasWildHour: boolean;
+}
+
+const nicknames: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+// Thousands of organizations share some patterns, which costs nothing; each that is kept takes 81 KB in croner, and one that
+// is not is read again in 220 µs when it is due (measured 2026-11-21).
+const cachedPatterns = 32;
 // A memo of a pure function, least recently used first.
-const patterns = new Map<string, CronPattern>();
+const patterns = new Map<string, Pattern>();
 
 /**
- * The first instant after `afterMs` at which the cron time comes; null when it never does. The pattern finds the local times;
- * what a change of offset does to them is decided here, by the hour field alone (CONTRACT 5).
+ * The first instant after `afterMs` at which the cron time comes; null when it never does. croner finds the local times;
+ * what a change of offset does to them is decided here, by the hour field alone (CONTRACT 5), because croner looks at
+ * minutes and seconds too, and skips lists and ranges of hours that fall into the skipped hour.
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
 export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
@@ -26,7 +46,7 @@ export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
 }
 
 /** Fixed local times: the skipped ones at the first instant after the gap, the repeated ones the first time only. */
-function nextFixed(pattern: CronPattern, zone: Timezone, afterMs: number): number | null {
+function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let localMs = afterMs + zone.offsetMs(afterMs);
   for (;;) {
     const nextLocalMs = pattern.next(localMs);
@@ -41,7 +61,7 @@ function nextFixed(pattern: CronPattern, zone: Timezone, afterMs: number): numbe
 }
 
 /** Each instant whose local time matches: in both passes of a repeated hour, in none that is skipped. */
-function nextWild(pattern: CronPattern, zone: Timezone, afterMs: number): number | null {
+function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let fromMs = afterMs;
   for (;;) {
     const offsetMs = zone.offsetMs(fromMs);
@@ -63,12 +83,9 @@ function nextWild(pattern: CronPattern, zone: Timezone, afterMs: number): number
   }
 }
 
-function patternOf(text: string): CronPattern {
+function patternOf(text: string): Pattern {
   const known = patterns.get(text);
-  const pattern = known ?? parseCronPattern(text);
-  if (typeof pattern === "string") {
-    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern: ${pattern}`);
-  }
+  const pattern = known ?? createPattern(text);
   patterns.delete(text);
   patterns.set(text, pattern);
   for (const oldest of patterns.keys()) {
@@ -76,4 +93,23 @@ function patternOf(text: string): CronPattern {
     patterns.delete(oldest);
   }
   return pattern;
+}
+
+function createPattern(text: string): Pattern {
+  const expanded = nicknames[text.trim().toLowerCase()] ?? text.trim();
+  const fields = expanded.split(/\s+/);
+  const [dayOfWeek = "", , dayOfMonth = "", hour = ""] = fields.toReversed();
+  // Vixie cron: day of month and day of week are alternatives only when neither begins with a star; croner lets `*/2` be one.
+  const domAndDow = dayOfMonth.startsWith("*") || dayOfWeek.startsWith("*");
+  let cron: Cron;
+  try {
+    cron = new Cron(expanded, { utcOffset: 0, paused: true, mode: "5-or-6-parts", domAndDow });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
+    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern: ${why}`, { cause: error });
+  }
+  return {
+    next: (localMs) => cron.nextRun(new Date(localMs))?.getTime() ?? null,
+    hasWildHour: /[*/]/.test(hour),
+  };
 }

@@ -52,6 +52,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   kysely: ["store"],
   "node:sqlite": ["store"],
+  croner: ["base"],
   "@clickhouse/client": ["sources"],
   commander: ["cli"],
   fastify: ["web", "service", "app"],
