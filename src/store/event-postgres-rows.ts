@@ -38,12 +38,12 @@ export class EventRows {
 
   /**
    * Stores them under an import with their rollups, without those whose id is stored already: whoever stored it first is
-   * waited for. Answers how many were stored, by status_id. One statement: a row a round trip would be a hundred times slower.
+   * waited for. Answers how many were stored, by status_id. One statement: each costs its way to the server.
    */
   async insert(db: Db, importId: number): Promise<ReadonlyMap<number, number>> {
     if (this.length === 0) return new Map();
     const [slugs, instants, ordinals, types, statuses, counts] = this.#numbers.map(
-      // What pg makes of an array of numbers takes five times as long.
+      // As text that is ready: pg would look at each number.
       (values) => sql`${`{${values.join(",")}}`}::int8[]`,
     );
     // Posts of the same ids wait for each other and not in a circle, which the server takes a second to see.

@@ -24,14 +24,13 @@ export interface PostgresWriting extends EventReading {
   readonly onEnd: (db: Db, importId: number, tally: WriteTally) => Promise<void>;
 }
 
-// Parsing goes on while the server works; more rows a statement gain nothing (measured 2026-11: 1,000 rows 0.8 times as many a
-// second, 16,000 as many).
+// Enough that the way to the server costs little; few enough that a stop waits for a fraction of a second.
 const rowsAStatement = 4_000;
 
 /**
  * Stores checked input on PostgreSQL, all or nothing: in one transaction, however much it is. Nobody waits for it but who
  * stores the same ids at the same time; a process that is killed leaves nothing. Answers null when `onBegin` says so.
- * Measured 2026-11 on two cores that others used too: some 40,000 rows a second.
+ * Measured 2026-11 on two cores that others used too: some 35,000 rows a second.
  */
 export async function writeToPostgres(writing: PostgresWriting): Promise<WriteTally | null> {
   const { db, checked, signal } = writing;
