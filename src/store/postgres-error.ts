@@ -10,6 +10,7 @@ const busyCodes: Readonly<Record<string, string>> = {
   [deadlock]: "others waited for the same rows in another order",
   "25P03": "a transaction was left alone for too long",
   "53300": "it has no connection left: lower storage.poolSize, or raise its max_connections",
+  "55000": "it takes no connections at the moment",
   "55P03": "others hold a lock for too long",
   "57014": "a statement took too long",
   "57P01": "it is being shut down",
