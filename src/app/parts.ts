@@ -66,10 +66,3 @@ export function storeLocation({ storage }: Pick<Config, "storage">, cwd: string)
   const { url, poolSize } = storage;
   return url === null ? { path: resolve(cwd, storage.path) } : { url, poolSize };
 }
-
-/** The database's file, absolute, for what works on files only. @throws usage with a PostgreSQL */
-export function storePath(config: Config, cwd: string): string {
-  const location = storeLocation(config, cwd);
-  if ("path" in location) return location.path;
-  throw new FlatlineError("usage", "this works on an SQLite store: the configuration has storage.url");
-}
