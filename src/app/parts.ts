@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Dispatcher } from "undici";
-import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { ReleaseStack } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
