@@ -40,9 +40,44 @@ const patterns = new Map<string, Pattern>();
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
 export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
+  const known = gapsOf(time);
+  for (const gap of known) if (gap.fromMs <= afterMs && afterMs < gap.nextMs) return gap.nextMs;
+  const nextMs = findNext(time, afterMs);
+  if (nextMs !== null) remember(known, { fromMs: afterMs, nextMs });
+  return nextMs;
+}
+
+function findNext(time: CronTime, afterMs: number): number | null {
   const pattern = patternOf(time.pattern);
   const zone = timezoneOf(time.timezone);
   return pattern.hasWildHour ? nextWild(pattern, zone, afterMs) : nextFixed(pattern, zone, afterMs);
+}
+
+/** From `fromMs` until just before `nextMs` nothing comes: whoever asks about an instant in it gets the same answer. */
+interface Gap {
+  fromMs: number;
+  readonly nextMs: number;
+}
+
+// A run asks some six times, about the last ticks and the next ones, and so do all that are due with it.
+const gapsAtOnce = 8;
+const gapsKept = 500;
+const gaps = new Map<string, Gap[]>();
+
+function gapsOf({ pattern, timezone }: CronTime): Gap[] {
+  const key = `${pattern}\n${timezone}`;
+  const known = gaps.get(key);
+  if (known !== undefined) return known;
+  if (gaps.size >= gapsKept) gaps.clear();
+  const none: Gap[] = [];
+  gaps.set(key, none);
+  return none;
+}
+
+function remember(known: Gap[], found: Gap): void {
+  const same = known.find(({ nextMs }) => nextMs === found.nextMs);
+  if (same !== undefined) same.fromMs = Math.min(same.fromMs, found.fromMs);
+  else if (known.push(found) > gapsAtOnce) known.shift();
 }
 
 /** Fixed local times: the skipped ones at the first instant after the gap, the repeated ones the first time only. */
