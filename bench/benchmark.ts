@@ -67,7 +67,7 @@ export interface Benchmark {
   /** Sides are set up one after the other, when each set-up would disturb or starve the others. [false: all at once, interleaved] */
   readonly isolated?: boolean;
   /** For what is no measure of speed: does everything itself, with the words that follow its name on the command line. */
-  run?(words: readonly string[], options: RunOptions): Promise<void>;
+  readonly run?: (words: readonly string[], options: RunOptions) => Promise<void>;
   /** After the results were written (not in a quick run): plots, further files. */
   finish?(result: BenchmarkResult): Promise<void>;
 }

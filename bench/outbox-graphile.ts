@@ -18,8 +18,8 @@ interface WorkerUtils {
   release(): Promise<void>;
 }
 interface GraphileWorker {
-  run(options: object): Promise<{ stop(): Promise<void> }>;
-  makeWorkerUtils(options: object): Promise<WorkerUtils>;
+  readonly run: (options: object) => Promise<{ stop(): Promise<void> }>;
+  readonly makeWorkerUtils: (options: object) => Promise<WorkerUtils>;
   Logger: new (factory: () => () => void) => unknown;
 }
 

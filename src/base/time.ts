@@ -18,7 +18,7 @@ export interface Clock {
 export interface Deadline {
   /** Aborts with a TimeoutError, or with the reason of the signal that it was made with; after `release` never. */
   readonly signal: AbortSignal;
-  release(): void;
+  readonly release: () => void;
 }
 
 /** Resolves when what is there to be read from sockets and files has been handled; takes no time. */
