@@ -7,8 +7,8 @@ import type { Clock } from "../base/time.ts";
 import { checkInputs, type CheckedInputs } from "./event-check.ts";
 import { importIntoFile, type ImportWork } from "./event-import-file.ts";
 import { inputOfFile, type EventFile, type EventInput } from "./event-input.ts";
-import { importIntoPostgres } from "./event-postgres-import.ts";
-import type { StoreLocation } from "./location.ts";
+import type { WriteTally } from "./event-tally.ts";
+import type { PostgresLocation, StoreLocation } from "./location.ts";
 import { openStore } from "./open.ts";
 
 export interface ImportOptions {
@@ -71,7 +71,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       again: options.again,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: checked.rows }),
     };
-    const tally = await ("url" in location ? importIntoPostgres(location, work) : importIntoFile(location.path, work));
+    const tally = await ("url" in location ? importShared(location, work) : importIntoFile(location.path, work));
     return {
       files: inputs.length,
       received: checked.rows,
@@ -84,6 +84,12 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
   } finally {
     for (const input of inputs) await input.close();
   }
+}
+
+async function importShared(location: PostgresLocation, work: ImportWork): Promise<WriteTally> {
+  // Not loaded where it is not needed.
+  const { importIntoPostgres } = await import("./event-postgres-import.ts");
+  return importIntoPostgres(location, work);
 }
 
 function shiftOf(checked: CheckedInputs, rebaseToMs: number | null): number {

@@ -5,7 +5,6 @@ import { createSystemClock } from "../base/time.ts";
 import { Secret } from "../base/secret.ts";
 import { openEventDatabase } from "./event-import-file.ts";
 import type { IngestReply, IngestRequest, WorkerLocation } from "./event-ingest.ts";
-import { createPostgresEventPosts } from "./event-postgres-posts.ts";
 import { createEventPosts, type EventPosts } from "./event-posts.ts";
 
 // The thread's side of event-ingest.ts: one request at a time, in the order in which they came.
@@ -17,9 +16,13 @@ if (!isMainThread && parentPort !== null) {
   let posts: EventPosts | null = null;
   let previous: Promise<void> = Promise.resolve();
 
-  const openPosts = (): EventPosts => {
+  const openPosts = async (): Promise<EventPosts> => {
     const shared = { clock: createSystemClock(), signal: stopping.signal };
-    if ("url" in location) return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
+    if ("url" in location) {
+      // Not loaded where it is not needed.
+      const { createPostgresEventPosts } = await import("./event-postgres-posts.ts");
+      return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
+    }
     return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, ...shared });
   };
 
@@ -30,7 +33,7 @@ if (!isMainThread && parentPort !== null) {
         await posts?.close();
         return { kind: "closed", id };
       }
-      posts ??= openPosts();
+      posts ??= await openPosts();
       if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
       return { kind: "posted", id, outcome: await posts.store(request.body, request.idempotencyKey) };
     } catch (error) {

@@ -201,6 +201,22 @@ it("deaths of a thousand organizations are asked for by one statement", async ()
   await db.destroy();
 });
 
+it("old events are deleted by several replicas at once, and those alone", async () => {
+  const replicas = [world.store, await openReplica(), await openReplica()];
+  await world.store.events.add([...rows(300), death(startMs + 5 * hourMs, "org-0", { id: "late" })]);
+
+  await Promise.all(
+    replicas.map(async ({ events }) => {
+      while ((await events.prune({ beforeMs: startMs + hourMs, maxRows: 20 })).hasMore);
+    }),
+  );
+
+  // What another had locked at the time is left to it, or to the next time.
+  await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 1_000 });
+  expect(await Promise.all(["org-0", "org-1"].map(total))).toEqual([1, 0]);
+  expect(await world.store.events.slugs()).toEqual(["org-0"]);
+});
+
 it("work of one name is done by one replica at a time", async () => {
   const replicas = [world.store, await openReplica(), await openReplica()];
   let under = 0;
