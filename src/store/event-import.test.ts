@@ -7,7 +7,14 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn, death, toCsv, toNdjson, type EventWorld } from "../../test/support/event-store.ts";
+import {
+  createEventWorld,
+  createWorldOn,
+  death,
+  toCsv,
+  toNdjson,
+  type EventWorld,
+} from "../../test/support/event-store.ts";
 import { storeEngines } from "../../test/support/store-engines.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { LivenessEvent } from "./events.ts";
@@ -19,6 +26,44 @@ async function total({ store }: EventWorld, slug: string): Promise<number> {
   const counts = await store.events.counts({ slug, baselineStartMs: -1, windowStartMs: 0, endMs: 253_402_300_799_999 });
   return counts.reduce((sum, { currentCount, baselineCount }) => sum + currentCount + baselineCount, 0);
 }
+
+describe("input that can not be read", () => {
+  it.each<[string, (world: EventWorld) => Promise<string>, string, string]>([
+    ["no such file", async ({ folder }) => join(folder, "none.csv"), "no_input", "no such file"],
+    ["a folder", async ({ folder }) => folder, "no_input", "is a folder"],
+    ["an empty file", (world) => world.write("x", ""), "invalid_data", "1 bad line"],
+    ["an empty gzip file", (world) => world.write("x", gzipSync("")), "invalid_data", "1 bad line"],
+    ["blanks", (world) => world.write("x", " ".repeat(200_000)), "invalid_data", "begins with"],
+    ["a JSON array", (world) => world.write("x", "[]"), "invalid_data", "write one object a line (NDJSON), or CSV"],
+    [
+      "a truncated gzip file",
+      (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).subarray(0, -9)),
+      "invalid_data",
+      "broken gzip file: unexpected end of file",
+    ],
+    [
+      "a damaged gzip file",
+      (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).fill(0x55, 12, 30)),
+      "invalid_data",
+      "broken gzip file",
+    ],
+    [
+      "gzip that unpacks to a line without end",
+      (world) => world.write("x", gzipSync(Buffer.alloc(200_000_000, "a"))),
+      "invalid_data",
+      "1 bad line",
+    ],
+    ["binary", (world) => world.write("x", Buffer.from([0, 1, 2, 3])), "invalid_data", "1 bad line"],
+  ])("%s", async (_, make, code, message) => {
+    await using world = await createEventWorld();
+
+    await expect(world.import([await make(world)])).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+    expect(await world.store.events.isEmpty()).toBe(true);
+  });
+});
 
 describe.each(storeEngines)("on $engine,", (place) => {
   describe("an import", () => {
@@ -182,44 +227,6 @@ describe.each(storeEngines)("on $engine,", (place) => {
       await world.import([good, await world.write("2.csv", "at\n")]).catch(() => undefined);
 
       expect(await world.import([good])).toMatchObject({ stored: 2 });
-    });
-  });
-
-  describe("input that can not be read", () => {
-    it.each<[string, (world: EventWorld) => Promise<string>, string, string]>([
-      ["no such file", async ({ folder }) => join(folder, "none.csv"), "no_input", "no such file"],
-      ["a folder", async ({ folder }) => folder, "no_input", "is a folder"],
-      ["an empty file", (world) => world.write("x", ""), "invalid_data", "1 bad line"],
-      ["an empty gzip file", (world) => world.write("x", gzipSync("")), "invalid_data", "1 bad line"],
-      ["blanks", (world) => world.write("x", " ".repeat(200_000)), "invalid_data", "begins with"],
-      ["a JSON array", (world) => world.write("x", "[]"), "invalid_data", "write one object a line (NDJSON), or CSV"],
-      [
-        "a truncated gzip file",
-        (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).subarray(0, -9)),
-        "invalid_data",
-        "broken gzip file: unexpected end of file",
-      ],
-      [
-        "a damaged gzip file",
-        (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).fill(0x55, 12, 30)),
-        "invalid_data",
-        "broken gzip file",
-      ],
-      [
-        "gzip that unpacks to a line without end",
-        (world) => world.write("x", gzipSync(Buffer.alloc(200_000_000, "a"))),
-        "invalid_data",
-        "1 bad line",
-      ],
-      ["binary", (world) => world.write("x", Buffer.from([0, 1, 2, 3])), "invalid_data", "1 bad line"],
-    ])("%s", async (_, make, code, message) => {
-      await using world = await createWorldOn(place);
-
-      await expect(world.import([await make(world)])).rejects.toMatchObject({
-        code,
-        message: expect.stringContaining(message),
-      });
-      expect(await world.store.events.isEmpty()).toBe(true);
     });
   });
 
