@@ -32,9 +32,13 @@ export interface DetectionResult {
     readonly onMassDeaths: number;
     readonly falseAlarmsAWeek: number;
     readonly medianDelayHours: number | null;
+    /** Of each series in which there are incidents, in their order. */
+    readonly bySeries: readonly { readonly slug: string; readonly incidents: number; readonly found: number }[];
   }[];
   readonly injected: readonly InjectionResult[];
 }
+
+const mostColumns = 6;
 
 /** Where the tables are kept. */
 export const detectionFile = fileURLToPath(new URL("../docs/detection.md", import.meta.url));
@@ -71,18 +75,26 @@ function seriesLine({ series, truth }: DetectionResult): string {
   return `Against ${truth}: ${parts.join(", ")}.`;
 }
 
-function ruleTable({ rules }: DetectionResult): string {
+function ruleTable({ rules, series }: DetectionResult): string {
+  const named = series.filter(({ incidents }) => incidents > 0).map(({ slug }) => slug);
+  // One series is the sum, and a table of many is wider than any page.
+  const columns = named.length > 1 && named.length <= mostColumns ? named : [];
   return table(
-    ["rule", "recall", "found", "false alarms a week", "of them on real mass deaths", "median delay"],
-    rules.map(({ name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayHours }) => [
-      name,
-      recall === null ? "–" : recall.toFixed(2),
-      `${found} of ${incidents}`,
-      falseAlarmsAWeek.toFixed(2),
-      `${onMassDeaths} of ${falseAlarms}`,
-      formatHours(medianDelayHours),
+    ["rule", "recall", "found", ...columns, "false alarms a week", "of them on real mass deaths", "median delay"],
+    rules.map((rule) => [
+      rule.name,
+      rule.recall === null ? "–" : rule.recall.toFixed(2),
+      `${rule.found} of ${rule.incidents}`,
+      ...columns.map((slug) => foundIn(rule.bySeries.find((one) => one.slug === slug))),
+      rule.falseAlarmsAWeek.toFixed(2),
+      `${rule.onMassDeaths} of ${rule.falseAlarms}`,
+      formatHours(rule.medianDelayHours),
     ]),
   );
+}
+
+function foundIn(one: { readonly incidents: number; readonly found: number } | undefined): string {
+  return one === undefined || one.incidents === 0 ? "–" : `${one.found} of ${one.incidents}`;
 }
 
 function injectedTable({ injected }: DetectionResult): string {

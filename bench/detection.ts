@@ -74,12 +74,20 @@ export async function measureDetection(folder: string, injections: number): Prom
       incidents: truth.incidents.length,
     })),
     rules: detectionRules.map(({ name }, index) => {
-      const score = scoreEpisodes(
-        series.map(({ stretch, truth, episodes }) => ({ ...stretch, truth, episodes: episodes[index] ?? [] })),
-      );
+      const replays = series.map(({ stretch, truth, episodes }) => ({
+        ...stretch,
+        truth,
+        episodes: episodes[index] ?? [],
+      }));
+      const score = scoreEpisodes(replays);
+      const bySeries = series.flatMap(({ record: { slug } }, at) => {
+        const own = scoreEpisodes(replays.slice(at, at + 1));
+        return own.incidents === 0 ? [] : [{ slug, incidents: own.incidents, found: own.found }];
+      });
       const { incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayMs } = score;
       const medianDelayHours = medianDelayMs === null ? null : medianDelayMs / hourMs;
-      return { name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayHours };
+      const total = { name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek };
+      return { ...total, medianDelayHours, bySeries };
     }),
     injected: injectRegressions(
       // Of counted buckets nobody knows how many assets there are.
