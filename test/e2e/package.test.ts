@@ -16,7 +16,7 @@ const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const allowed = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|flatline\.schema\.json)$/,
   /^bin\/flatline\.js$/,
-  /^examples\/(?:README\.md|events\.csv\.gz|fixture\.yaml)$/,
+  /^examples\/(?:README\.md|[a-z-]+\.csv\.gz|fixture\.yaml)$/,
   /^dist\/[\w/-]+\.js$/,
   /^dist\/(?:spike|client|contract|base)\/[\w-]+\.d\.ts$/,
   /^dist\/program\/THIRD-PARTY-LICENSES\.txt$/,
