@@ -94,43 +94,50 @@ describe.each(engines)("a table in $name $note", ({ start, isMissing }) => {
     },
   ];
 
-  it.each(variants)("answers random questions as flatline's own store does, $rule", async ({ change }) => {
-    const isSeconds = change.timeUnit === "seconds";
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(eventArbitrary, { maxLength: 60 }),
-        fc.array(evaluationArbitrary, { minLength: 1, maxLength: 8 }),
-        async (random, evaluations) => {
-          const events = random.map((event) =>
-            isSeconds ? { ...event, atMs: Math.floor(event.atMs / 1_000) * 1_000 } : event,
-          );
-          await engine.replace(events);
-          const counts = engine.counts(change);
-          const asked = evaluations.map(({ slug, baseline, lateMs, thresholds }) => ({
-            slug,
-            baseline,
-            thresholds,
-            appUrl: null,
-            nowMs: nowMs + lateMs,
-          }));
-          const queries: DeathsQuery[] = asked.map((one) => ({ slug: one.slug, intervals: evaluationIntervals(one) }));
-          const askAll = (from: LivenessCounts) =>
-            Promise.all([
-              from.deaths(queries),
-              Promise.all(asked.map((one) => evaluateLocally(one, from))),
-              Promise.all([...slugs, "nobody"].map((slug) => from.firstEventAtMs(slug))),
-            ]);
+  it.each(variants)(
+    "answers random questions as flatline's own store does, $rule",
+    { timeout: 120_000 },
+    async ({ change }) => {
+      const isSeconds = change.timeUnit === "seconds";
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(eventArbitrary, { maxLength: 60 }),
+          fc.array(evaluationArbitrary, { minLength: 1, maxLength: 8 }),
+          async (random, evaluations) => {
+            const events = random.map((event) =>
+              isSeconds ? { ...event, atMs: Math.floor(event.atMs / 1_000) * 1_000 } : event,
+            );
+            await engine.replace(events);
+            const counts = engine.counts(change);
+            const asked = evaluations.map(({ slug, baseline, lateMs, thresholds }) => ({
+              slug,
+              baseline,
+              thresholds,
+              appUrl: null,
+              nowMs: nowMs + lateMs,
+            }));
+            const queries: DeathsQuery[] = asked.map((one) => ({
+              slug: one.slug,
+              intervals: evaluationIntervals(one),
+            }));
+            const askAll = (from: LivenessCounts) =>
+              Promise.all([
+                from.deaths(queries),
+                Promise.all(asked.map((one) => evaluateLocally(one, from))),
+                Promise.all([...slugs, "nobody"].map((slug) => from.firstEventAtMs(slug))),
+              ]);
 
-          try {
-            expect(await askAll(counts)).toEqual(await withStore(events, (store) => askAll(store.events)));
-          } finally {
-            await counts.close();
-          }
-        },
-      ),
-      { numRuns: isLong ? 60 : 3 },
-    );
-  });
+            try {
+              expect(await askAll(counts)).toEqual(await withStore(events, (store) => askAll(store.events)));
+            } finally {
+              await counts.close();
+            }
+          },
+        ),
+        { numRuns: isLong ? 60 : 3 },
+      );
+    },
+  );
 
   it("gives the 180 verdicts of real data, all by one query", async () => {
     await engine.replace(readRecordEvents());
