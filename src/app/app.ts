@@ -18,6 +18,7 @@ import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./gate-port.ts";
 import { createEvidenceParts } from "./evidence-parts.ts";
 import { describeProblem } from "./config-problem.ts";
+import { createFleetView } from "./fleet-view.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
@@ -28,8 +29,7 @@ import { createPagePort, type PagePortOptions } from "./page-port.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { createRuntime } from "./runtime.ts";
-import { stalledLoops } from "./stalled-loops.ts";
-import { checkSeriesInput, createWebPorts } from "./web-ports.ts";
+import { createWebPorts } from "./web-ports.ts";
 
 export interface AppDeps extends PartsDeps {
   /** Of Node.js, without a leading v. */
@@ -137,6 +137,8 @@ async function startApp(
   });
   const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
+  const fleet = createFleetView({ store, runtime, clock, logger, metrics, hours, publisher });
+  const stalled = () => fleet.stalled({ scheduler, outbox, notifier: notices });
   let isStopping = false;
 
   const notifier = createNotifier({ store, clock, logger, newId, settings, onEnqueued: () => outbox.wake() });
@@ -182,12 +184,8 @@ async function startApp(
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
     record: (request) => recorder.record(request),
-    onRecorded: (state) => {
-      const input = checkSeriesInput(state, runtime.current());
-      if (input !== null) metrics.checks.set(input);
-      hours.note(state);
-      publisher.publish();
-    },
+    onRecorded: (state) => fleet.note(state),
+    onUnrecorded: (run, durationSeconds) => fleet.noteUnrecorded(run, durationSeconds),
     metrics,
     logger,
   });
@@ -195,18 +193,13 @@ async function startApp(
   if (ingest !== null) stack.add("event ingest", () => ingest.close());
   const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
 
-  async function showStates(): Promise<void> {
-    const states = await store.schedule.states();
-    metrics.checks.setAll(states.flatMap((state) => checkSeriesInput(state, runtime.current()) ?? []));
-  }
-
   async function apply(): Promise<void> {
     const { targets, receivers, config: applied, runTimeoutMs } = runtime.current();
     await scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
-    await showStates();
+    await fleet.showAll();
     hours.forget();
     notices.wake();
     publisher.publish();
@@ -251,7 +244,8 @@ async function startApp(
       gate,
       ingest,
       endedAlerts: evidence.endedAlerts,
-      health: () => stalledLoops({ scheduler, outbox, notifier: notices }),
+      fleet,
+      health: stalled,
       isStopping: () => isStopping,
       reload,
       onAcknowledged: () => {
@@ -276,7 +270,7 @@ async function startApp(
     logger,
     dispatcher,
     settings: () => runtime.current().config.heartbeat,
-    isAlive: () => stalledLoops({ scheduler, outbox, notifier: notices }).length === 0,
+    isAlive: () => !fleet.isStoreAway() && stalled().length === 0,
   });
   const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
 
@@ -284,8 +278,10 @@ async function startApp(
   stack.add("scheduler", () => scheduler.stop(0));
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));
-  await showStates();
+  await fleet.showAll();
   metrics.configReloaded(true, clock.nowMs());
+  fleet.start();
+  stack.add("view of the fleet", () => fleet.stop());
   outbox.start();
   stack.add("outbox", () => outbox.stop(0));
   notices.start();

@@ -1,7 +1,7 @@
 import { acknowledgeAlert } from "../alerting/acknowledge.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { readAlertingView, type AlertView } from "../alerting/view.ts";
-import { dayMs, secondMs, type Clock } from "../base/time.ts";
+import { secondMs, type Clock } from "../base/time.ts";
 import { formatDuration } from "../config/durations.ts";
 import { describeConfig } from "../config/render.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -13,8 +13,10 @@ import type { Scheduler } from "../monitor/scheduler.ts";
 import { targetKey } from "../monitor/target.ts";
 import type { CheckState } from "../store/schedule.ts";
 import type { Store } from "../store/store.ts";
-import type { AlertSnapshot, CheckSnapshot, EventsPort, GatePort, MarkersPort } from "../web/ports.ts";
+import type { AlertSnapshot, CheckSnapshot, EventsPort, GatePort, HealthVerdict, MarkersPort } from "../web/ports.ts";
 import type { WebOptions } from "../web/web.ts";
+import { createFleetGauges } from "./fleet-gauges.ts";
+import type { FleetView } from "./fleet-view.ts";
 import type { Applied, Runtime } from "./runtime.ts";
 
 export interface WebPortsOptions {
@@ -22,6 +24,7 @@ export interface WebPortsOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly metrics: AppMetrics;
+  readonly fleet: Pick<FleetView, "refresh" | "isStoreAway">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
   readonly silences: SilenceBook;
@@ -61,6 +64,7 @@ type WebPorts = Pick<
 export function createWebPorts(options: WebPortsOptions): WebPorts {
   const { store, runtime, clock, metrics, prober, scheduler, silences } = options;
   const current = (): Applied => runtime.current();
+  const gauges = createFleetGauges({ store, runtime, clock, isStoreAway: () => options.fleet.isStoreAway() });
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
@@ -79,16 +83,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     access: () => current().config.server,
     metrics: {
       render: async (format, encoding) => {
-        const nowMs = clock.nowMs();
-        const { alerts } = await readAlertingView(store, current().settings, nowMs);
-        return metrics.render(format, encoding, {
-          alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
-          outbox: await store.outbox.totals(),
-          receivers: current().config.receivers.map(({ name }) => name),
-          storeBytes: await store.bytes(),
-          markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
-          nowMs,
-        });
+        await options.fleet.refresh().catch(ignore);
+        return metrics.render(format, encoding, await gauges());
       },
     },
     probe: {
@@ -98,12 +94,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       },
     },
     health: {
-      isHealthy: () => {
-        const reasons = options.health();
-        return { ok: reasons.length === 0, reasons };
-      },
+      isHealthy: () => verdict(options.health()),
       isReady: () =>
-        options.isStopping() ? { ok: false, reasons: ["flatline is stopping"] } : { ok: true, reasons: [] },
+        verdict([
+          ...(options.isStopping() ? ["flatline is stopping"] : []),
+          ...(options.fleet.isStoreAway() ? ["the store cannot be reached"] : []),
+        ]),
     },
     reload: { reload: options.reload },
     checks: {
@@ -175,6 +171,14 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   };
 }
 
+function verdict(reasons: readonly string[]): HealthVerdict {
+  return { ok: reasons.length === 0, reasons };
+}
+
+function ignore(): void {
+  // What others ran is shown when it can be read.
+}
+
 function alertSnapshot({ alert, isSilenced, target }: AlertView): AlertSnapshot {
   return { state: alert, silenced: isSilenced, labels: target?.labels ?? {}, url: target?.url ?? null };
 }
@@ -193,10 +197,6 @@ export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeri
     staleAfterMs: staleAfter(state, applied),
   };
 }
-
-// What a chart of a month can show; labels hold people's words, so that their number is bounded.
-const markersShownMs = 30 * dayMs;
-const mostMarkers = 50;
 
 // A run that waits for its place, beyond the run itself.
 const runNowMarginMs = 10 * secondMs;

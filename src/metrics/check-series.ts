@@ -19,6 +19,8 @@ import type { CheckSeriesInput } from "./metrics.ts";
 export interface CheckSeries {
   /** Shows a target, or its new state. Its runs_total exist from here on. */
   set(input: CheckSeriesInput): void;
+  /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
+  showError(report: CheckReport & { readonly kind: "error" }): void;
   /** Drops everything of a target that is gone, its runs_total too. */
   remove(check: CheckName, slug: string): void;
   /** Makes the targets exactly those of `inputs`: sets each, removes all others. */
@@ -114,6 +116,14 @@ export function createCheckSeries(): CheckSeries {
 
   return {
     set,
+    showError: (report) => {
+      const target = targets.get(key(report.check, report.slug));
+      if (target === undefined) return;
+      target.fingerprint = "";
+      target.staleAtMs = null;
+      target.staleLines = null;
+      writeVerdict(target, formatVerdict(report, target.labels));
+    },
     remove,
     setAll: (inputs) => {
       const gone = new Map(targets);

@@ -7,6 +7,7 @@ import type { Severity } from "../contract/severity.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../store/schedule.ts";
 import { dueAgainAtMs, skippedTicks, wantedEntry } from "./due-times.ts";
+import { recordPatiently } from "./patient-recording.ts";
 import { targetKey, type CheckTarget } from "./target.ts";
 
 export interface SchedulerOptions {
@@ -28,6 +29,8 @@ export interface SchedulerOptions {
   readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "state">>;
   /** Called after a run was recorded, with the state as it is stored now. */
   readonly onRecorded: (state: CheckState) => void;
+  /** Called when the store would not take a run, however often it was asked; it is run again [nobody is told]. */
+  readonly onUnrecorded?: (run: ClaimedRun, durationSeconds: number) => void;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
   /** [1 s] How often to look at the store and the wall clock though nothing is known to be due. */
@@ -240,8 +243,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { schedule } = targets.get(targetKey(target)) ?? target;
     const { dueAtMs } = started.run;
     const ended = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs: clock.nowMs(), isScheduled };
-    const request = { run: started.run, owner, report, nextDueAtMs: dueAgainAtMs(ended) };
-    const { state } = await options.record(request);
+    const nextDueAtMs = dueAgainAtMs(ended);
+    // Asked for each time: the run may have been given a new fence.
+    const record = () => options.record({ run: started.run, owner, report, nextDueAtMs });
+    const patience = { clock, withinMs: leaseMs, signal: abandoned.signal };
+    const { state } = await recordPatiently(record, patience).catch((error: unknown) => {
+      options.onUnrecorded?.(started.run, durationSeconds);
+      throw error;
+    });
     if (state === null) return report;
     const skipped = skippedTicks(ended);
     if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);

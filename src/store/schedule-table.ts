@@ -154,6 +154,25 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
       return row === undefined ? null : checkState(row);
     },
     states: async () => (await selectStates(db).execute()).map(checkState),
+    lastRuns: async (sinceMs) => {
+      const rows = await db
+        .selectFrom("checks")
+        .select(["check_name as check", "slug", "last_run_at_ms"])
+        .where("last_run_at_ms", ">=", sinceMs)
+        .execute();
+      return rows.map(({ check, slug, last_run_at_ms }) => ({ check, slug, lastRunAtMs: last_run_at_ms ?? 0 }));
+    },
+    statesOf: async (checks) => {
+      const states: CheckState[] = [];
+      for (const slice of chunksOf(checks)) {
+        const keys = sql.join(slice.map(({ check, slug }) => sql`(${check}, ${slug})`));
+        const rows = await selectStates(db)
+          .where(sql<boolean>`(check_name, slug) in (values ${keys})`)
+          .execute();
+        for (const row of rows) states.push(checkState(row));
+      }
+      return states;
+    },
   };
 }
 

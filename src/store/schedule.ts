@@ -51,6 +51,17 @@ export interface FinishedRun {
   readonly nextDueAtMs: number;
 }
 
+/** A check of an organization. */
+export interface CheckKey {
+  readonly check: CheckName;
+  readonly slug: string;
+}
+
+/** When a check ran last, by whoever ran it. */
+export interface LastRun extends CheckKey {
+  readonly lastRunAtMs: number;
+}
+
 export interface ScheduleStore {
   /**
    * Makes the rows equal to `wanted`: inserts what is new (due at its nextDueAtMs), sets nextDueAtMs where the scheduleKey
@@ -95,4 +106,8 @@ export interface ScheduleStore {
   releaseLeases(owner: string): Promise<void>;
   state(check: CheckName, slug: string): Promise<CheckState | null>;
   states(): Promise<readonly CheckState[]>;
+  /** When each check ran last that ran at or after `sinceMs`: cheaper than their states, to learn which of them to ask for. */
+  lastRuns(sinceMs: number): Promise<readonly LastRun[]>;
+  /** The states of these checks, where they exist. */
+  statesOf(checks: readonly CheckKey[]): Promise<readonly CheckState[]>;
 }

@@ -106,6 +106,13 @@ export function createMemoryScheduleStore(): ScheduleStore {
       return row === undefined ? null : stateOf(row);
     },
     states: async () => [...rows.values()].map(stateOf),
+    lastRuns: async (sinceMs) =>
+      [...rows.values()]
+        .map(stateOf)
+        .flatMap(({ check, slug, lastRunAtMs }) =>
+          lastRunAtMs === null || lastRunAtMs < sinceMs ? [] : [{ check, slug, lastRunAtMs }],
+        ),
+    statesOf: async (checks) => checks.flatMap((check) => rows.get(keyOf(check)) ?? []).map(stateOf),
   };
 }
 

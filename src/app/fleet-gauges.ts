@@ -1,0 +1,70 @@
+import { readAlertingView } from "../alerting/view.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { dayMs, secondMs, type Clock } from "../base/time.ts";
+import type { FleetGauges } from "../metrics/metrics.ts";
+import type { Store } from "../store/store.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface FleetGaugesOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly isStoreAway: () => boolean;
+}
+
+// What a chart of a month can show; labels hold people's words, so that their number is bounded.
+const markersShownMs = 30 * dayMs;
+const mostMarkers = 50;
+// A scrape has 10 s by default, and a server that hangs lets a statement wait longer.
+const readWithinMs = 5 * secondMs;
+
+/**
+ * What a scrape reads from the store. While the store is away it answers what was read last: a target that vanishes would end
+ * every alert that Prometheus made of it.
+ */
+export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetGauges> {
+  const { store, runtime, clock } = options;
+  let known: FleetGauges | null = null;
+
+  async function read(nowMs: number): Promise<FleetGauges> {
+    const { settings, config } = runtime.current();
+    const { alerts } = await readAlertingView(store, settings, nowMs);
+    return {
+      alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
+      outbox: await store.outbox.totals(),
+      receivers: config.receivers.map(({ name }) => name),
+      storeBytes: await store.bytes(),
+      markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
+      nowMs,
+    };
+  }
+
+  async function readInTime(nowMs: number): Promise<FleetGauges> {
+    if (store.engine === "sqlite") return read(nowMs);
+    const done = new AbortController();
+    try {
+      return await Promise.race([read(nowMs), refuseLate(done.signal)]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  async function refuseLate(done: AbortSignal): Promise<never> {
+    await clock.sleep(readWithinMs, done);
+    if (done.aborted) return new Promise<never>(() => undefined);
+    throw new FlatlineError("store_busy", "the store does not answer in time");
+  }
+
+  return async () => {
+    const nowMs = clock.nowMs();
+    if (known !== null && options.isStoreAway()) return { ...known, nowMs };
+    try {
+      known = await readInTime(nowMs);
+      return known;
+    } catch (error) {
+      const isPassing = error instanceof FlatlineError && error.code === "store_busy";
+      if (known === null || !isPassing) throw error;
+      return { ...known, nowMs };
+    }
+  };
+}
