@@ -22,6 +22,8 @@ export interface PostgresServer {
   /** Makes a database, with flatline's tables in it or empty, and answers its URL. */
   createDatabase(isEmpty: boolean): Promise<string>;
   dropDatabase(url: string): Promise<void>;
+  /** As an operator does it: connections are cut, and for a moment nobody answers; the databases are as they were. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,7 +39,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     user,
     password,
     port,
-    persistent: false,
+    // What is in its folder goes with it at the end.
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     // Words in the order of a language: what relies on the order of bytes shows.
     initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--locale=C", "--no-sync"],
@@ -63,10 +66,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     await rm(folder, { recursive: true, force: true });
     throw new Error(`PostgreSQL did not start:\n${log.join("")}`, { cause: error });
   }
-  const admin = new Client({ connectionString: url() });
-  await admin.connect();
-  // What ends with the server ends with it.
-  admin.on("error", () => undefined);
+  let admin = await connectAdmin(url());
   await admin.query(`create database ${template}`);
   await (await openStore({ url: new Secret(url(template)), clock: createSystemClock() })).close();
   await rememberRows(url(template));
@@ -96,12 +96,26 @@ export async function startPostgres(): Promise<PostgresServer> {
       // Emptying one is ten times as fast as making one; the others go with the server.
       if (name.startsWith("test")) await emptyDatabase(dropped).then(() => free.push(dropped));
     },
+    restart: async () => {
+      await admin.end();
+      await server.stop();
+      await server.start();
+      admin = await connectAdmin(url());
+    },
     stop: async () => {
       await admin.end();
       await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function connectAdmin(url: string): Promise<Client> {
+  const admin = new Client({ connectionString: url });
+  // What ends with the server ends with it.
+  admin.on("error", () => undefined);
+  await admin.connect();
+  return admin;
 }
 
 /** Starts a server at the first request and serves its databases to test processes: POST and DELETE of /database. */
