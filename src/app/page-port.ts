@@ -2,13 +2,14 @@ import { dirname, relative } from "node:path";
 import { matches } from "../alerting/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../alerting/silences.ts";
 import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
+import { dayMs, type Clock } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { formatDuration } from "../config/durations.ts";
 import { renderConfig } from "../config/render.ts";
 import { expectByAssetType } from "../service/local-evaluation.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { Store } from "../store/store.ts";
-import type { PageConfiguration, PageOrganization, PagePort } from "../web/page-ports.ts";
+import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../web/page-ports.ts";
 import type { GatePort } from "../web/ports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import type { HourBook } from "./hour-book.ts";
@@ -29,6 +30,8 @@ export interface PagePortOptions {
 
 // Of a life that is longer the beginning is left out.
 const mostHistory = 500;
+// Whole reports are kept once a day and at each change: enough for the longest chart of a calm organization.
+const mostReports = 400;
 const spike = "dead-asset-spike" as const;
 
 /** The rooms as the pages see them. */
@@ -54,7 +57,11 @@ export function createPagePort(options: PagePortOptions): PagePort {
     },
     hours: (slug) => options.hours.read(slug),
     points: (slug, fromMs, toMs) => store.verdicts.points({ check: spike, slug, fromMs, toMs }),
-    alertHistory: (slug, fromMs) => store.alerts.history({ check: spike, slug, fromMs, limit: mostHistory }),
+    thresholdsOf: async (slug, fromMs, toMs) =>
+      thresholdsOf(
+        await store.verdicts.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports }),
+      ),
+    alertHistory: (check, slug, fromMs) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }),
     assetTypes: async (slug) => {
       const { config, counts } = runtime.current();
       const organization = config.organizations.find((one) => one.slug === slug);
@@ -107,6 +114,17 @@ export function createPagePort(options: PagePortOptions): PagePort {
     },
     subscribe: options.subscribe,
   };
+}
+
+function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
+  return reports.flatMap((report): PageThresholds[] => {
+    if (report.kind === "error") return [];
+    const { warnMultiplier, failMultiplier, minSpikeCount } = report.result.threshold;
+    // A service's thresholds may have any names.
+    if (typeof warnMultiplier !== "number" || typeof failMultiplier !== "number" || typeof minSpikeCount !== "number")
+      return [];
+    return [{ atMs: report.startedAtMs, warnMultiplier, failMultiplier, minSpikeCount }];
+  });
 }
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {

@@ -2,9 +2,10 @@ import { dayMs, hourMs } from "../base/time.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
 import type { DeliveryAttempt } from "../store/deliveries.ts";
 import type { VerdictPoint } from "../store/verdicts.ts";
+import { otherChecksOf } from "./page-checks.ts";
 import { evidenceLines } from "./page-evidence.ts";
 import type { PageModel, PageModelPorts } from "./page-model.ts";
-import type { PageOrganization } from "./page-ports.ts";
+import type { PageOrganization, PageThresholds } from "./page-ports.ts";
 import { baselineDaysOf } from "./page/baseline-days.ts";
 import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
 import type { LaneSpan } from "./page/chart.ts";
@@ -41,12 +42,15 @@ export async function readOrganization(
   const organization = page.organizations().find((one) => one.slug === slug) ?? null;
   const range = ranges.find((one) => one === params.get("range")) ?? "3d";
   const asked = params.get("scale");
-  const history = await page.alertHistory(slug, nowMs - rangeMs[range]);
+  const others = model.others.get(slug) ?? [];
+  const checks = [snapshot, ...others].map(({ state }) => state.check);
+  const histories = await Promise.all(checks.map((check) => page.alertHistory(check, slug, nowMs - rangeMs[range])));
+  const [history = []] = histories;
   const points = await page.points(slug, nowMs - rangeMs[range], nowMs);
   const fromMs = range === "all" ? (points[0]?.atMs ?? nowMs - dayMs) : nowMs - rangeMs[range];
+  const span = { fromMs, toMs: nowMs };
   const deliveries = await page.deliveriesOf(slug, fromMs);
-  const isOpen = row.alert?.state === "firing" || row.alert?.state === "silenced";
-  const alert = isOpen ? snapshot.alerts.find(({ state }) => state === "firing") : undefined;
+  const firing = [snapshot, ...others].flatMap(({ alerts }) => alerts).filter(({ state }) => state === "firing");
   const report = snapshot.state.lastReport;
   const result = report?.kind === "result" ? report.result : null;
   const order = selectRows(model.rows, { severities: [], text: "", sort: "severity", dir: "desc" });
@@ -60,7 +64,7 @@ export async function readOrganization(
     fleet: model.fleet,
     previous: order[at - 1]?.slug ?? null,
     next: order[at + 1]?.slug ?? null,
-    chart: chartOf(points, organization, { fromMs, toMs: nowMs }, asked),
+    chart: chartOf(points, thresholdsAt(await page.thresholdsOf(slug, fromMs, nowMs), organization), span, asked),
     range,
     isScaleAsked: asked === "log" || asked === "linear",
     lanes: {
@@ -85,13 +89,20 @@ export async function readOrganization(
     lastResult: lastGood === null ? null : { severity: lastGood.severity, atMs: lastGood.finishedAtMs },
     lastRunTookMs: report === null ? null : report.finishedAtMs - report.startedAtMs,
     unknownRuns: row.alert?.unknownRuns ?? 0,
-    alertId: alert !== undefined && alert.acknowledgement === null ? alert.id : null,
-    alertStartMs: alert?.startsAtMs ?? null,
+    checks,
+    others: otherChecksOf(others, nowMs),
+    openAlerts: firing.filter(({ acknowledgement }) => acknowledgement === null).map(({ id }) => id),
     sent: {
       accepted: deliveries.filter(({ outcome }) => outcome === "accepted").length,
       dead: deliveries.filter(({ outcome }) => outcome === "refused").length,
     },
-    timeline: timelineOf(history, deliveries, points, nowMs, await ports.checks.ended("dead-asset-spike", slug)),
+    timeline: timelineOf(
+      histories.flat(),
+      deliveries,
+      points,
+      nowMs,
+      await ports.checks.ended("dead-asset-spike", slug),
+    ),
     settings: organization?.settings ?? [],
     thresholds: organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
     hasToken: ask.hasToken,
@@ -100,17 +111,18 @@ export async function readOrganization(
 
 function chartOf(
   points: readonly VerdictPoint[],
-  organization: PageOrganization | null,
+  heldTo: (atMs: number) => Omit<PageThresholds, "atMs">,
   span: { readonly fromMs: number; readonly toMs: number },
   asked: string | null,
 ): ChartData {
   const shown = thin(points);
-  const { warnMultiplier = 2, failMultiplier = 4, minSpikeCount = 1 } = organization?.thresholds ?? {};
-  const above = (multiplier: number) => (point: VerdictPoint) =>
-    point.expectedCount === null ? null : Math.max(minSpikeCount, point.expectedCount * multiplier);
-  const fail = shown.map(above(failMultiplier));
+  const above = (which: "warnMultiplier" | "failMultiplier") => (point: VerdictPoint) => {
+    const held = heldTo(point.atMs);
+    return point.expectedCount === null ? null : Math.max(held.minSpikeCount, point.expectedCount * held[which]);
+  };
+  const fail = shown.map(above("failMultiplier"));
   const peak = Math.max(0, ...shown.map(({ currentCount }) => currentCount ?? 0));
-  const lastFail = fail.findLast((value) => value !== null) ?? minSpikeCount;
+  const lastFail = fail.findLast((value) => value !== null) ?? heldTo(span.toMs).minSpikeCount;
   const isSteep = peak > logOverFailAbove * lastFail;
   return {
     ...span,
@@ -118,10 +130,19 @@ function chartOf(
     at: shown.map(({ atMs }) => atMs),
     count: shown.map(({ currentCount }) => currentCount),
     expected: shown.map(({ expectedCount }) => expectedCount),
-    warn: shown.map(above(warnMultiplier)),
+    warn: shown.map(above("warnMultiplier")),
     fail,
     severity: shown.map(({ severity }) => severity),
   };
+}
+
+/** What a point was held to: by the last kept run before it, the first one for what is older, else the configuration. */
+function thresholdsAt(
+  kept: readonly PageThresholds[],
+  organization: PageOrganization | null,
+): (atMs: number) => Omit<PageThresholds, "atMs"> {
+  const now = organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 1 };
+  return (atMs) => kept.findLast((one) => one.atMs <= atMs) ?? kept[0] ?? now;
 }
 
 /** At most so many points; of each stretch the last, and each at which the severity changes. */
@@ -177,16 +198,25 @@ function timelineOf(
   nowMs: number,
   ended: readonly EndedAlert[],
 ): TimelineEntry[] {
-  const entries: TimelineEntry[] = history.map(({ alertId, atMs, event, severity }, index) => {
-    const untilMs = history[index + 1]?.atMs ?? nowMs;
+  const entries: TimelineEntry[] = history.map((entry) => {
+    const { alertId, check, atMs, event, severity } = entry;
+    const isSpike = check === "dead-asset-spike";
+    const later = history.filter((one) => one.check === check && one.atMs > atMs).map((one) => one.atMs);
+    const untilMs = Math.min(nowMs, ...later);
+    const word = eventWords[event]?.(severity) ?? event;
     const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
+    // Of what never fired nobody was told: what was sent then was of another check.
+    const isTold = event !== "pending" && event !== "cleared" && event !== "acknowledged";
+    const sent = deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs));
     return {
       atMs,
       kind: event === "acknowledged" ? "dot" : "mark",
       severity: isEnd ? "ok" : severity,
-      title: eventWords[event]?.(severity) ?? event,
-      text: `${countsAt(points, atMs)}${isEnd ? undoneText(ended.find(({ id }) => id === alertId)) : ""}`,
-      told: toldOf(deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs))),
+      title: isSpike ? word : `${check}: ${word.charAt(0).toLowerCase()}${word.slice(1)}`,
+      text: !isSpike
+        ? ""
+        : `${countsAt(points, atMs)}${isEnd ? undoneText(ended.find(({ id }) => id === alertId)) : ""}`,
+      told: isTold ? toldOf(sent) : null,
     };
   });
   for (const { receiver, atMs, outcome, detail } of deliveries) {
@@ -200,7 +230,9 @@ function timelineOf(
       told: null,
     });
   }
-  const first = history.find(({ event }) => event === "firing" || event === "pending");
+  const first = history.find(
+    ({ check, event }) => check === "dead-asset-spike" && (event === "firing" || event === "pending"),
+  );
   const lastOk =
     first === undefined ? undefined : points.findLast(({ atMs, severity }) => severity === "ok" && atMs < first.atMs);
   if (lastOk !== undefined)

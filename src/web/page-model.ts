@@ -2,10 +2,11 @@ import { dayMs, hourMs } from "../base/time.ts";
 import type { Clock } from "../base/time.ts";
 import type { VerdictHour } from "../store/verdicts.ts";
 import { viewCheck } from "./check-view.ts";
+import { rowChecksOf } from "./page-checks.ts";
 import type { PageOrganization, PagePort } from "./page-ports.ts";
 import type { FleetData, FleetVerdict } from "./page/fleet.ts";
 import type { RowSeverity } from "./page/marks.ts";
-import type { RowAlert, RowData } from "./page/row.ts";
+import { shownSeverity, type RowAlert, type RowData } from "./page/row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./page/spark.ts";
 import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "./ports.ts";
 
@@ -21,7 +22,9 @@ export interface PageModel {
   readonly late: number;
   /** Between two runs of most of them, milliseconds. */
   readonly everyMs: number;
+  /** The spike check of each organization, and its other checks where it has any. */
   readonly snapshots: ReadonlyMap<string, CheckSnapshot>;
+  readonly others: ReadonlyMap<string, readonly CheckSnapshot[]>;
 }
 
 export interface PageModelPorts {
@@ -51,10 +54,12 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
   ]);
   const nowMs = clock.nowMs();
   const bySlug = new Map<string, CheckSnapshot>();
+  const others = new Map<string, CheckSnapshot[]>();
   let queued = 0;
   for (const snapshot of snapshots) {
     const { state } = snapshot;
     if (state.check === "dead-asset-spike") bySlug.set(state.slug, snapshot);
+    else others.set(state.slug, [...(others.get(state.slug) ?? []), snapshot]);
     const waiting = state.lastReport?.kind === "result" ? state.lastReport.result.observed["queued"] : 0;
     if (state.check === "review-queue" && typeof waiting === "number") queued += waiting;
   }
@@ -65,7 +70,7 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     const organization = configured.get(slug) ?? null;
     const hours = await page.hours(slug);
     hoursOf.push(hours);
-    rows.push(rowOf(snapshot, organization, hours, nowMs, untilOf(slug)));
+    rows.push(rowOf(snapshot, others.get(slug) ?? [], organization, hours, nowMs, untilOf(slug)));
   }
   return {
     nowMs,
@@ -77,11 +82,13 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     late: rows.filter(({ isLate }) => isLate).length,
     everyMs: median(rows.map(({ intervalMs }) => intervalMs)),
     snapshots: bySlug,
+    others,
   };
 }
 
 function rowOf(
   snapshot: CheckSnapshot,
+  others: readonly CheckSnapshot[],
   organization: PageOrganization | null,
   hours: readonly VerdictHour[],
   nowMs: number,
@@ -107,6 +114,7 @@ function rowOf(
     slug: state.slug,
     labels: Object.entries(organization?.labels ?? {}).map(([name, value]) => `${name} ${value}`),
     severity,
+    others: rowChecksOf(others, nowMs),
     isLate,
     count,
     expected,
@@ -116,7 +124,7 @@ function rowOf(
     nextRunMs: state.nextDueAtMs,
     intervalMs,
     isRunning: state.isRunning,
-    alert: alertOf(snapshot, organization, silencedUntilMs),
+    alert: alertOf([snapshot, ...others], organization, silencedUntilMs),
     windowHours: thresholds?.windowHours ?? 24,
     spark: sparkOf(
       hours,
@@ -131,13 +139,15 @@ function intervalOf({ state, staleAfterMs }: CheckSnapshot): number {
   return state.lastRunAtMs === null ? 5 * 60_000 : Math.max(1_000, state.nextDueAtMs - state.lastRunAtMs);
 }
 
+/** The alert to be told of first: one that fires, of the spike check before others. */
 function alertOf(
-  { alerts }: CheckSnapshot,
+  snapshots: readonly CheckSnapshot[],
   organization: PageOrganization | null,
   untilMs: number | null,
 ): RowAlert | null {
-  const firing = alerts.find(({ state }) => state === "firing");
-  const alert = firing ?? alerts[0];
+  const alerts = snapshots.flatMap((snapshot) => snapshot.alerts);
+  const firing = alerts.filter(({ state }) => state === "firing");
+  const alert = firing.find(({ silenced }) => !silenced) ?? firing[0] ?? alerts[0];
   if (alert === undefined) return null;
   const unknownRuns = alerts.find(({ kind }) => kind === "unknown")?.unknownRuns ?? 0;
   const isAcknowledged = alert.acknowledgement !== null;
@@ -238,7 +248,7 @@ async function fleetOf(
         };
   const lastHot = trace.findLastIndex((count) => count !== null && count > 0);
   const firstKnown = trace.findIndex((count) => count !== null);
-  const isFlat = rows.every(({ severity }) => severity === "ok");
+  const isFlat = rows.every((row) => shownSeverity(row) === "ok");
   const flatHours = lastHot === -1 ? firstKnown : lastHot + 1;
   const flatSinceMs =
     isFlat && flatHours >= 0 && flatHours < trace.length - 1 ? (firstHour + flatHours) * hourMs : null;

@@ -1,3 +1,4 @@
+import type { CheckName } from "../contract/report.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
 import type { DeliveryAttempt } from "../store/deliveries.ts";
 import type { Marker } from "../store/markers.ts";
@@ -20,6 +21,14 @@ export interface PageOrganization {
   readonly settings: readonly { readonly name: string; readonly value: string; readonly setIn: string }[];
   /** How long it must be bad before it fires, milliseconds. */
   readonly forMs: number;
+}
+
+/** What counts are held to from an instant on. */
+export interface PageThresholds {
+  readonly atMs: number;
+  readonly warnMultiplier: number;
+  readonly failMultiplier: number;
+  readonly minSpikeCount: number;
 }
 
 /** Deaths of one asset type now. */
@@ -70,7 +79,9 @@ export interface PagePort {
   /** The last run of each hour of the last seven days, oldest first, the current hour included. */
   hours(slug: string): Promise<readonly VerdictHour[]>;
   points(slug: string, fromMs: number, toMs: number): Promise<readonly VerdictPoint[]>;
-  alertHistory(slug: string, fromMs: number): Promise<readonly AlertHistoryEntry[]>;
+  /** What its runs held their counts to, oldest first, from each instant on; empty where no run of the time is kept. */
+  thresholdsOf(slug: string, fromMs: number, toMs: number): Promise<readonly PageThresholds[]>;
+  alertHistory(check: CheckName, slug: string, fromMs: number): Promise<readonly AlertHistoryEntry[]>;
   /** Local sources only; empty for a remote one, whose findings are all that is known. */
   assetTypes(slug: string): Promise<readonly PageAssetType[]>;
   /** The latest fleet verdicts, newest first. */

@@ -187,6 +187,7 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
       source: () => "embedded",
       hours: async () => [],
       points: async () => [],
+      thresholdsOf: async () => [],
       alertHistory: async () => [],
       assetTypes: async () => [],
       fleets: async () => [],

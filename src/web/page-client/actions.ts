@@ -40,21 +40,25 @@ async function follow(href: string, needsToken: boolean): Promise<void> {
 }
 
 async function act(button: HTMLButtonElement): Promise<void> {
-  const { copy, outbox, alert } = button.dataset;
+  const { copy, outbox, alerts = "" } = button.dataset;
   if (copy !== undefined) {
     await navigator.clipboard?.writeText(document.getElementById(copy)?.textContent ?? "");
     button.textContent = "Copied";
     return;
   }
   if (outbox !== undefined) return changeLetters(outbox === "retry" ? "retry" : "discard");
-  const slug = button.closest<HTMLElement>("[data-slug]")?.dataset["slug"] ?? "";
-  const path = `/api/v1/checks/dead-asset-spike/${encodeURIComponent(slug)}`;
+  const { slug = "", checks = "" } = button.closest<HTMLElement>("[data-slug]")?.dataset ?? {};
   switch (button.dataset["do"]) {
     case "run":
-      return tell(await busy(button, () => callApi("POST", `${path}/run`)), "It ran just now.");
+      return tell(
+        await busy(button, () =>
+          callEach(checks, (check) => `/api/v1/checks/${check}/${encodeURIComponent(slug)}/run`),
+        ),
+        "It ran just now.",
+      );
     case "ack":
       return tell(
-        await busy(button, () => callApi("POST", `/api/v1/alerts/${encodeURIComponent(alert ?? "")}/ack`, {})),
+        await busy(button, () => callEach(alerts, (id) => `/api/v1/alerts/${encodeURIComponent(id)}/ack`)),
         "Acknowledged: quiet until it is resolved or worse.",
       );
     case "reload":
@@ -67,6 +71,16 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case undefined:
     default:
   }
+}
+
+/** Posts to one address after the other, for names that spaces divide; stops at the first that is refused. */
+async function callEach(names: string, pathOf: (name: string) => string): Promise<Answer | null> {
+  let answer: Answer | null = null;
+  for (const name of names.split(" ")) {
+    answer = await callApi("POST", pathOf(name), {});
+    if (answer === null || !answer.ok) return answer;
+  }
+  return answer;
 }
 
 async function silence(button: HTMLButtonElement, slug: string): Promise<void> {

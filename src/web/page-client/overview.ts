@@ -3,6 +3,7 @@ import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData }
 import { rowSeverities, type RowSeverity } from "../page/marks.ts";
 import {
   defaultDir,
+  otherChecksText,
   readQuery,
   renderRow,
   selectRows,
@@ -89,7 +90,8 @@ export function startOverview(stream: () => Stream): Overview | null {
     saidMs = performance.now();
     const [first] = selectRows([...news.values()], { severities: [], text: "", sort: "severity", dir: "desc" });
     if (first === undefined) return;
-    const ratio = first.ratio === null ? "" : `, ${formatRatio(first)}`;
+    const isOther = shownSeverity(first) !== (first.severity ?? "unknown");
+    const ratio = isOther ? `, ${otherChecksText(first)}` : first.ratio === null ? "" : `, ${formatRatio(first)}`;
     live.textContent = `${first.slug} is now ${shownSeverity(first)}${ratio}${news.size > 1 ? `; ${news.size - 1} more changed` : ""}`;
     news.clear();
   }

@@ -28,7 +28,9 @@ export interface FleetVerdict {
 }
 
 /** How many organizations have which severity. */
-export function countSeverities(rows: readonly RowData[]): Readonly<Record<RowSeverity, number>> {
+export function countSeverities(
+  rows: readonly Pick<RowData, "severity" | "others">[],
+): Readonly<Record<RowSeverity, number>> {
   const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
   for (const row of rows) counts[shownSeverity(row)]++;
   return counts;
@@ -38,24 +40,39 @@ export function countSeverities(rows: readonly RowData[]): Readonly<Record<RowSe
 export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
   if (fleet.verdict !== null)
     return `${formatCount(fleet.spiking)} of ${formatCount(fleet.withResult)} organizations spike at once. Suspect the liveness checker.`;
-  const counts = countSeverities(rows);
+  const counts = countSeverities(rows.map((row) => ({ ...row, others: [] })));
   const all = rows.length;
   const spiking = counts.fail + counts.warn;
+  const others = othersSentence(rows);
   if (spiking > 0) {
     const parts = [counts.fail > 0 ? `${counts.fail} fail` : "", counts.warn > 0 ? `${counts.warn} warn` : ""];
     const few = fleet.from === null ? "" : ` Too few for a fleet verdict (from ${formatCount(fleet.from)}).`;
     const unknown = counts.unknown > 0 ? ` ${formatCount(counts.unknown)} could not be checked.` : "";
-    return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}`;
+    return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}${others}`;
   }
   const waiting = rows.filter(({ severity }) => severity === null).length;
   if (waiting === all && all > 0)
     return `${countOf(all, "organization")} ${all === 1 ? "waits" : "wait"} for the first run.`;
   if (counts.unknown > 0) {
-    const others = counts.ok === 0 ? "" : ` The others are ok.`;
-    return `${formatCount(counts.unknown)} of ${formatCount(all)} could not be checked.${others}`;
+    const rest = others === "" ? (counts.ok === 0 ? "" : ` The others are ok.`) : others;
+    return `${formatCount(counts.unknown)} of ${formatCount(all)} could not be checked.${rest}`;
   }
+  if (others !== "") return `${all === 1 ? "No spike" : "No organization spikes"}.${others}`;
   const flat = fleet.flatSinceMs === null ? "" : ` Flat for ${formatLengthInProse(nowMs - fleet.flatSinceMs)}.`;
   return all === 1 ? `The one organization is ok.${flat}` : `All ${formatCount(all)} organizations are ok.${flat}`;
+}
+
+const otherVerbs = { fail: "fails", warn: "warns", unknown: "could not be run" } as const;
+
+/** What holds beside spikes: the one check that is not ok, or how many organizations have one. */
+function othersSentence(rows: readonly RowData[]): string {
+  const checks = rows.flatMap(({ slug, others }) => others.map(({ check, severity }) => ({ slug, check, severity })));
+  const [first] = checks;
+  if (first === undefined) return "";
+  if (checks.length === 1) return ` The check ${first.check} of ${first.slug} ${otherVerbs[first.severity]}.`;
+  const organizations = rows.filter(({ others }) => others.length > 0).length;
+  const names = [...Map.groupBy(checks, ({ check }) => check)].map(([check, { length }]) => `${check} ${length}`);
+  return ` Other checks are not ok for ${countOf(organizations, "organization")}: ${names.join(", ")}.`;
 }
 
 /** The heading: the verdict as a banner while it holds, else the sentence alone. */
@@ -188,9 +205,11 @@ export function renderTrace(fleet: FleetData): Html {
 
 /** The title of the document. */
 export function overviewTitle(rows: readonly RowData[], fleet: FleetData): string {
-  const { fail, warn } = countSeverities(rows);
   if (fleet.verdict !== null) return `${fleet.spiking} of ${fleet.withResult} spiking`;
-  return fail + warn > 0 ? `${fail + warn} of ${rows.length} spiking` : "flatline";
+  const spiking = rows.filter(({ severity }) => severity === "fail" || severity === "warn").length;
+  if (spiking > 0) return `${spiking} of ${rows.length} spiking`;
+  const others = rows.filter((row) => row.others.length > 0).length;
+  return others > 0 ? `${others} of ${rows.length} not ok` : "flatline";
 }
 
 /** The worst that the favicon shows. */

@@ -85,8 +85,11 @@ export function renderDocument(frame: PageFrame): string {
         </main>
         <footer>
           <p>
-            flatline ${frame.version} · <span id="footer">${frame.footer}</span> · <a href="/metrics">metrics</a> ·
-            <a href="/api/v1/checks">API</a
+            flatline ${frame.version} ·
+            ${frame.footer === "" ? nothing : html`<span id="footer">${frame.footer}</span> · `}<a href="/metrics"
+              >metrics</a
+            >
+            · <a href="/api/v1/checks">API</a
             ><span class="keyshint"> · <button type="button" class="plain" data-keys>keys</button></span>
           </p>
         </footer>

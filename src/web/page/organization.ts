@@ -14,7 +14,6 @@ import {
   formatClock,
   formatCount,
   formatExpected,
-  formatLength,
   formatLengthInProse,
   formatRatio,
   formatTime,
@@ -28,7 +27,8 @@ import type { FleetData } from "./fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, type RowSeverity } from "./marks.ts";
 import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./organization-parts.ts";
-import { organizationPath, shownSeverity, writeQuery, type RowData } from "./row.ts";
+import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
+import { organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "./row.ts";
 
 /** Everything that the page of one organization shows. Times are epoch ms. */
 export interface OrganizationData {
@@ -47,7 +47,12 @@ export interface OrganizationData {
     readonly markers: readonly LaneMarker[];
   };
   /** What the gate says, where it has something to say: not while no failure is open. */
-  readonly gate: { readonly decision: "allow" | "hold"; readonly message: string } | null;
+  readonly gate: {
+    readonly decision: "allow" | "hold";
+    readonly reason: string;
+    readonly message: string;
+    readonly failure: { readonly check: string; readonly failedAtMs: number } | null;
+  } | null;
   /** Deaths on each day of a median baseline, the latest first; empty where it is a mean. */
   readonly days: readonly number[];
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly expected: number }[];
@@ -58,9 +63,11 @@ export interface OrganizationData {
   readonly lastResult: { readonly severity: string; readonly atMs: number } | null;
   readonly lastRunTookMs: number | null;
   readonly unknownRuns: number;
-  /** Of the live alert that fires; null: nothing to acknowledge. */
-  readonly alertId: string | null;
-  readonly alertStartMs: number | null;
+  /** Names of the organization's checks, the spike check first. */
+  readonly checks: readonly string[];
+  readonly others: readonly OtherCheck[];
+  /** Of the alerts that fire those that nobody has acknowledged yet, by id. */
+  readonly openAlerts: readonly string[];
   readonly sent: { readonly accepted: number; readonly dead: number };
   readonly timeline: readonly TimelineEntry[];
   readonly settings: readonly { readonly name: string; readonly value: string; readonly setIn: string }[];
@@ -99,15 +106,15 @@ export function renderOrganization(data: OrganizationData): Html {
     </div>
     <div class="headline">
       <h1 class="name ${severity}">
-        ${mark(severity, 20)} <span class="word">${row.severity ?? "not run yet"}</span>
+        ${mark(severity, 20)}
+        <span class="word">${row.severity === null && severity === "unknown" ? "not run yet" : severity}</span>
         <span class="slug">${row.slug}</span>
       </h1>
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
     ${data.fleet.verdict === null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
-    ${data.gate === null ? nothing : html`<p class="part">${data.gate.decision === "hold" ? html`<strong>Deaths are held</strong>` : "Deaths may be acted on"}: ${data.gate.message}.</p>`}
-    ${renderFigures(data)}
+    ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">
       <div class="charthead">
         <h2 id="chart-h">Deaths in the last ${row.windowHours}${nbsp}h</h2>
@@ -124,13 +131,17 @@ export function renderOrganization(data: OrganizationData): Html {
       }
     </section>
     <div class="columns">
-      <div>${renderBaselineDays(data)}${renderAssetTypes(data)}${renderFindings(data)}${renderThresholds(data)}</div>
+      <div>
+        ${renderBaselineDays(data)}${renderAssetTypes(data)}${renderFindings(data)}${renderOtherChecks(data.others, data.nowMs)}${renderThresholds(data)}
+      </div>
       <div>${renderTimeline(data)}</div>
     </div>`;
 }
 
 /** The title of the document: "fail: ads-hosts, 459×". */
 export function organizationTitle(row: RowData): string {
+  const shown = shownSeverity(row);
+  if (shown !== (row.severity ?? "unknown")) return `${shown}: ${row.slug}, ${row.others[0]?.check ?? ""}`;
   const ratio = formatRatio(row);
   return `${row.severity ?? "not run yet"}: ${row.slug}${ratio === none ? "" : `, ${ratio}`}`;
 }
@@ -173,22 +184,37 @@ function sinceWords(atMs: number, nowMs: number): string {
   return isSameDay(atMs, nowMs) ? `${formatClock(atMs)} today` : formatTime(atMs, nowMs);
 }
 
-function renderButtons({ row, hasToken, alertId }: OrganizationData): Html {
+/** Whether a pipeline may act on the deaths, where there is something to say. */
+function renderGate({ gate, nowMs }: OrganizationData): Html {
+  if (gate === null) return nothing;
+  const { decision, reason, failure } = gate;
+  const head = decision === "hold" ? html`<strong>Deaths are held</strong>` : html`Deaths may be acted on`;
+  if (failure === null) return html`<p class="part">${head}: ${gate.message}.</p>`;
+  const since = sinceWords(failure.failedAtMs, nowMs);
+  const why =
+    reason === "fail_firing"
+      ? `${failure.check} fails and its alert fires since ${since}. Act on none of them until it is acknowledged, resolved or released.`
+      : reason === "fail_latched"
+        ? `${failure.check} failed ${since}, and nobody has released it yet.`
+        : `${failure.check} fails since ${since}, and somebody has released them.`;
+  return html`<p class="part">${head}: ${why}</p>`;
+}
+
+function renderButtons({ row, hasToken, checks, openAlerts }: OrganizationData): Html {
   const off = hasToken ? nothing : html` disabled`;
   const why = hasToken
     ? nothing
     : html`<p class="whynot">These need a token, and none is configured (<code>server.token</code>).</p>`;
-  return html`<div class="buttons" data-slug="${row.slug}">
+  return html`<div class="buttons" data-slug="${row.slug}" data-checks="${checks.join(" ")}">
     <button type="button" data-do="run" ${off}>Run now</button>
     <button type="button" data-do="silence" ${off}>Silence…</button>
-    ${alertId === null ? nothing : html`<button type="button" class="primary" data-do="ack" data-alert="${alertId}" ${off}>Acknowledge</button>`}${why}
+    ${openAlerts.length === 0 ? nothing : html`<button type="button" class="primary" data-do="ack" data-alerts="${openAlerts.join(" ")}" ${off}>Acknowledge</button>`}${why}
     <p class="did" id="did" role="status"></p>
   </div>`;
 }
 
 function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): Html {
   const severity = shownSeverity(row);
-  const length = row.sinceMs === null ? none : row.isSinceLonger ? "over 7d" : formatLength(nowMs - row.sinceMs);
   const alert = row.alert === null ? none : row.alert.state;
   const told = [
     sent.accepted > 0 ? `${sent.accepted} sent` : "",
@@ -200,7 +226,7 @@ function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): H
     [`Count, ${row.windowHours}${nbsp}h`, formatCount(row.count), ""],
     ["Expected", formatExpected(row.expected), ""],
     ["Ratio", formatRatio(row), ""],
-    [`${holding[severity]} for`, length, ""],
+    [`${holding[severity]} for`, sinceText(row, nowMs), ""],
     [
       "Last run",
       row.lastRunMs === null ? none : formatWait(nowMs - row.lastRunMs),

@@ -18,8 +18,10 @@ export interface RowData {
   readonly slug: string;
   /** As they are shown: "team trust". */
   readonly labels: readonly string[];
-  /** null before the first run. */
+  /** Of the spike check; null before the first run. */
   readonly severity: RowSeverity | null;
+  /** Its other checks that are not ok, the worst first. */
+  readonly others: readonly RowCheck[];
   /** No run for longer than it may take: what is known is old. */
   readonly isLate: boolean;
   readonly count: number | null;
@@ -37,6 +39,13 @@ export interface RowData {
   readonly windowHours: number;
   /** The deaths that the excess is of, for the fleet. */
   readonly spark: Spark;
+}
+
+/** Another check of an organization that is not ok: its sentinels, the flow of its events, its review queue. */
+export interface RowCheck {
+  readonly check: string;
+  readonly severity: Exclude<RowSeverity, "ok">;
+  readonly sinceMs: number | null;
 }
 
 export interface RowAlert {
@@ -60,13 +69,36 @@ export const sortKeys = ["severity", "slug", "count", "expected", "ratio", "sinc
 export type SortKey = (typeof sortKeys)[number];
 
 const ranks: Readonly<Record<RowSeverity, number>> = { fail: 1, warn: 2, unknown: 3, ok: 4 };
+const worstRanks: Readonly<Record<RowSeverity, number>> = { ok: 0, warn: 1, unknown: 2, fail: 3 };
 const severityNames: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
 // A late next run is one this much after it was due: a busy scheduler is not yet news.
 const lateAfterMs = 60_000;
 
-/** The severity as it is shown: nobody knows anything before the first run. */
-export function shownSeverity(row: Pick<RowData, "severity">): RowSeverity {
-  return row.severity ?? "unknown";
+/** The severity as it is shown, the worst of all checks: nobody knows anything of spikes before the first run. */
+export function shownSeverity({ severity, others }: Pick<RowData, "severity" | "others">): RowSeverity {
+  const own = severity ?? "unknown";
+  const other = others[0]?.severity ?? "ok";
+  return compareWorst(other, own) > 0 ? other : own;
+}
+
+/** Positive when `left` is worse than `right`: fail > unknown > warn > ok, the order of severities everywhere. */
+export function compareWorst(left: RowSeverity, right: RowSeverity): number {
+  return worstRanks[left] - worstRanks[right];
+}
+
+/** Since when the severity holds that is shown. */
+export function shownSince(row: RowData): Pick<RowData, "sinceMs" | "isSinceLonger"> {
+  const shown = shownSeverity(row);
+  if (shown === (row.severity ?? "unknown")) return row;
+  const times = row.others.flatMap(({ severity, sinceMs }) => (severity === shown ? (sinceMs ?? []) : []));
+  return { sinceMs: times.length === 0 ? null : Math.min(...times), isSinceLonger: false };
+}
+
+/** The checks that make a row worse than its count: "sentinel", "sentinel +1"; empty where none does. */
+export function otherChecksText({ others }: Pick<RowData, "others">): string {
+  const [first, ...rest] = others;
+  if (first === undefined) return "";
+  return `${first.check} ${first.severity}${rest.length > 0 ? ` +${rest.length}` : ""}`;
 }
 
 /** Reads `?severity=&q=&sort=&dir=`; what it does not know, it leaves at the default. */
@@ -146,7 +178,10 @@ const sortValues: Readonly<Record<SortKey, (row: RowData) => number | string | n
   expected: (row) => row.expected,
   ratio: ratioOf,
   // Ascending is the shortest first.
-  since: (row) => (row.sinceMs === null ? null : -row.sinceMs),
+  since: (row) => {
+    const { sinceMs } = shownSince(row);
+    return sinceMs === null ? null : -sinceMs;
+  },
   next: (row) => row.nextRunMs,
   alert: (row) => (row.alert === null ? null : alertRanks[row.alert.state]),
 };
@@ -159,20 +194,21 @@ export function organizationPath(slug: string): string {
 /** One row of the table. `index` counts from 1 over all rows that the query found. */
 export function renderRow(row: RowData, nowMs: number, index: number): Html {
   const severity = shownSeverity(row);
-  const word = row.severity ?? "unknown";
-  const isHot = severity === "fail" || severity === "warn";
+  const isHot = row.severity === "fail" || row.severity === "warn";
+  const checks = otherChecksText(row);
+  const counts = `${formatCount(row.count)} vs ${formatExpected(row.expected)}`;
   return html`<tr class="row ${severity}" data-slug="${row.slug}" aria-rowindex="${index + 1}">
-    <td class="c-sev">${mark(severity)}<span class="word">${word}</span></td>
-    <th scope="row" class="c-org">
+    <td class="c-sev">${mark(severity)}<span class="word">${severity}</span></td>
+    <th scope="row" class="c-org${checks === "" ? "" : " with"}">
       <a href="${organizationPath(row.slug)}" title="${row.slug}">${row.slug}</a
-      >${row.labels.length === 0 ? nothing : html` <span class="labels">${row.labels.join(" · ")}</span>`}<span
+      >${checks === "" ? nothing : html` <span class="checks ${row.others[0]?.severity ?? "ok"}">${checks}</span>`}${row.labels.length === 0 ? nothing : html` <span class="labels">${row.labels.join(" · ")}</span>`}<span
         class="vs"
-        >${formatCount(row.count)} vs ${formatExpected(row.expected)}</span
+        >${checks === "" || isHot ? counts : checks}</span
       >
     </th>
     <td class="num c-count${isHot ? " hot" : ""}">${formatCount(row.count)}</td>
     <td class="num c-exp">${formatExpected(row.expected)}</td>
-    <td class="num c-ratio">${formatRatio(row)}</td>
+    <td class="num c-ratio${isHot ? ` ${row.severity}` : ""}">${formatRatio(row)}</td>
     <td class="c-spark">${sparkline(row.spark)}</td>
     <td class="num c-since">${sinceText(row, nowMs)}</td>
     <td class="num c-next">${nextText(row, nowMs)}</td>
@@ -182,8 +218,9 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
 
 /** Since when the severity holds, as a length. */
 export function sinceText(row: RowData, nowMs: number): string {
-  if (row.sinceMs === null) return none;
-  return row.isSinceLonger ? "over 7d" : formatLength(nowMs - row.sinceMs);
+  const { sinceMs, isSinceLonger } = shownSince(row);
+  if (sinceMs === null) return none;
+  return isSinceLonger ? "over 7d" : formatLength(nowMs - sinceMs);
 }
 
 /** When it runs next; that it is late when it is. */

@@ -51,7 +51,7 @@ export function renderNote(found: number, all: number, query: RowQuery): Html {
 export function renderMeaning(rows: readonly RowData[]): Html {
   const window = sameWindow(rows);
   const what = window === null ? "deaths in each one's window" : `deaths in the last ${window}${nbsp}h`;
-  return html`count: ${what} · expected: mean of the days before`;
+  return html`count: ${what} · expected: from the days before`;
 }
 
 /** The whole part below the counters. */

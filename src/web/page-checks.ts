@@ -1,0 +1,69 @@
+import { formatCount, formatLength } from "./page/figures.ts";
+import { compareWorst, type RowCheck } from "./page/row.ts";
+import type { OtherCheck } from "./page/other-checks.ts";
+import type { RowSeverity } from "./page/marks.ts";
+import { viewCheck } from "./check-view.ts";
+import type { CheckSnapshot } from "./ports.ts";
+
+/** The checks beside the spike check that are not ok, the worst first; one that never ran says nothing yet. */
+export function rowChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): RowCheck[] {
+  return snapshots
+    .flatMap((snapshot): RowCheck[] => {
+      const { check, severity, sinceMs } = headOf(snapshot, nowMs);
+      return severity === null || severity === "ok" ? [] : [{ check, severity, sinceMs }];
+    })
+    .toSorted((left, right) => compareWorst(right.severity, left.severity) || (left.check < right.check ? -1 : 1));
+}
+
+/** The same with all that the organization's page shows, those that are ok too. */
+export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): OtherCheck[] {
+  return snapshots
+    .map((snapshot): OtherCheck => {
+      const { state, alerts } = snapshot;
+      // The findings of a review queue name reports: this page is public.
+      const view = viewCheck(snapshot, nowMs, false);
+      const head = headOf(snapshot, nowMs);
+      const alert = alerts.find((one) => one.state === "firing") ?? alerts[0];
+      const messages = view.error === null ? [] : [`${view.error.message} (${view.error.reason})`];
+      return {
+        ...head,
+        lastRunMs: state.lastRunAtMs,
+        nextRunMs: state.nextDueAtMs,
+        isRunning: state.isRunning,
+        alert: alert === undefined ? null : alert.state === "firing" && alert.silenced ? "silenced" : alert.state,
+        saw: view.result === null ? "" : sawOf(view.result.observed),
+        messages: [...messages, ...(view.result?.findings ?? []).map(({ message }) => message)],
+      };
+    })
+    .toSorted(
+      (left, right) =>
+        compareWorst(right.severity ?? "unknown", left.severity ?? "unknown") || (left.check < right.check ? -1 : 1),
+    );
+}
+
+function headOf(snapshot: CheckSnapshot, nowMs: number): Pick<OtherCheck, "check" | "severity" | "sinceMs"> {
+  const { state } = snapshot;
+  const severity = viewCheck(snapshot, nowMs, false).severity as RowSeverity | null;
+  // A result that became stale is unknown since its run.
+  return {
+    check: state.check,
+    severity,
+    sinceMs: severity === state.severity ? state.severitySinceMs : state.lastRunAtMs,
+  };
+}
+
+function sawOf(observed: Readonly<Record<string, unknown>>): string {
+  const { sentinels, dead, checkedAssets, usualCheckedAssets, queued, oldestAgeSeconds } = observed;
+  if (typeof sentinels === "number" && typeof dead === "number")
+    return `${formatCount(dead)} of ${formatCount(sentinels)} called dead`;
+  if (typeof checkedAssets === "number") {
+    const usual = typeof usualCheckedAssets === "number" ? `, usually ${formatCount(usualCheckedAssets)}` : "";
+    return `${formatCount(checkedAssets)} assets checked in 24\u00a0h${usual}`;
+  }
+  if (typeof queued === "number") {
+    const oldest =
+      typeof oldestAgeSeconds === "number" ? `, the oldest for ${formatLength(oldestAgeSeconds * 1_000)}` : "";
+    return `${formatCount(queued)} wait${oldest}`;
+  }
+  return "";
+}
