@@ -2,6 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { FleetState } from "../store/notices.ts";
+import type { OutboxLease } from "../store/outbox.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "./grouping.ts";
@@ -25,8 +26,11 @@ export interface NotifierRun {
 export interface Notifier {
   /** Forms what is due now. */
   runOnce(): Promise<NotifierRun>;
-  /** What fires and was told to this receiver, for one that forgets what is not repeated; null when there is nothing. */
-  resend(receiver: string): Promise<Notification | null>;
+  /**
+   * What fires and was told to this receiver, for one that forgets what is not repeated; null when there is nothing. It is in
+   * the outbox under the lease, so that no process delivers what comes after it before it is over.
+   */
+  resend(receiver: string, lease: OutboxLease): Promise<Notification | null>;
 }
 
 export interface NotifierOptions {
@@ -114,15 +118,26 @@ export function createNotifier(options: NotifierOptions): Notifier {
     logger.info({ fleet: id, check, peakSpiking, organizations }, message);
   }
 
-  async function resend(receiver: string): Promise<Notification | null> {
+  async function resend(receiver: string, lease: OutboxLease): Promise<Notification | null> {
+    // Most of the time nothing fires.
+    if ((await store.alerts.allLive()).length === 0) return null;
+    return store.transaction(async (parts) => {
+      await parts.notices.takeTurn();
+      const notification = await formResend(parts, receiver);
+      if (notification !== null) await enqueue(parts, notification, lease);
+      return notification;
+    });
+  }
+
+  async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(store, { settings, nowMs: clock.nowMs(), newId, isFinal: true });
+    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs(), newId, isFinal: true });
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
       const told = alert.told.get(receiver);
       if (alert.live === null || told === undefined || told.isEnded) continue;
-      const snapshot = await liveSnapshot(store, alert);
+      const snapshot = await liveSnapshot(parts, alert);
       const { severity } = told;
       shown.push(
         composeNotice(
@@ -162,7 +177,7 @@ function nextLook({ tracked, plan }: Planned): number | null {
   return Math.min(silenceMs, plan.nextAtMs);
 }
 
-async function enqueue(parts: StoreParts, notification: Notification): Promise<void> {
+async function enqueue(parts: StoreParts, notification: Notification, lease?: OutboxLease): Promise<void> {
   const { id, receiver, generatedAtMs, fleet, alerts } = notification;
   // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. The
   // fleet counts as one of them, so that its end never overtakes its begin.
@@ -176,6 +191,7 @@ async function enqueue(parts: StoreParts, notification: Notification): Promise<v
     notBeforeMs: generatedAtMs,
     subjects,
     payload,
+    ...(lease === undefined ? {} : { lease }),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { OutboxEntry, OutboxStore } from "../store/outbox.ts";
+import type { OutboxEntry, OutboxLease, OutboxStore } from "../store/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { retryDelayMs } from "./backoff.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -55,11 +55,18 @@ export interface OutboxOptions {
   readonly owner: string;
   readonly receivers: readonly OutboxReceiver[];
   /** What a receiver that forgets is to be told again; null: nothing (alerting/notifier.ts). */
-  readonly resend: (receiver: string) => Promise<Notification | null>;
+  readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
 }
 
 // Without a reason of its own each abort would make an exception with its stack.
 const wokenUp = "woken up";
+
+interface Claimed {
+  readonly entry: OutboxEntry;
+  readonly lane: Lane;
+  /** When its lease was asked for, monotonic. */
+  readonly askedMs: number;
+}
 
 type Ended = "delivered" | "retried" | "deadLettered" | "lost";
 
@@ -151,16 +158,21 @@ export function createOutbox(options: OutboxOptions): Outbox {
       }
       ready.push([name, lane]);
     }
-    for (const { entry, lane } of await claim(ready)) begun.push(track(deliver(entry, lane)));
+    for (const claimed of await claim(ready)) begun.push(track(deliver(claimed)));
     return { begun, waitMs };
   }
 
-  async function claim(ready: readonly (readonly [string, Lane])[]): Promise<{ entry: OutboxEntry; lane: Lane }[]> {
-    if (ready.length === 0) return [];
+  function leaseFor({ settings }: Lane): OutboxLease {
     const nowMs = clock.nowMs();
+    return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
+  }
+
+  async function claim(ready: readonly (readonly [string, Lane])[]): Promise<Claimed[]> {
+    if (ready.length === 0) return [];
+    const askedMs = clock.monotonicMs();
     const claims = ready.map(([receiver, lane]) => {
-      const leaseUntilMs = nowMs + lane.settings.timeoutMs + leaseMarginMs;
-      return { receiver, nowMs, owner, leaseUntilMs, limit: lane.places() };
+      const { nowMs, untilMs } = leaseFor(lane);
+      return { receiver, nowMs, owner, leaseUntilMs: untilMs, limit: lane.places() };
     });
     const claimed = await store.claimAll(claims);
     return ready.flatMap(([receiver, lane], index) => {
@@ -170,14 +182,20 @@ export function createOutbox(options: OutboxOptions): Outbox {
       // What else waits there waits for its time, or for what is under way: to be read again.
       dueTimes.delete(receiver);
       for (const _ of entries) lane.begin();
-      return entries.map((entry) => ({ entry, lane }));
+      return entries.map((entry) => ({ entry, lane, askedMs }));
     });
   }
 
-  async function deliver(entry: OutboxEntry, lane: Lane): Promise<Ended> {
+  /** What begins so late could end after its lease, when somebody else has gone on: this process was suspended. */
+  function isTooLate(askedMs: number): boolean {
+    return clock.monotonicMs() - askedMs >= leaseMarginMs;
+  }
+
+  async function deliver({ entry, lane, askedMs }: Claimed): Promise<Ended> {
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
     try {
+      if (isTooLate(askedMs)) return lost({ notification: entry.id, receiver: entry.receiver });
       const outcome = await attemptDelivery(settings, entry.payload, {
         clock,
         stop: aborting.signal,
@@ -215,8 +233,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const nowMs = clock.nowMs();
     const deadlineMs = entry.createdAtMs + settings.maxAgeMs;
     const askedMs = outcome.kind === "retry" ? outcome.retryAfterMs : null;
-    const isTooLate = nowMs >= deadlineMs || (askedMs !== null && nowMs + askedMs > deadlineMs);
-    if (outcome.kind === "rejected" || isTooLate) {
+    const isOver = nowMs >= deadlineMs || (askedMs !== null && nowMs + askedMs > deadlineMs);
+    if (outcome.kind === "rejected" || isOver) {
       const isOurs = await store.deadLetter(entry.id, owner, outcome.error);
       if (isOurs) logger.error({ ...facts, error: outcome.error }, "notification given up");
       return isOurs ? "deadLettered" : lost(facts);
@@ -240,9 +258,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function resend(receiver: string, lane: Lane): Promise<void> {
     lane.begin();
     lane.resent();
+    const askedMs = clock.monotonicMs();
     try {
-      const notification = await options.resend(receiver);
-      if (notification === null) return;
+      const notification = await options.resend(receiver, leaseFor(lane));
+      if (notification === null || isTooLate(askedMs)) return;
       const payload = JSON.stringify(notification);
       const outcome = await attemptDelivery(lane.settings, payload, {
         clock,
@@ -250,6 +269,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
         graceMs: abortGraceMs,
       });
       if (outcome.kind === "retry" && outcome.retryAfterMs !== null) lane.pause(outcome.retryAfterMs);
+      // Accepted or not: the next one tells what fires then.
+      await store.delivered(notification.id, owner);
       if (outcome.kind === "accepted") logger.debug({ receiver }, "alerts sent again");
       else if (!aborting.signal.aborted)
         logger.warn({ receiver, error: outcome.error }, "alerts could not be sent again");

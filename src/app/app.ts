@@ -150,7 +150,7 @@ async function startApp(
     metrics,
     owner,
     receivers: runtime.current().receivers,
-    resend: (receiver) => notifier.resend(receiver),
+    resend: (receiver, lease) => notifier.resend(receiver, lease),
   });
   const notices = createNotifierLoop({ notifier, clock, logger, groupWaitMs: () => settings().groupWaitMs });
   const recorder = createRecorder({

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import { rowSlices } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
-import type { OutboxClaim, OutboxEntry, OutboxStore } from "./outbox.ts";
+import type { OutboxClaim, OutboxEntry, OutboxLease, OutboxStore } from "./outbox.ts";
 import type { Db } from "./schema.ts";
 
 /** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
@@ -21,6 +21,11 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       .where("lease_owner", "=", owner)
       .executeTakeFirst();
     return numUpdatedRows > 0n;
+  }
+
+  function leased({ owner, nowMs, untilMs }: OutboxLease) {
+    const lease_until_ms = leaseInstant(leaseClock, untilMs, nowMs);
+    return { state: "leased", attempts: 1, lease_owner: owner, lease_until_ms } as const;
   }
 
   async function claimEntries(
@@ -65,12 +70,12 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   }
 
   return {
-    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, subjects, payload }) =>
+    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, subjects, payload, lease }) =>
       inTransaction(db, async (db) => {
         const times = { created_at_ms: createdAtMs, next_attempt_at_ms: notBeforeMs };
         const { seq } = await db
           .insertInto("outbox")
-          .values({ id, receiver, state: "queued", ...times, payload })
+          .values({ id, receiver, ...times, payload, ...(lease === undefined ? queued : leased(lease)) })
           .returning("seq")
           .executeTakeFirstOrThrow();
         const unique = [...new Set(subjects)];
@@ -188,6 +193,7 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
   return removed;
 }
 
+const queued = { state: "queued" } as const;
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 

@@ -32,6 +32,13 @@ export interface OutboxClaim {
   readonly limit: number;
 }
 
+/** Who may deliver an entry, and until when by the clock of the caller. */
+export interface OutboxLease {
+  readonly owner: string;
+  readonly nowMs: number;
+  readonly untilMs: number;
+}
+
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
 export interface OutboxStore {
   enqueue(entry: {
@@ -41,6 +48,8 @@ export interface OutboxStore {
     notBeforeMs: number;
     subjects: readonly string[];
     payload: string;
+    /** Leased from the beginning: whoever puts it there sends it at once [anybody claims it]. */
+    lease?: OutboxLease;
   }): Promise<void>;
   /**
    * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry

@@ -212,7 +212,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       metrics: { notificationAttempt: () => undefined },
       owner,
       receivers: outboxReceivers(),
-      resend: (receiver) => notifier.resend(receiver),
+      resend: (receiver, lease) => notifier.resend(receiver, lease),
     });
   }
 
