@@ -12,8 +12,8 @@ export interface ReplicaAudit {
   oldestRunAgeMs(): Promise<number>;
   /** Alert changes that were stored, as `ALERT EVENT`, in order for each alert. */
   alertEvents(): Promise<readonly string[]>;
-  outboxLength(): Promise<number>;
-  liveAlerts(): Promise<number>;
+  /** Alerts that live, changes of which nobody was told, and notifications that are under way. */
+  unfinished(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -82,8 +82,9 @@ export async function startAudit(url: string): Promise<ReplicaAudit> {
       );
       return found.map(({ alert_id, event }) => `${alert_id} ${event}`);
     },
-    outboxLength: () => number("select count(*) as number from outbox"),
-    liveAlerts: () => number("select count(*) as number from alerts"),
+    unfinished: () =>
+      number(`select (select count(*) from alerts) + (select count(*) from alert_changes where is_settled = 0)
+        + (select count(*) from outbox) as number`),
     close: () => client.end(),
   };
 }
