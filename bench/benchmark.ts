@@ -62,7 +62,7 @@ export interface Benchmark {
   readonly metrics: readonly Metric[];
   readonly sides: readonly Side[];
   readonly goals: readonly Goal[];
-  /** [5] How often each side is measured; sides take turns. */
+  /** [5] How often each side is measured at most; sides take turns. Fewer where that would take minutes. */
   readonly repetitions?: number;
   /** Sides are set up one after the other, when each set-up would disturb or starve the others. [false: all at once, interleaved] */
   readonly isolated?: boolean;
@@ -88,6 +88,8 @@ export interface SideResult {
   readonly version?: string;
   /** The command that installs what was missing; then there are no metrics. */
   readonly skipped?: string;
+  /** What went wrong; the metrics are of the repetitions before that. */
+  readonly failed?: string;
   readonly metrics: Readonly<Record<string, MetricResult>>;
 }
 

@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createSystemClock, dayMs, minuteMs } from "../src/base/time.ts";
-import { importEvents } from "../src/store/event-import.ts";
 import { openStore } from "../src/store/open.ts";
 import type { RunningSide } from "./benchmark.ts";
+import { cachedFolder } from "./cache.ts";
+import { startScript } from "./child.ts";
 import { slugOf, writeEvents, type EventFiles } from "./event-data.ts";
+import type { ImportCost } from "./event-import.ts";
 import { median } from "./harness.ts";
 import { startPostgres } from "./local-postgres.ts";
 import { importPeer } from "./peers.ts";
@@ -38,17 +39,29 @@ function instantsAt(nowMs: number): Instants {
   return { baselineStartMs: nowMs - days * dayMs, windowStartMs: nowMs - windowMs, nowMs };
 }
 
-/** flatline's own store. It is asked as the daemon asks for organizations that are due together. */
-export async function startFlatline(events: number): Promise<RunningSide> {
-  const path = join(await dataFolder(events), "flatline.db");
-  const clock = createSystemClock();
+/** flatline's own store with so many events, built when it is not in the cache. */
+export async function eventDatabase(events: number): Promise<{ readonly path: string; readonly cost: ImportCost }> {
+  const folder = dataFolder(events);
+  const path = join(folder, "flatline.db");
+  const costFile = join(folder, "import.json");
   if (!existsSync(path)) {
     const { csv } = await eventFiles(events);
-    const { signal } = new AbortController();
     const building = `${path}.new`;
-    await importEvents({ location: { path: building }, files: [csv], rebaseToMs: null, again: false, signal, clock });
+    const child = startScript("event-import.ts", [csv, building]);
+    try {
+      writeFileSync(costFile, await child.line());
+    } finally {
+      await child.stop();
+    }
     await moveDatabase(building, path);
   }
+  return { path, cost: JSON.parse(readFileSync(costFile, "utf8")) as ImportCost };
+}
+
+/** flatline's own store. It is asked as the daemon asks for organizations that are due together. */
+export async function startFlatline(events: number): Promise<RunningSide> {
+  const { path } = await eventDatabase(events);
+  const clock = createSystemClock();
   const store = await openStore({ path, clock });
   const count: Count = async ({ baselineStartMs, windowStartMs, nowMs }) => {
     const intervals = [
@@ -101,7 +114,7 @@ interface DuckDbInstance {
 /** DuckDB over a file, with numbers for names: as fast as it gets. */
 export async function startDuckDb(events: number): Promise<RunningSide> {
   const { DuckDBInstance } = await importPeer<DuckDb>("@duckdb/node-api");
-  const path = join(await dataFolder(events), "duckdb.db");
+  const path = join(dataFolder(events), "duckdb.db");
   const isNew = !existsSync(path);
   const instance = await DuckDBInstance.create(path);
   const connection = await instance.connect();
@@ -127,7 +140,7 @@ export async function startDuckDb(events: number): Promise<RunningSide> {
 
 /** PostgreSQL with an index that covers the question, vacuumed, so that the table itself is never read. */
 export async function startPostgresCounts(events: number): Promise<RunningSide> {
-  const folder = await dataFolder(events);
+  const folder = dataFolder(events);
   const server = await startPostgres(folder);
   const { client } = server;
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('events_covering') IS NOT NULL AS there");
@@ -199,7 +212,7 @@ async function check(events: number, count: Count): Promise<void> {
 
 /** The files of the events, made once a run where they are needed. */
 async function eventFiles(events: number): Promise<EventFiles> {
-  const folder = await dataFolder(events);
+  const folder = dataFolder(events);
   const files = { csv: join(folder, "events.csv"), numbers: join(folder, "numbers.csv") };
   const done = join(folder, "events.done");
   if (existsSync(done)) return files;
@@ -208,11 +221,9 @@ async function eventFiles(events: number): Promise<EventFiles> {
   return files;
 }
 
-/** Kept from run to run: building ten million events takes minutes. */
-async function dataFolder(events: number): Promise<string> {
-  const folder = join(tmpdir(), "flatline-bench-cache", `counts-${events}`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
+/** Building ten million events takes minutes. */
+function dataFolder(events: number): string {
+  return cachedFolder(`counts-${events}`);
 }
 
 async function moveDatabase(from: string, to: string): Promise<void> {

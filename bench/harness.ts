@@ -17,13 +17,26 @@ import type {
 } from "./benchmark.ts";
 
 const defaultRepetitions = 5;
+// So that all benchmarks together take less than half an hour; each side is measured once in any case.
+const measureWithinMs = 150_000;
+// What hangs must not hold up the other benchmarks. Setting up may build ten million rows.
+const startWithinMs = 15 * 60_000;
+const turnWithinMs = 5 * 60_000;
+const stopWithinMs = 30_000;
 
 /** Says what is going on, on stderr. */
 export type Progress = (line: string) => void;
 
-type Measured = Map<string, Readonly<Record<string, number>>[]>;
+interface Measured {
+  readonly readings: Map<string, Readonly<Record<string, number>>[]>;
+  /** What went wrong with a side. */
+  readonly failed: Map<string, string>;
+}
 
-/** Sets every side up, measures them in turns and answers medians and ratios. Missing peers are skipped. */
+/**
+ * Sets every side up, measures them in turns and answers medians and ratios. Missing peers are skipped; a side that fails is
+ * left out from then on, and says so in the result.
+ */
 export async function runBenchmark(
   benchmark: Benchmark,
   options: RunOptions,
@@ -37,9 +50,10 @@ export async function runBenchmark(
     progress(`${benchmark.name}: ${side.name} is not installed, skipped; to install it: ${install}`);
   }
   const present = benchmark.sides.filter(({ name }) => !skipped.has(name));
-  const measured: Measured = new Map();
+  const measured: Measured = { readings: new Map(), failed: new Map() };
   const groups = benchmark.isolated === true ? present.map((side) => [side]) : [present];
-  for (const group of groups) await measureGroup(benchmark, group, options, progress, measured);
+  const limitMs = measureWithinMs / groups.length;
+  for (const group of groups) await measureGroup({ benchmark, sides: group, options, progress, measured, limitMs });
 
   const sides: SideResult[] = [];
   for (const side of benchmark.sides) sides.push(await sideResult(benchmark, side, measured, skipped));
@@ -60,33 +74,72 @@ export async function runBenchmark(
   };
 }
 
-async function measureGroup(
-  benchmark: Benchmark,
-  sides: readonly Side[],
-  options: RunOptions,
-  progress: Progress,
-  measured: Measured,
-): Promise<void> {
-  const repetitions = options.quick ? 1 : (benchmark.repetitions ?? defaultRepetitions);
-  const running: { side: Side; running: RunningSide }[] = [];
-  try {
-    for (const side of sides) {
-      progress(`${benchmark.name}: setting up ${side.name}`);
-      running.push({ side, running: await side.start(options) });
+interface Group {
+  readonly benchmark: Benchmark;
+  readonly sides: readonly Side[];
+  readonly options: RunOptions;
+  readonly progress: Progress;
+  readonly measured: Measured;
+  /** No repetition begins that is not likely to end within it. */
+  readonly limitMs: number;
+}
+
+async function measureGroup({ benchmark, sides, options, progress, measured, limitMs }: Group): Promise<void> {
+  const running = new Map<Side, RunningSide>();
+  const failed = ({ name }: Side, what: string, error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error);
+    measured.failed.set(name, message);
+    progress(`${benchmark.name}: ${name} failed ${what}: ${message}`);
+  };
+  const stop = async (side: Side): Promise<void> => {
+    const started = running.get(side);
+    running.delete(side);
+    try {
+      if (started !== undefined) await within(stopWithinMs, started.stop());
+    } catch (error) {
+      failed(side, "when it stopped", error);
     }
-    for (let repetition = 0; repetition < repetitions; repetition++) {
-      // Another one begins each time, so that what drifts (heat, caches, a neighbour) hits all of them.
-      for (let turn = 0; turn < running.length; turn++) {
-        const one = running[(repetition + turn) % running.length];
-        if (one === undefined) continue;
-        const readings = await one.running.measure();
+  };
+  for (const side of sides) {
+    progress(`${benchmark.name}: setting up ${side.name}`);
+    try {
+      running.set(side, await within(startWithinMs, side.start(options)));
+    } catch (error) {
+      failed(side, "to start", error);
+    }
+  }
+  const repetitions = options.quick ? 1 : (benchmark.repetitions ?? defaultRepetitions);
+  const startedAtMs = performance.now();
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const elapsedMs = performance.now() - startedAtMs;
+    if (elapsedMs + elapsedMs / Math.max(repetition, 1) > limitMs) break;
+    // Another one begins each time, so that what drifts (heat, caches, a neighbour) hits all of them.
+    const order = [...running];
+    const first = order.length === 0 ? 0 : repetition % order.length;
+    for (const [side, started] of [...order.slice(first), ...order.slice(0, first)]) {
+      try {
+        const readings = await within(turnWithinMs, started.measure());
         const said = Object.entries(readings).map(([name, value]) => `${name} ${formatNumber(value)}`);
-        progress(`${benchmark.name}: ${one.side.name} ${repetition + 1}/${repetitions}: ${said.join(", ")}`);
-        measured.set(one.side.name, [...(measured.get(one.side.name) ?? []), readings]);
+        progress(`${benchmark.name}: ${side.name} ${repetition + 1}/${repetitions}: ${said.join(", ")}`);
+        measured.readings.set(side.name, [...(measured.readings.get(side.name) ?? []), readings]);
+      } catch (error) {
+        failed(side, "when it was measured", error);
+        await stop(side);
       }
     }
+  }
+  for (const side of sides.toReversed()) await stop(side);
+}
+
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${limitMs / 1_000} s`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
   } finally {
-    for (const one of running.toReversed()) await one.running.stop();
+    clearTimeout(timer);
   }
 }
 
@@ -99,14 +152,27 @@ async function sideResult(
   const { name, kind } = side;
   const install = skipped.get(name);
   if (install !== undefined) return { name, kind, skipped: install, metrics: {} };
-  const repetitions = measured.get(name) ?? [];
+  const repetitions = measured.readings.get(name) ?? [];
   const metrics: Record<string, MetricResult> = {};
   for (const metric of benchmark.metrics) {
-    const values = repetitions.map((one) => one[metric.name]).filter((value) => value !== undefined);
+    const values = repetitions.map((one) => one[metric.name]).filter(isNumber);
     if (values.length > 0) metrics[metric.name] = metricResult(metric, values);
   }
-  const version = await side.version?.();
-  return { name, kind, ...(version === undefined ? {} : { version }), metrics };
+  const failed = measured.failed.get(name);
+  // What could not start may not be able to say its version either.
+  const version = failed === undefined ? await side.version?.() : undefined;
+  return {
+    name,
+    kind,
+    ...(version === undefined ? {} : { version }),
+    ...(failed === undefined ? {} : { failed }),
+    metrics,
+  };
+}
+
+/** Nothing was divided by nothing. */
+function isNumber(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value);
 }
 
 function metricResult({ unit, better }: Metric, repetitions: readonly number[]): MetricResult {
@@ -147,7 +213,7 @@ function readingOf(reading: Reading, sides: readonly SideResult[], metrics: read
   const side = sides.find(({ name }) => name === reading.side);
   if (side === undefined) throw new Error(`a goal names the side "${reading.side}", which the benchmark does not have`);
   const metric = reading.metric ?? metrics[0]?.name ?? "";
-  if (side.skipped === undefined && side.metrics[metric] === undefined)
+  if (side.skipped === undefined && side.failed === undefined && side.metrics[metric] === undefined)
     throw new Error(`a goal names ${reading.side}'s "${metric}", which was not measured`);
   return side.metrics[metric]?.median ?? null;
 }

@@ -7,8 +7,9 @@ import type { CheckSeriesInput, FleetGauges } from "../src/metrics/metrics.ts";
 // Twelve series of each organization: severity, up, last run, last success, next run and runs by outcome, as they are when
 // the service does not answer. With a result it is 27, whose cost grows alike on both sides.
 const organizations = 10_000;
+const quickOrganizations = 200;
 // A fleet on the default schedule of 5 minutes, scraped every 15 seconds: so many have run since the last scrape.
-const changedOrganizations = organizations / 20;
+const changedShare = 1 / 20;
 
 const startedAtMs = Date.UTC(2026, 10, 21);
 const noFleet = { alerts: [], outbox: [], receivers: [], storeBytes: 4_096, markers: [] };
@@ -36,10 +37,14 @@ function input(organization: number, runAtMs: number): CheckSeriesInput {
   };
 }
 
+/** As many organizations as both sides have. */
+export function seriesOrganizations(quick: boolean): number {
+  return quick ? quickOrganizations : organizations;
+}
+
 /** flatline's own. */
-export function flatlineSeries(quick: boolean): BenchSeries {
+export function flatlineSeries(count: number): BenchSeries {
   const metrics = createAppMetrics({ version: "0.0.0", nodeVersion: "24.0.0", withProcess: false });
-  const count = quick ? 200 : organizations;
   for (let one = 0; one < count; one++) metrics.checks.set(input(one, startedAtMs + one));
   let round = 0;
   return {
@@ -64,8 +69,8 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
     Registry: typeof RegistryType;
   };
   const registry = new Registry();
-  const text = String(await flatlineSeries(quick).render("text", "identity"));
-  const count = quick ? 200 : organizations;
+  const text = String(await flatlineSeries(seriesOrganizations(quick)).render("text", "identity"));
+  const count = seriesOrganizations(quick);
   const instruments = new Map<string, GaugeType | CounterType>();
   for (const [, name = "", labelText = "", value = ""] of text.matchAll(
     /^(flatline_check_\w+)\{(.*slug=.*)\} (\S+)$/gm,
@@ -92,6 +97,6 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
 }
 
 function changed(round: number, count: number): number[] {
-  const some = Math.min(changedOrganizations, count);
+  const some = Math.ceil(count * changedShare);
   return Array.from({ length: some }, (_, index) => (round * some + index) % count);
 }

@@ -4,13 +4,14 @@ import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 
 import { addMetricsRoutes } from "../src/web/metrics-routes.ts";
-import { flatlineSeries, promClientSeries } from "./metric-series.ts";
+import { flatlineSeries, promClientSeries, seriesOrganizations } from "./metric-series.ts";
 
 // A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:
 // flatline | prom-client, and "quick". A twentieth of the organizations runs again each second, between two scrapes.
 
 const isQuick = process.argv[3] === "quick";
-const series = process.argv[2] === "flatline" ? flatlineSeries(isQuick) : await promClientSeries(isQuick);
+const series =
+  process.argv[2] === "flatline" ? flatlineSeries(seriesOrganizations(isQuick)) : await promClientSeries(isQuick);
 setInterval(() => series.change(), 1_000);
 
 if (process.argv[2] === "flatline") {

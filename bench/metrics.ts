@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Benchmark, Side } from "./benchmark.ts";
 import { startChild, startScript } from "./child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
-import { flatlineSeries, promClientSeries, type BenchSeries } from "./metric-series.ts";
+import { flatlineSeries, promClientSeries, seriesOrganizations, type BenchSeries } from "./metric-series.ts";
 import { findProgram, missingProgram, packageVersion } from "./peers.ts";
 
 const rounds = 7;
@@ -103,11 +103,12 @@ export const benchmark: Benchmark = {
     { name: "scrape", title: "scrape_duration_seconds", unit: "ms", better: "less" },
   ],
   sides: [
-    rendered("flatline", "flatline", async (quick) => flatlineSeries(quick)),
+    rendered("flatline", "flatline", async (quick) => flatlineSeries(seriesOrganizations(quick))),
     rendered("prom-client", "peer", promClientSeries),
     scraped("flatline", "flatline"),
     scraped("prom-client", "peer"),
   ],
+  repetitions: 3,
   goals: [
     {
       title: "one rendering",

@@ -6,6 +6,7 @@ import { format, resolveConfig } from "prettier";
 
 import type { BenchmarkResult } from "./benchmark.ts";
 import { benchmarkNames } from "./catalogue.ts";
+import { growthPage } from "./growth-report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
 /** Where the page is. */
@@ -24,7 +25,9 @@ export function readResults(): readonly BenchmarkResult[] {
 /** The page with everything between `<!-- summary -->`, or `<!-- measured NAME -->`, and its `<!-- end -->` written anew. */
 export async function performancePage(page: string, results: readonly BenchmarkResult[]): Promise<string> {
   const blocks: Record<string, string> = { summary: summary(results) };
-  for (const result of results) blocks[`measured ${result.name}`] = details(result);
+  for (const result of results)
+    blocks[`measured ${result.name}`] =
+      result.name === "growth" ? `${growthPage(result)}\n\nMeasured once; ${where(result)}` : details(result);
   const written = page.replaceAll(
     /<!-- (summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
@@ -52,12 +55,23 @@ function details(result: BenchmarkResult): string {
   const rows = result.sides.map((side) =>
     row([
       side.version === undefined ? side.name : `${side.name} ${side.version}`,
-      ...metrics.map(({ name }) => (side.skipped === undefined ? formatMetric(side.metrics[name]) : "not installed")),
+      ...metrics.map(({ name }) => {
+        if (side.skipped !== undefined) return "not installed";
+        return formatMetric(side.metrics[name]) || (side.failed === undefined ? "" : "failed");
+      }),
     ]),
   );
-  const { machine, versions, measuredAt } = result;
-  const where = `Medians with the least and the most; ${measuredAt.slice(0, 10)}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node.js ${versions.node}.`;
-  return [head, row(["---", ...metrics.map(() => "--:")]), ...rows, "", where].join("\n");
+  return [
+    head,
+    row(["---", ...metrics.map(() => "--:")]),
+    ...rows,
+    "",
+    `Medians with the least and the most; ${where(result)}`,
+  ].join("\n");
+}
+
+function where({ machine, versions, measuredAt }: BenchmarkResult): string {
+  return `${measuredAt.slice(0, 10)}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node.js ${versions.node}.`;
 }
 
 function row(cells: readonly string[]): string {

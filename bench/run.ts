@@ -1,9 +1,11 @@
-// Runs benchmarks: node bench/run.ts [NAME…] [--quick]; without a name all of them, each in a process of its own.
-import { spawnSync } from "node:child_process";
+// Runs benchmarks: node bench/run.ts [NAME…] [--quick] [--keep]; without a name all of them, each in a process of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { cacheFolder, removeCache } from "./cache.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
 import { runBenchmark } from "./harness.ts";
 import { formatResult } from "./table.ts";
@@ -12,7 +14,11 @@ const usageExitCode = 64;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
+  options: {
+    quick: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
 });
 const [first = "", ...words] = positionals;
 const own = hasBenchmark(first) ? (await loadBenchmark(first)).run : undefined;
@@ -24,14 +30,36 @@ if (values.help) console.log(await help());
 else if (unknown.length > 0) {
   console.error(`no such benchmark: ${unknown.join(", ")}; there are: ${benchmarkNames().join(", ")}`);
   process.exitCode = usageExitCode;
-} else if (names.length === 1) await runOne(names[0] ?? "");
-else for (const name of names) runInProcess(name);
+} else {
+  // Children end with this process, whatever ends it.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+  if (!values.keep) process.once("exit", removeCache);
+  if (names.length === 1) await runOne(names[0] ?? "");
+  else await runAll();
+  // What a side left running must not keep this process.
+  process.exit();
+}
 
-/** What one benchmark leaves behind in memory must not weigh on the next. */
-function runInProcess(name: string): void {
-  const args = [...process.execArgv, fileURLToPath(import.meta.url), name, ...(values.quick ? ["--quick"] : [])];
-  const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
-  if (status !== 0) process.exitCode = 1;
+/** One after the other. What one of them leaves behind in memory must not weigh on the next, nor its failure end the others. */
+async function runAll(): Promise<void> {
+  const failed: string[] = [];
+  const startedAtMs = performance.now();
+  const minutes = (): string => `${((performance.now() - startedAtMs) / 60_000).toFixed(1)} min`;
+  for (const [index, name] of names.entries()) {
+    console.error(`\n[${index + 1}/${names.length}, ${minutes()}] ${name}`);
+    // They share what takes minutes to build.
+    const args = [...process.execArgv, fileURLToPath(import.meta.url), name, "--keep"];
+    const child = spawn(process.execPath, [...args, ...(values.quick ? ["--quick"] : [])], { stdio: "inherit" });
+    const end = (): void => void child.kill();
+    process.once("exit", end);
+    const [status] = (await once(child, "close")) as [number | null];
+    process.off("exit", end);
+    if (status !== 0) failed.push(name);
+  }
+  console.error(
+    `\n${names.length} benchmarks in ${minutes()}${failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`}`,
+  );
+  if (failed.length > 0) process.exitCode = 1;
 }
 
 async function runOne(name: string): Promise<void> {
@@ -39,7 +67,9 @@ async function runOne(name: string): Promise<void> {
   if (benchmark.run !== undefined) return benchmark.run(words, { quick: values.quick });
   const result = await runBenchmark(benchmark, { quick: values.quick }, (line) => console.error(line));
   console.log(`\n${formatResult(result)}\n`);
-  if (values.quick) return;
+  if (result.sides.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
+  // Where nothing was measured, what was measured before still says more.
+  if (values.quick || result.sides.every(({ metrics }) => Object.keys(metrics).length === 0)) return;
   const folder = new URL("results/", import.meta.url);
   mkdirSync(folder, { recursive: true });
   writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(result, null, 2)}\n`);
@@ -47,11 +77,12 @@ async function runOne(name: string): Promise<void> {
 }
 
 async function help(): Promise<string> {
-  const lines = ["Usage: node bench/run.ts [NAME…] [--quick]", "", "Benchmarks (all of them without a name):"];
+  const lines = ["Usage: node bench/run.ts [NAME…] [--quick] [--keep]", "", "Benchmarks (all of them without a name):"];
   for (const name of benchmarkNames().filter(hasBenchmark)) {
     const { title } = await loadBenchmark(name);
     lines.push(`  ${name.padEnd(10)} ${title}`);
   }
   lines.push("", "--quick  a smoke run of each, its numbers mean nothing and are not stored");
+  lines.push(`--keep   leaves ${cacheFolder} for the next run: some 6 GB that take minutes to build`);
   return lines.join("\n");
 }

@@ -105,8 +105,10 @@ function startCroner(drifts: number[]): () => Promise<void> {
 const drifts: number[] = [];
 const before = memory();
 const startedAtMs = performance.now();
+const cpuBefore = process.cpuUsage();
 const stop = side === "flatline" ? await startFlatline(drifts) : startCroner(drifts);
 const createMs = performance.now() - startedAtMs;
+const created = process.cpuUsage(cpuBefore);
 const after = memory();
 await new Promise((resolve) => void setTimeout(resolve, Number(watchMs)));
 await stop();
@@ -116,6 +118,7 @@ console.log(
     bytesPerJob: (after.heapBytes - before.heapBytes) / count,
     residentMiB: after.residentBytes / mebibyte,
     createUs: (createMs * 1_000) / count,
+    createCpuUs: (created.user + created.system) / count,
     ...(sorted.length > 0 ? { drift: sorted[Math.floor(sorted.length / 2)] } : {}),
   }),
 );

@@ -12,9 +12,15 @@ export function formatResult(result: BenchmarkResult): string {
     ),
   ]);
   const goals = result.goals.map((goal) => [goal.title, formatRatio(goal.ratio), formatBound(goal), formatMet(goal)]);
-  return [result.title, alignRows([head, ...rows]), alignRows([["", "ratio", "goal (moonshot)", ""], ...goals])].join(
-    "\n\n",
+  const failures = result.sides.flatMap(({ name, failed }) =>
+    failed === undefined ? [] : [`${name} failed: ${failed}`],
   );
+  return [
+    result.title,
+    alignRows([head, ...rows]),
+    alignRows([["", "ratio", "goal (moonshot)", ""], ...goals]),
+    ...failures,
+  ].join("\n\n");
 }
 
 /** "12.3×" */

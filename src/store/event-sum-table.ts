@@ -52,6 +52,7 @@ export class SumTable {
         this.forget(slugId);
         sums = new OrganizationSums(fromMinute);
         this.#sums.set(slugId, sums);
+        this.#bytes += sums.bytes;
       }
       return { slugId, sums };
     }

@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Benchmark, Side } from "../../bench/benchmark.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "../../bench/catalogue.ts";
+import { growthPlot } from "../../bench/growth-plot.ts";
+import { doublingFactor } from "../../bench/growth-report.ts";
 import { runBenchmark } from "../../bench/harness.ts";
 import { performanceFile, performancePage, readResults } from "../../bench/report.ts";
 import { formatResult } from "../../bench/table.ts";
@@ -48,6 +50,7 @@ function scriptedBenchmark(sides: readonly Side[], repetitions = 3): Benchmark {
 }
 
 const silent = (): void => undefined;
+const full = { quick: false };
 
 describe("the benchmarks", () => {
   it.each(benchmarkNames().filter(hasBenchmark))("%s is defined under the name of its script", async (name) => {
@@ -74,7 +77,7 @@ describe("the harness", () => {
     const log: string[] = [];
     const sides = [scriptedSide("a", [6, 5, 7], log), scriptedSide("b", [2, 1, 30], log)];
 
-    const result = await runBenchmark(scriptedBenchmark(sides), { quick: false }, silent);
+    const result = await runBenchmark(scriptedBenchmark(sides), full, silent);
 
     expect(log.join(" ")).toBe("start a start b a b b a a b stop b stop a");
     expect(result.sides[0]?.metrics["speed"]).toMatchObject({ median: 6, min: 5, max: 7, repetitions: [6, 5, 7] });
@@ -111,13 +114,79 @@ describe("the harness", () => {
     expect(log.filter((line) => line === "a")).toHaveLength(1);
   });
 
-  it("stops what it has started when another side cannot start", async () => {
+  it("goes on without a side that cannot start, and says why", async () => {
     const log: string[] = [];
     const broken: Side = { name: "b", kind: "peer", start: () => Promise.reject(new Error("no port")) };
 
-    const run = runBenchmark(scriptedBenchmark([scriptedSide("a", [1], log), broken]), { quick: false }, silent);
+    const result = await runBenchmark(scriptedBenchmark([scriptedSide("a", [1], log), broken], 2), full, silent);
 
-    await expect(run).rejects.toThrow("no port");
-    expect(log).toEqual(["start a", "stop a"]);
+    expect(log).toEqual(["start a", "a", "a", "stop a"]);
+    expect(result.sides).toMatchObject([{ name: "a" }, { name: "b", failed: "no port", metrics: {} }]);
+    expect(result.goals).toMatchObject([{ ratio: null, goalMet: null }, { goalMet: null }]);
+    expect(formatResult(result)).toContain("b failed: no port");
+  });
+
+  it("keeps what a side measured before it failed, and stops it", async () => {
+    const log: string[] = [];
+    const turns = [Promise.resolve({ speed: 4 }), Promise.reject(new Error("gone"))];
+    turns[1]?.catch(() => undefined);
+    const failing: Side = {
+      name: "b",
+      kind: "peer",
+      start: () =>
+        Promise.resolve({
+          measure: () => turns.shift() ?? Promise.reject(new Error("asked too often")),
+          stop: () => Promise.resolve(void log.push("stop b")),
+        }),
+    };
+
+    const result = await runBenchmark(scriptedBenchmark([scriptedSide("a", [8, 8, 8], []), failing]), full, silent);
+
+    expect(log).toEqual(["stop b"]);
+    expect(result.sides[1]).toMatchObject({ failed: "gone", metrics: { speed: { repetitions: [4] } } });
+    expect(result.goals).toMatchObject([{ ratio: 2 }, { ratio: 2 }]);
+  });
+
+  it("takes a number that is none for not measured", async () => {
+    const result = await runBenchmark(
+      scriptedBenchmark([scriptedSide("a", [Number.NaN, 3, Infinity], []), scriptedSide("b", [1, 1, 1], [])]),
+      full,
+      silent,
+    );
+
+    expect(result.sides[0]?.metrics["speed"]).toMatchObject({ repetitions: [3] });
+  });
+});
+
+describe("growth", () => {
+  const points = [
+    { size: 1_000, value: 10 },
+    { size: 4_000, value: 40 },
+    { size: 40_000, value: 400 },
+  ] as const;
+
+  it("is 2 for each doubling where cost follows its cause, whatever the step", () => {
+    expect(doublingFactor(points[0], points[1])).toBeCloseTo(2);
+    expect(doublingFactor(points[1], points[2])).toBeCloseTo(2);
+    expect(doublingFactor(points[0], { size: 64_000, value: 10 })).toBe(1);
+  });
+
+  it("is drawn parallel to the dashed line where it is proportional", () => {
+    const svg = growthPlot({
+      file: "growth-x.svg",
+      axis: "organizations",
+      title: "Cost",
+      unit: "ms",
+      lines: [{ label: "round", points }],
+    });
+
+    const paths = [...svg.matchAll(/ d="M([\d.]+) ([\d.]+)L(?:[\d. ]+L)*([\d.]+) ([\d.]+)"/g)].map(([, ...numbers]) => {
+      const [fromX = 0, fromY = 0, toX = 0, toY = 0] = numbers.map(Number);
+      return (toY - fromY) / (toX - fromX);
+    });
+    expect(paths).toHaveLength(2);
+    expect(paths[0]).toBeCloseTo(paths[1] ?? Number.NaN, 2);
+    expect(svg).toContain("prefers-color-scheme:dark");
+    expect(svg).not.toMatch(/NaN|Infinity|undefined/);
   });
 });

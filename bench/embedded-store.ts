@@ -1,0 +1,29 @@
+import { createSystemClock, hourMs } from "../src/base/time.ts";
+import { openStore } from "../src/store/open.ts";
+
+const organizationsAtOnce = 100;
+// Evenly over more than a week: what is within the window is no spike against what was before it.
+const spanMs = 200 * hourMs;
+
+/** A new store with so many deaths of each organization in the last 200 hours. */
+export async function fillStore(path: string, organizations: number, eventsEach: number): Promise<void> {
+  const clock = createSystemClock();
+  const store = await openStore({ path, clock });
+  const nowMs = clock.nowMs();
+  for (let start = 0; start < organizations; start += organizationsAtOnce) {
+    const some = Math.min(organizationsAtOnce, organizations - start);
+    const events = Array.from({ length: some }, (_, index) => `org-${start + index}`).flatMap((slug) =>
+      Array.from({ length: eventsEach }, (_, event) => ({
+        slug,
+        atMs: nowMs - Math.floor(((event + 0.5) / eventsEach) * spanMs),
+        assetType: "URL",
+        asset: null,
+        status: "DETECTED_AS_DEAD",
+        id: null,
+        count: 1,
+      })),
+    );
+    await store.transaction((parts) => parts.events.add(events));
+  }
+  await store.close();
+}
