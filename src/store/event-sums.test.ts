@@ -237,6 +237,8 @@ describe("running sums", () => {
     const db = openEventDatabase(databasePath);
     const { signal } = new AbortController();
     const posts = createEventPosts({ db, databasePath, clock: hurried, signal });
+    // Noted first, so that the journal has lost it by the time it is read.
+    await store.events.add([death(startMs, "acme")]);
 
     for (let post = 0; post < 34; post++) {
       const lines = Array.from(
@@ -245,7 +247,6 @@ describe("running sums", () => {
       );
       await posts.store(Buffer.from(lines.join("\n")), null);
     }
-    await store.events.add([death(startMs, "acme")]);
 
     const kept = Number(db.prepare("SELECT sum(weight) AS cells FROM event_changes").get()?.["cells"]);
     // And the rest of the oldest transaction that is kept.
@@ -255,7 +256,6 @@ describe("running sums", () => {
     const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
     const expected = [[{ assetType: null, deaths: [2] }], [{ assetType: null, deaths: [60] }]];
     expect(await store.events.deaths(queries)).toEqual(expected);
-    expect(store.events.sums?.size().organizations).toBe(0);
     await warmUp(store, ["acme", "globex"], startMs - hourMs);
     expect(await store.events.deaths(queries)).toEqual(expected);
   });
