@@ -29,11 +29,12 @@ export async function attemptDelivery(
   payload: string,
   { clock, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
-  const done = new AbortController();
-  const signal = clock.timeout(timeoutMs, AbortSignal.any([stop, done.signal]));
+  const deadline = clock.deadline(timeoutMs, stop);
+  const { signal } = deadline;
+  const over = new AbortController();
   const late: Promise<DeliveryOutcome> = new Promise((resolve) => {
     const wait = async (): Promise<void> => {
-      if (!done.signal.aborted) await clock.sleep(graceMs, done.signal);
+      if (!over.signal.aborted) await clock.sleep(graceMs, over.signal);
       resolve({ kind: "retry", error: `no answer within ${timeoutMs} ms`, retryAfterMs: null });
     };
     if (signal.aborted) void wait();
@@ -47,6 +48,10 @@ export async function attemptDelivery(
     const name = error instanceof Error ? error.name : typeof error;
     return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
   } finally {
-    done.abort();
+    deadline.release();
+    // Without a reason of its own each abort would make an exception with its stack.
+    over.abort(isOver);
   }
 }
+
+const isOver = "the attempt is over";

@@ -6,6 +6,8 @@ export interface GroupCommitOptions<Request, Answer> {
   readonly commit: (requests: readonly Request[]) => Promise<readonly Answer[]>;
   /** Two requests with the same key are never in one group. */
   readonly keyOf: (request: Request) => string;
+  /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
+  readonly gather?: () => Promise<void>;
 }
 
 interface Waiting<Request, Answer> {
@@ -25,6 +27,8 @@ const largestGroup = 256;
 export function createGroupCommit<Request, Answer>(
   options: GroupCommitOptions<Request, Answer>,
 ): (request: Request) => Promise<Answer> {
+  // What has arrived with the first of them has not been heard yet.
+  const gather = options.gather ?? eventLoopTurn;
   let queue: Waiting<Request, Answer>[] = [];
   let isWriting = false;
 
@@ -65,8 +69,7 @@ export function createGroupCommit<Request, Answer>(
   async function writeAll(): Promise<void> {
     isWriting = true;
     while (queue.length > 0) {
-      // What has arrived with the first of them has not been heard yet.
-      await eventLoopTurn();
+      await gather();
       await commit(takeGroup());
     }
     isWriting = false;

@@ -2,7 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { FleetState } from "../store/notices.ts";
-import type { OutboxLease } from "../store/outbox.ts";
+import type { NewOutboxEntry, OutboxLease } from "../store/outbox.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "./grouping.ts";
@@ -101,9 +101,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
         fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
         alerts: shown,
       });
-      await enqueue(parts, notification);
       formed.push(notification);
     }
+    await parts.outbox.enqueueAll(formed.map(outboxEntry));
     await parts.notices.saveTold(plan.told);
     for (const state of plan.receiverStates) await parts.notices.saveReceiverState(state);
     if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
@@ -124,7 +124,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return store.transaction(async (parts) => {
       await parts.notices.takeTurn();
       const notification = await formResend(parts, receiver);
-      if (notification !== null) await enqueue(parts, notification, lease);
+      if (notification !== null) await parts.outbox.enqueue({ ...outboxEntry(notification), lease });
       return notification;
     });
   }
@@ -177,22 +177,14 @@ function nextLook({ tracked, plan }: Planned): number | null {
   return Math.min(silenceMs, plan.nextAtMs);
 }
 
-async function enqueue(parts: StoreParts, notification: Notification, lease?: OutboxLease): Promise<void> {
+function outboxEntry(notification: Notification): NewOutboxEntry {
   const { id, receiver, generatedAtMs, fleet, alerts } = notification;
   // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. The
   // fleet counts as one of them, so that its end never overtakes its begin.
   const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
   const subjects = [...new Set([...(fleet === null ? [] : [fleet.id]), ...own])];
   const payload = JSON.stringify(notification);
-  await parts.outbox.enqueue({
-    id,
-    receiver,
-    createdAtMs: generatedAtMs,
-    notBeforeMs: generatedAtMs,
-    subjects,
-    payload,
-    ...(lease === undefined ? {} : { lease }),
-  });
+  return { id, receiver, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
 }
 
 /** One reading for all receivers that are told of the same moment. */

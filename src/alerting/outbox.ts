@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { OutboxEntry, OutboxLease, OutboxStore } from "../store/outbox.ts";
+import type { LeasedEntry, OutboxLease, OutboxStore } from "../store/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { retryDelayMs } from "./backoff.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -62,7 +62,7 @@ export interface OutboxOptions {
 const wokenUp = "woken up";
 
 interface Claimed {
-  readonly entry: OutboxEntry;
+  readonly entry: LeasedEntry;
   readonly lane: Lane;
   /** When its lease was asked for, monotonic. */
   readonly askedMs: number;

@@ -1,37 +1,54 @@
 import { sql, type RawBuilder } from "kysely";
-import { rowSlices } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
-import type { OutboxClaim, OutboxEntry, OutboxLease, OutboxStore } from "./outbox.ts";
+import type {
+  LeasedEntry,
+  NewOutboxEntry,
+  OutboxClaim,
+  OutboxEntry,
+  OutboxLease,
+  OutboxRetry,
+  OutboxStore,
+} from "./outbox.ts";
+import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
 
 /** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
 export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
-  /** Ends a lease with `change`; false when it was lost. */
-  async function finish(
-    id: string,
-    owner: string,
-    change: { state: "queued" | "dead"; next_attempt_at_ms?: number; last_error: string },
-  ): Promise<boolean> {
-    const { numUpdatedRows } = await db
-      .updateTable("outbox")
-      .set({ ...change, ...noLease })
-      .where("id", "=", id)
-      .where("state", "=", "leased")
-      .where("lease_owner", "=", owner)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+  /** In the order of the list: rows of one statement are numbered in the order in which it names them. */
+  async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
+    const rows = await insertEntries(
+      db,
+      entries.map(({ id, receiver, createdAtMs, notBeforeMs, payload }) => [
+        id,
+        receiver,
+        "queued",
+        createdAtMs,
+        notBeforeMs,
+        payload,
+      ]),
+    );
+    const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
+    await insertAlerts(
+      db,
+      entries.flatMap(({ id, subjects }) => [...new Set(subjects)].map((subject) => [subject, seqs.get(id) ?? null])),
+    );
+    for (const { id, lease } of entries) if (lease !== undefined) await leaseNew(db, id, lease);
   }
 
-  function leased({ owner, nowMs, untilMs }: OutboxLease) {
+  async function leaseNew(db: Db, id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> {
     const lease_until_ms = leaseInstant(leaseClock, untilMs, nowMs);
-    return { state: "leased", attempts: 1, lease_owner: owner, lease_until_ms } as const;
+    await db
+      .updateTable("outbox")
+      .set({ state: "leased", attempts: 1, lease_owner: owner, lease_until_ms })
+      .where("id", "=", id)
+      .execute();
   }
 
-  async function claimEntries(
+  async function claimRows(
     db: Db,
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
-  ): Promise<OutboxEntry[]> {
+  ): Promise<OutboxEntryRow[]> {
     const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
     const rows = await db
       // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
@@ -46,10 +63,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
       .returning(entryColumns)
       .execute();
-    return withAlerts(
-      db,
-      rows.toSorted((left, right) => left.seq - right.seq),
-    );
+    return rows.toSorted((left, right) => left.seq - right.seq);
   }
 
   async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
@@ -70,38 +84,34 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   }
 
   return {
-    enqueue: ({ id, receiver, createdAtMs, notBeforeMs, subjects, payload, lease }) =>
-      inTransaction(db, async (db) => {
-        const times = { created_at_ms: createdAtMs, next_attempt_at_ms: notBeforeMs };
-        const { seq } = await db
-          .insertInto("outbox")
-          .values({ id, receiver, ...times, payload, ...(lease === undefined ? queued : leased(lease)) })
-          .returning("seq")
-          .executeTakeFirstOrThrow();
-        const unique = [...new Set(subjects)];
-        // Some statements: an engine bounds the number of parameters of one.
-        for (let start = 0; start < unique.length; start += rowsPerStatement) {
-          const values = unique.slice(start, start + rowsPerStatement).map((alert_id) => ({ alert_id, seq }));
-          await db.insertInto("outbox_alerts").values(values).execute();
-        }
-      }),
-    claim: (claim) => claimEntries(db, claim),
+    enqueue: (entry) => inTransaction(db, (db) => insertAll(db, [entry])),
+    enqueueAll: (entries) => inTransaction(db, (db) => insertAll(db, entries)),
+    claim: async (claim) => withAlerts(db, await claimRows(db, claim)),
     claimAll: (claims) =>
       inTransaction(
         db,
         async (db) => {
-          const claimed: OutboxEntry[][] = [];
-          for (const claim of claims) claimed.push(await claimEntries(db, claim));
+          const claimed: LeasedEntry[][] = [];
+          for (const claim of claims) claimed.push((await claimRows(db, claim)).map(leasedEntry));
           return claimed;
           // What others claim meanwhile is passed over, and is no reason to begin again.
         },
         "latest",
       ),
+    giveBack: async (ids, owner) => {
+      await db
+        .updateTable("outbox")
+        .set({ state: "queued", ...noLease, attempts: sql<number>`attempts - 1` })
+        .where(isAmong(db, ids))
+        .where("state", "=", "leased")
+        .where("lease_owner", "=", owner)
+        .execute();
+    },
     delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
     deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
-    retryLater: (id, owner, { nextAttemptAtMs, lastError }) =>
-      finish(id, owner, { state: "queued", next_attempt_at_ms: nextAttemptAtMs, last_error: lastError }),
-    deadLetter: (id, owner, lastError) => finish(id, owner, { state: "dead", last_error: lastError }),
+    retryLater: async (id, owner, retry) => (await queueAll(db, [{ id, ...retry }], owner)).length > 0,
+    retryAllLater: (retries, owner) => inTransaction(db, (db) => queueAll(db, retries, owner)),
+    deadLetter: (id, owner, lastError) => finish(db, id, owner, { state: "dead", last_error: lastError }),
     deadLetterUnknownReceivers: async (receivers, reason) => {
       const waiting = db
         .updateTable("outbox")
@@ -177,23 +187,62 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   };
 }
 
-/** Deletes what `owner` still leases, and answers which that was. */
-async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
-  const removed: string[] = [];
-  for (const slice of rowSlices(ids)) {
-    const rows = await db
-      .deleteFrom("outbox")
-      .where("id", "in", slice)
-      .where("state", "=", "leased")
-      .where("lease_owner", "=", owner)
-      .returning("id")
-      .execute();
-    for (const { id } of rows) removed.push(id);
-  }
-  return removed;
+const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
+  ["text", "text", "text", "bigint", "bigint", "text"],
+  (values) => `insert into outbox (id, receiver, state, created_at_ms, next_attempt_at_ms, payload) ${values}
+    returning seq, id`,
+);
+const insertAlerts = rowStatement(
+  ["text", "bigint"],
+  (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
+);
+
+/** As one parameter: the text of the statement is the same for any number of them. */
+function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
+  return engineOf(db) === "postgres"
+    ? sql<boolean>`id = any(${ids}::text[])`
+    : sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`;
 }
 
-const queued = { state: "queued" } as const;
+/** Ends a lease with `change`; false when it was lost. */
+async function finish(
+  db: Db,
+  id: string,
+  owner: string,
+  change: { state: "queued" | "dead"; next_attempt_at_ms?: number; last_error: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("outbox")
+    .set({ ...change, ...noLease })
+    .where("id", "=", id)
+    .where("state", "=", "leased")
+    .where("lease_owner", "=", owner)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Queues again what `owner` still leases, and answers which that was. */
+async function queueAll(db: Db, retries: readonly OutboxRetry[], owner: string): Promise<string[]> {
+  const ours: string[] = [];
+  for (const { id, nextAttemptAtMs, lastError } of retries) {
+    const change = { state: "queued", next_attempt_at_ms: nextAttemptAtMs, last_error: lastError } as const;
+    if (await finish(db, id, owner, change)) ours.push(id);
+  }
+  return ours;
+}
+
+/** Deletes what `owner` still leases, and answers which that was. */
+async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
+  const rows = await db
+    .deleteFrom("outbox")
+    .where(isAmong(db, ids))
+    .where("state", "=", "leased")
+    .where("lease_owner", "=", owner)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 
@@ -246,6 +295,10 @@ function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: num
 }
 
 function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
+  return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
+}
+
+function leasedEntry(row: OutboxEntryRow): LeasedEntry {
   return {
     id: row.id,
     receiver: row.receiver,
@@ -254,7 +307,6 @@ function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: 
     createdAtMs: row.created_at_ms,
     nextAttemptAtMs: row.next_attempt_at_ms,
     lastError: row.last_error,
-    subjects: alerts.map(({ alert_id }) => alert_id),
     payload: row.payload,
   };
 }

@@ -16,6 +16,28 @@ export interface OutboxEntry {
   readonly payload: string;
 }
 
+/** What a delivery needs of an entry. */
+export type LeasedEntry = Omit<OutboxEntry, "subjects">;
+
+/** What is put into the queue. */
+export interface NewOutboxEntry {
+  readonly id: string;
+  readonly receiver: string;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  readonly subjects: readonly string[];
+  readonly payload: string;
+  /** Leased from the beginning: whoever puts it there sends it at once [anybody claims it]. */
+  readonly lease?: OutboxLease;
+}
+
+/** Another attempt, and why. */
+export interface OutboxRetry {
+  readonly id: string;
+  readonly nextAttemptAtMs: number;
+  readonly lastError: string;
+}
+
 export interface OutboxTotals {
   readonly receiver: string;
   readonly pending: number;
@@ -41,28 +63,25 @@ export interface OutboxLease {
 
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
 export interface OutboxStore {
-  enqueue(entry: {
-    id: string;
-    receiver: string;
-    createdAtMs: number;
-    notBeforeMs: number;
-    subjects: readonly string[];
-    payload: string;
-    /** Leased from the beginning: whoever puts it there sends it at once [anybody claims it]. */
-    lease?: OutboxLease;
-  }): Promise<void>;
+  enqueue(entry: NewOutboxEntry): Promise<void>;
+  /** The same for many in one transaction; their order is that of the list. */
+  enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
   /**
    * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver is still queued or leased.
    */
   claim(claim: OutboxClaim): Promise<readonly OutboxEntry[]>;
   /** The same for several receivers in one transaction. */
-  claimAll(claims: readonly OutboxClaim[]): Promise<readonly (readonly OutboxEntry[])[]>;
+  claimAll(claims: readonly OutboxClaim[]): Promise<readonly (readonly LeasedEntry[])[]>;
+  /** Leases of deliveries that were not begun: queued as before, and no attempt was made. */
+  giveBack(ids: readonly string[], owner: string): Promise<void>;
   /** Accepted: the row goes. False when the lease was lost. */
   delivered(id: string, owner: string): Promise<boolean>;
   /** The same for many at once: the ids whose lease was still held. */
   deliveredAll(ids: readonly string[], owner: string): Promise<readonly string[]>;
   retryLater(id: string, owner: string, retry: { nextAttemptAtMs: number; lastError: string }): Promise<boolean>;
+  /** The same for many at once: the ids whose lease was still held. */
+  retryAllLater(retries: readonly OutboxRetry[], owner: string): Promise<readonly string[]>;
   deadLetter(id: string, owner: string, lastError: string): Promise<boolean>;
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
