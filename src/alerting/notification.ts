@@ -1,5 +1,6 @@
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../contract/report.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { AlertKind, AlertPeak } from "../store/alerts.ts";
 
@@ -27,6 +28,8 @@ export interface AlertNotice {
   readonly startsAtMs: number;
   readonly endsAtMs: number | null;
   readonly peak: AlertPeak | null;
+  /** When the episode's excess began; absent where nobody can tell. */
+  readonly onset?: SpikeOnset;
   readonly labels: Readonly<Record<string, string>>;
   /** Link to the organization, from the appUrl template or the status page. */
   readonly url: string | null;

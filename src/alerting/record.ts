@@ -1,6 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
+import { spikeOnsetOf } from "../contract/spike-onset.ts";
 import type { AlertState } from "../store/alerts.ts";
 import type { CheckState, FinishedRun } from "../store/schedule.ts";
 import type { Store, StoreParts } from "../store/store.ts";
@@ -27,6 +28,8 @@ export interface Recorder {
    * that end together share a transaction.
    */
   record(request: RecordRequest): Promise<Recorded>;
+  /** The same for runs that ended together, at most one of a (check, slug): one transaction, all of it or nothing. */
+  recordRound(requests: readonly RecordRequest[]): Promise<readonly Recorded[]>;
   /**
    * Ends the alerts of what the settings no longer name, and forgets what receivers that are gone were told; call it at the
    * start and after each reload. Answers how many alerts fired.
@@ -106,8 +109,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
+    const onset = report.kind === "result" && report.check === "dead-asset-spike" ? spikeOnsetOf(report.result) : null;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
-    return transition({ states, report: counted, policy: target.policy, newId });
+    const known = onset === null ? counted : { ...counted, onset };
+    return transition({ states, report: known, policy: target.policy, newId });
   }
 
   const record = createGroupCommit({ commit: recordAll, keyOf: ({ run }: RecordRequest) => keyOf(run) });
@@ -132,7 +137,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
-  return { record, endUnconfigured };
+  return { record, recordRound: recordAll, endUnconfigured };
 }
 
 /** The organization may still be there: then it is the check that is gone. */

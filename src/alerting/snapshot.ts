@@ -1,5 +1,6 @@
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../contract/report.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { AlertKind, AlertPeak, AlertState } from "../store/alerts.ts";
 import type { CheckState } from "../store/schedule.ts";
@@ -14,6 +15,7 @@ export interface AlertSnapshot {
   readonly startsAtMs: number;
   readonly endsAtMs: number | null;
   readonly peak: AlertPeak;
+  readonly onset?: SpikeOnset;
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
   readonly result: HealthcheckResult | null;
@@ -36,7 +38,7 @@ export function snapshotOf(
   context: SnapshotContext,
   endsAtMs: number | null,
 ): AlertSnapshot {
-  const { id, check, slug, kind, severity, startsAtMs, peak } = alert;
+  const { id, check, slug, kind, severity, startsAtMs, peak, onset } = alert;
   const shown = report?.kind === "result" ? report : null;
   return {
     id,
@@ -47,6 +49,7 @@ export function snapshotOf(
     startsAtMs,
     endsAtMs,
     peak,
+    ...(onset === undefined ? {} : { onset }),
     labels: context.labels,
     url: context.url ?? shown?.result.appUrl ?? null,
     result: shown?.result ?? null,

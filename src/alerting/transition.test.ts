@@ -18,6 +18,8 @@ const plain: AlertPolicy = {
 };
 
 interface Run {
+  /** Minutes after the start at which its excess began. */
+  readonly onset?: number;
   /** Minutes after the start. */
   readonly at: number;
   readonly gives: Severity;
@@ -37,7 +39,10 @@ function live(
   for (const run of runs) {
     const step = transition({
       states,
-      report: reportOf(run),
+      report: {
+        ...reportOf(run),
+        ...(run.onset === undefined ? {} : { onset: { atMs: startMs + run.onset * minuteMs, marker: null } }),
+      },
       policy: { ...plain, ...policy },
       newId: () => `alert-${++ids}`,
     });
@@ -340,6 +345,39 @@ describe("transition", () => {
     ]);
 
     expect(states[0]?.peak).toEqual({ severity: "fail", currentCount: 70, atMs: startMs + 10 * m });
+  });
+
+  it("keeps the earliest onset that its runs found, to the episode's end", () => {
+    const { steps } = live({ keepFiringForMs: 5 * m }, [
+      { at: 0, gives: "warn", onset: -40 },
+      { at: 5, gives: "ok" },
+      { at: 8, gives: "fail", onset: 6 },
+      { at: 12, gives: "fail" },
+      { at: 15, gives: "ok" },
+      { at: 20, gives: "ok" },
+    ]);
+
+    const changes = steps.flatMap((step) => step.changes);
+
+    expect(changes.map(({ event, alert }) => [event, alert.onset])).toEqual(
+      ["firing", "escalated", "resolved"].map((event) => [event, { atMs: startMs - 40 * m, marker: null }]),
+    );
+  });
+
+  it("names of one onset the marker that is known by now", () => {
+    const onset = { atMs: startMs, marker: null };
+    const marked = { atMs: startMs, marker: { text: "captcha rollout", atMs: startMs - 40 * m } };
+    const report = { ...resultReport({ startedAtMs: startMs, severity: "fail" }), onset };
+    const first = transition({ states: [], report, policy: plain, newId: () => "a" });
+
+    const second = transition({
+      states: first.live,
+      report: { ...report, onset: marked },
+      policy: plain,
+      newId: () => "a",
+    });
+
+    expect(second.live[0]?.onset).toEqual(marked);
   });
 
   it("never ends an alert before it began", () => {

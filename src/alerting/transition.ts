@@ -1,4 +1,5 @@
 import type { ErrorReport, ResultReport } from "../contract/report.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
 import type { AlertHistoryEntry, AlertPeak, AlertState } from "../store/alerts.ts";
 import type { ChangeEvent } from "../store/notices.ts";
@@ -20,7 +21,7 @@ export interface TransitionChange {
 type ResultRun = Pick<
   ResultReport,
   "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
->;
+> & { readonly onset?: SpikeOnset };
 /** A run that gave none. */
 type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity">;
 /** What a transition has to know of a report. */
@@ -100,6 +101,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
           okSinceMs: null,
           startsAtMs: before.state === "pending" ? Math.min(before.startsAtMs, runAtMs) : before.startsAtMs,
           peak: worsePeak(before.peak, peakOf(report)),
+          ...earlierOnset(before.onset, report.onset),
         };
   if (before?.state === "firing") return keepFiring(draft, report, alert, before);
   const coverage = report.baselineCoverage;
@@ -162,6 +164,7 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
     unknownRuns: kind === "unknown" ? 1 : 0,
     peak: peakOf(report),
     acknowledgement: null,
+    ...(report.kind === "result" ? earlierOnset(undefined, report.onset) : {}),
     reason: "",
   };
 }
@@ -222,6 +225,12 @@ function historyEntry(alert: AlertState, event: string, atMs: number, reason: Re
 function peakOf(report: TransitionReport): AlertPeak {
   const currentCount = report.kind === "result" ? report.counts.currentCount : null;
   return { severity: report.severity, currentCount, atMs: report.startedAtMs };
+}
+
+/** The earlier of the two; of the same instant the later run's, for a marker may have been made meanwhile. */
+function earlierOnset(before: SpikeOnset | undefined, now: SpikeOnset | undefined): { readonly onset?: SpikeOnset } {
+  const onset = before === undefined || (now !== undefined && now.atMs <= before.atMs) ? now : before;
+  return onset === undefined ? {} : { onset };
 }
 
 /** The worse of the two: by severity, then by count; the earlier one when they are equal. */

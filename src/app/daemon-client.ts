@@ -6,6 +6,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
 import type { Config } from "../config/config.ts";
 import { readErrorBody } from "../contract/error-body.ts";
+import { checkNames, type CheckName } from "../contract/report.ts";
 import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
 
 /** A live alert as the daemon lists it; `GET /api/v1/alerts` may say more. Times are ISO 8601. */
@@ -17,6 +18,8 @@ const alertSchema = z.looseObject({
   state: z.string(),
   severity: z.string(),
   startsAt: z.string(),
+  onsetAt: z.string().nullable().optional(),
+  marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
   silenced: z.boolean(),
   acknowledged: z.boolean(),
   reason: z.string(),
@@ -31,6 +34,24 @@ const alertListSchema = z.looseObject({
     .nullable(),
 });
 export type LiveAlerts = z.infer<typeof alertListSchema>;
+
+/** What is read of a check: the alerts of it that ended lately, newest first. Times are ISO 8601. */
+const endedSchema = z.looseObject({
+  endedAlerts: z.array(
+    z.looseObject({
+      id: z.string(),
+      kind: z.string(),
+      severity: z.string(),
+      startsAt: z.string(),
+      endsAt: z.string(),
+      reason: z.string(),
+      judgedCount: z.number().nullable(),
+      revivedCount: z.number().nullable(),
+    }),
+  ),
+});
+/** An alert that ended, with how many of its deaths were undone. */
+export type EndedAlertRow = z.infer<typeof endedSchema>["endedAlerts"][number] & { readonly check: CheckName };
 
 /** A silence as the daemon lists it; a recurring one has a schedule in place of its start and end. */
 const silenceSchema = z.looseObject({
@@ -84,6 +105,8 @@ export interface SilenceRequest {
  */
 export interface DaemonClient {
   alerts(): Promise<LiveAlerts>;
+  /** Of one organization over all its checks, newest first. */
+  endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
   silences(): Promise<readonly Silence[]>;
   addSilence(silence: SilenceRequest): Promise<Silence>;
@@ -175,6 +198,18 @@ function createClient(ask: Ask, side: Side): DaemonClient {
   }
   return {
     alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
+    endedAlerts: async (slug) => {
+      const found = await Promise.all(
+        checkNames.map(async (check) => {
+          const path = `/api/v1/checks/${check}/${encodeURIComponent(slug)}`;
+          const answer = await ask("GET", path).catch(ifMissing);
+          return answer === null ? null : read(endedSchema, answer).endedAlerts.map((alert) => ({ ...alert, check }));
+        }),
+      );
+      if (found.every((alerts) => alerts === null))
+        throw new FlatlineError("not_found", `no organization ${slug} is checked`);
+      return found.flatMap((alerts) => alerts ?? []).toSorted((left, right) => (left.endsAt < right.endsAt ? 1 : -1));
+    },
     acknowledge: async (id, by, comment) => {
       guarded();
       const body = { ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
@@ -211,6 +246,12 @@ function createClient(ask: Ask, side: Side): DaemonClient {
       await ask("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`);
     },
   };
+}
+
+/** A check that is switched off for an organization is not there. */
+function ifMissing(error: unknown): null {
+  if (error instanceof FlatlineError && error.code === "not_found") return null;
+  throw error;
 }
 
 const refusals: Readonly<Record<number, ErrorCode>> = {

@@ -1,4 +1,11 @@
-import { decideGate, failuresOf, gateChecks, type GateDecision, type GateFailure } from "../alerting/gate.ts";
+import {
+  decideGate,
+  failuresOf,
+  gateChecks,
+  type GateDecision,
+  type GateFailure,
+  type GatePolicy,
+} from "../alerting/gate.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
@@ -41,7 +48,7 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
     return {
       slug,
       ...decided,
-      message: wordDecision(slug, decided),
+      message: wordDecision(slug, decided, organization.gate),
       releases: listReleases(failuresOf(facts, organization.gate), history, releases),
     };
   }
@@ -79,12 +86,12 @@ function listReleases(
   return [...byHand, ...byAlert].toSorted((left, right) => right.atMs - left.atMs).slice(0, shownReleases);
 }
 
-function wordDecision(slug: string, { decision, reason, failure }: GateDecision): string {
+function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed =
     failure === null ? "" : `${failure.check} of ${slug} fails since ${new Date(failure.failedAtMs).toISOString()}`;
   switch (reason) {
     case "fail_firing":
-      return `${failed}: act on none of its deaths until it is acknowledged, resolved or released`;
+      return `${failed}: act on none of its deaths until it is ${[...releaseOn, "released"].join(" or ")}`;
     case "fail_latched":
       return `${failed.replace("fails since", "failed at")}, and nobody has released it yet`;
     case "released":

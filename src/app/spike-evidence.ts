@@ -3,7 +3,7 @@ import { minuteMs, type Clock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { assetTypeAttribute, type ValueCounts } from "../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../evidence/enrichment.ts";
-import { markerBefore, markerReachMs } from "../evidence/marker.ts";
+import { markerBefore, markerReachMs, onsetMinuteMs } from "../evidence/marker.ts";
 import { onsetAtMs } from "../evidence/onset.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -100,7 +100,8 @@ async function findMarker(
   slug: string,
   onset: number,
 ): Promise<SpikeEvidence["marker"]> {
-  return markerBefore(await markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset }), onset);
+  const near = await markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset + onsetMinuteMs });
+  return markerBefore(near, onset);
 }
 
 /** The onset of the episode under way: an earlier run has seen what has left the window since. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { withDaemon, type LiveAlert, type LiveAlerts } from "../app/daemon-client.ts";
+import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../app/daemon-client.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -8,6 +8,10 @@ interface AlertsFlags {
   readonly config?: string;
   readonly url?: string;
   readonly json?: boolean;
+}
+
+interface ListFlags extends AlertsFlags {
+  readonly ended?: string;
 }
 
 interface AckFlags extends AlertsFlags {
@@ -26,19 +30,33 @@ function addList(parent: Command, context: CliContext): void {
   parent
     .command("list")
     .description("list live alerts, firing before pending, then the oldest first")
+    .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
-    .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}")
-    .addHelpText(
-      "after",
-      "\nExample:\n  flatline alerts list --json | jq -r '.alerts[] | select(.acknowledged | not) | .id'\n",
-    )
-    .action(async (flags: AlertsFlags) => {
+    .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array")
+    .addHelpText("after", listHelp)
+    .action(async (flags: ListFlags) => {
       const config = await loadCommandConfig(flags.config, context);
+      const { ended: slug } = flags;
+      if (slug !== undefined) {
+        const ended = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+          daemon.endedAlerts(slug),
+        );
+        context.stdout.write(flags.json === true ? `${JSON.stringify(ended, null, 2)}\n` : renderEnded(ended, context));
+        return;
+      }
       const live = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.alerts());
       context.stdout.write(flags.json === true ? `${JSON.stringify(live, null, 2)}\n` : renderAlerts(live, context));
     });
 }
+
+const listHelp = `
+UNDONE: of the deaths from a window before its begin to its end, those whose asset was found alive again since.
+
+Examples:
+  flatline alerts list --json | jq -r '.alerts[] | select(.acknowledged | not) | .id'
+  flatline alerts list --ended acme
+`;
 
 function addAck(parent: Command, context: CliContext): void {
   parent
@@ -84,13 +102,28 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
   return verdict + renderTable(head, rows, { context });
 }
 
-function notes({ silenced, acknowledged, acknowledgement, reason }: LiveAlert): string {
+function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): string {
+  if (ended.length === 0) return "no alert ended in the last 90 days\n";
+  const rows = ended.map(({ severity, check, kind, startsAt, endsAt, id, judgedCount, revivedCount }) => [
+    severity,
+    kind === "verdict" ? check : `${check} (${kind})`,
+    seconds(startsAt),
+    seconds(endsAt),
+    id,
+    judgedCount === null || revivedCount === null ? "" : `${revivedCount} of ${judgedCount}`,
+  ]);
+  return renderTable(["SEVERITY", "CHECK", "BEGAN", "ENDED", "ID", "UNDONE"], rows, { right: ["UNDONE"], context });
+}
+
+function notes({ silenced, acknowledged, acknowledgement, reason, onsetAt, marker }: LiveAlert): string {
   const who = acknowledgement?.by ?? null;
   const why = acknowledgement?.comment ?? null;
   return [
     ...(silenced ? ["silenced"] : []),
     ...(acknowledged ? [`acknowledged${who === null ? "" : ` by ${who}`}${why === null ? "" : `: ${why}`}`] : []),
     ...(silenced || acknowledged ? [] : [reason]),
+    ...(onsetAt === null || onsetAt === undefined ? [] : [`began about ${seconds(onsetAt)}`]),
+    ...(marker === null || marker === undefined ? [] : [`after «${marker.text}»`]),
   ].join(", ");
 }
 

@@ -13,6 +13,7 @@ describe("the marker of an onset", () => {
   it.each([
     ["the last one before it", [marker(90), marker(40), marker(300)], "40"],
     ["one at the same instant", [marker(0)], "0"],
+    ["one within its minute", [{ text: "same minute", atMs: onsetAtMs + minuteMs - 1 }], "same minute"],
     ["none after it", [marker(-1)], undefined],
     ["none of more than a day before", [{ text: "old", atMs: onsetAtMs - dayMs - 1 }], undefined],
     ["one of exactly a day before", [{ text: "day", atMs: onsetAtMs - dayMs }], "day"],

@@ -9,9 +9,12 @@ export interface OnsetMarker {
 /** How long before an onset a marker may stand and still be named, milliseconds: what takes longer has other causes, too. */
 export const markerReachMs = dayMs;
 
-/** The marker to name: the last one at or before the onset, within reach; null without one. Any order goes in. */
+/** An onset is told to the minute, as that minute's start: what was marked within it came first, too. */
+export const onsetMinuteMs = minuteMs - 1;
+
+/** The marker to name: the last one before the onset's minute was over, within reach; null without one. Any order goes in. */
 export function markerBefore<Marker extends OnsetMarker>(markers: readonly Marker[], onsetAtMs: number): Marker | null {
-  const near = markers.filter(({ atMs }) => atMs <= onsetAtMs && onsetAtMs - atMs <= markerReachMs);
+  const near = markers.filter(({ atMs }) => atMs <= onsetAtMs + onsetMinuteMs && onsetAtMs - atMs <= markerReachMs);
   return near.reduce<Marker | null>((last, one) => (last === null || one.atMs > last.atMs ? one : last), null);
 }
 

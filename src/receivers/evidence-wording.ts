@@ -1,5 +1,7 @@
 import type { AlertNotice } from "../alerting/notification.ts";
-import { countText, instantText } from "./numbers.ts";
+import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
+import { minuteMs } from "../base/time.ts";
+import { countText, durationText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 const causes: Readonly<Record<string, string>> = {
@@ -8,19 +10,29 @@ const causes: Readonly<Record<string, string>> = {
   unclear: "unclear",
 };
 
-/** When the excess of an alert's spike began, as far as its result says; epoch ms. */
-export function onsetOf({ check, result }: AlertNotice): number | null {
-  const text = check === "dead-asset-spike" ? result?.observed["onsetAt"] : undefined;
-  const atMs = typeof text === "string" ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? null : atMs;
+/** When the excess of an alert's spike began: what its episode knows, else what its result says. */
+export function onsetOf({ check, kind, onset, result }: AlertNotice): SpikeOnset | null {
+  if (check !== "dead-asset-spike" || kind !== "verdict") return null;
+  return onset ?? (result === null ? null : spikeOnsetOf(result));
+}
+
+/** "Began about 15 Jan 09:40 UTC, 40 min after «captcha rollout».", after a space; empty when nobody can tell. */
+export function onsetSentence(notice: AlertNotice, nowMs: number): string {
+  const onset = onsetOf(notice);
+  if (onset === null) return "";
+  const { atMs, marker } = onset;
+  const after = marker === null ? "" : `, ${sinceText(atMs - marker.atMs)} after «${plainText(marker.text)}»`;
+  return ` Began about ${instantText(atMs, nowMs)}${after}.`;
+}
+
+function sinceText(sinceMs: number): string {
+  return sinceMs < minuteMs ? "right" : durationText(sinceMs);
 }
 
 /** "Began about …. Likely cause: …. 12 of the deaths were undone …", as much of it as is known; empty when nothing is. */
 export function evidenceSentences(notice: AlertNotice, nowMs: number): string {
   if (notice.check !== "dead-asset-spike" || notice.kind !== "verdict" || notice.result === null) return "";
   const { likelyCause, likelyCauseReason, revivedCount } = notice.result.observed;
-  const onsetMs = onsetOf(notice);
-  const began = onsetMs === null ? "" : ` Began about ${instantText(onsetMs, nowMs)}.`;
   // Keys of a service that is not ours may be called the same.
   const cause = typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause) ? causes[likelyCause] : undefined;
   const reason = typeof likelyCauseReason === "string" ? ` ${plainText(likelyCauseReason)}` : "";
@@ -29,5 +41,5 @@ export function evidenceSentences(notice: AlertNotice, nowMs: number): string {
     typeof revivedCount === "number" && revivedCount > 0
       ? ` ${countText(revivedCount)} of the deaths ${revivedCount === 1 ? "was" : "were"} undone: found alive again.`
       : "";
-  return `${began}${likely}${undone}`;
+  return `${onsetSentence(notice, nowMs)}${likely}${undone}`;
 }

@@ -1,6 +1,6 @@
 import type { AlertNotice } from "../alerting/notification.ts";
 import type { CheckName } from "../contract/report.ts";
-import { evidenceSentences } from "./evidence-wording.ts";
+import { evidenceSentences, onsetSentence } from "./evidence-wording.ts";
 import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
@@ -73,7 +73,7 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
   if (backAgain !== null) return `${backAgain}${after}.`;
   const now = countsText(notice);
   const back = `The rate is back under the threshold${after}.`;
-  return `${back}${peakSentence(notice, nowMs)}${now === null ? "" : ` Now ${now}.`}`;
+  return `${back}${onsetSentence(notice, nowMs)}${peakSentence(notice, nowMs)}${now === null ? "" : ` Now ${now}.`}`;
 }
 
 const subjectWords = {

@@ -24,7 +24,7 @@ export function notificationPayload(notification: Notification) {
 }
 
 function alertPayload(notice: AlertNotice) {
-  const onsetAtMs = onsetOf(notice);
+  const onset = onsetOf(notice);
   const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak } = notice;
   return {
     check,
@@ -38,8 +38,8 @@ function alertPayload(notice: AlertNotice) {
     reason,
     startsAt: isoTime(notice.startsAtMs),
     endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
-    /** When the excess began, where the events tell; null elsewhere. */
-    onsetAt: onsetAtMs === null ? null : isoTime(onsetAtMs),
+    /** When the episode's excess began, where the events tell; null elsewhere. */
+    onsetAt: onset === null ? null : isoTime(onset.atMs),
     peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: isoTime(peak.atMs) },
     labels: notice.labels,
     url: notice.url,

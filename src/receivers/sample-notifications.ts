@@ -1,5 +1,6 @@
 import type { AlertNotice, Notification } from "../alerting/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 
 const startsAtMs = Date.UTC(2026, 0, 15, 0, 20);
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -67,6 +68,11 @@ const firing: AlertNotice = {
   isDrill: false,
 };
 
+const onset: SpikeOnset = {
+  atMs: Date.UTC(2026, 0, 14, 21, 40),
+  marker: { text: "captcha rollout", atMs: Date.UTC(2026, 0, 14, 21) },
+};
+
 const evident: HealthcheckResult = {
   ...result,
   observed: {
@@ -74,6 +80,8 @@ const evident: HealthcheckResult = {
     likelyCause: "checker",
     likelyCauseReason: "The deaths are concentrated in one value: 87 % reason=tls_handshake, usually 4 %.",
     onsetAt: "2026-01-14T21:40:00.000Z",
+    marker: "captcha rollout",
+    markerAt: "2026-01-14T21:00:00.000Z",
     revivedCount: 312,
   },
   findings: [
@@ -264,7 +272,8 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
         counts: { currentCount: null, baselineCount: null, expectedCount: null, ratio: null },
       },
     ]),
-    evidence: of([{ ...firing, result: evident }]),
+    evidence: of([{ ...firing, onset, result: evident }]),
+    "evidence-resolved": of([{ ...resolved, onset }]),
     drill: of([{ ...firing, isDrill: true }]),
     test: of([test], { summary: "test: this is a test notification" }),
   };

@@ -24,6 +24,9 @@ const storedAlert = z.object({
   acknowledgement: z
     .object({ atMs: z.number(), by: z.string().nullable(), comment: z.string().nullable(), severity })
     .nullable(),
+  onset: z
+    .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
+    .exactOptional(),
   reason: z.string(),
 }) satisfies z.ZodType<AlertState>;
 

@@ -1,4 +1,5 @@
 import type { CheckName } from "../contract/report.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 import type { Severity } from "../contract/severity.ts";
 
 export type AlertKind = "verdict" | "unknown";
@@ -36,6 +37,8 @@ export interface AlertState {
   readonly unknownRuns: number;
   readonly peak: AlertPeak;
   readonly acknowledgement: AlertAcknowledgement | null;
+  /** When the episode's excess began, the earliest that its runs found; absent where none could tell. */
+  readonly onset?: SpikeOnset;
   /** The named reason of the last decision about it (alerting/reasons.ts). */
   readonly reason: string;
 }

@@ -5,7 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { issueMessages } from "../contract/issues.ts";
 import type { FleetState } from "../store/notices.ts";
 import { isAuthorized } from "./access.ts";
-import { iso } from "./check-view.ts";
+import { iso, viewOnsetMarker } from "./check-view.ts";
 import type { AccessSettings, AlertSnapshot, AlertsPort } from "./ports.ts";
 import { addResource, takeJsonBodies } from "./resource.ts";
 
@@ -65,7 +65,7 @@ function nonBlank(text: string | undefined): string | null {
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
 function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: boolean): object {
-  const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, reason, acknowledgement } = state;
+  const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
   return {
     id,
     check,
@@ -75,6 +75,8 @@ function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: 
     severity,
     startsAt: iso(startsAtMs),
     firingAt: iso(firingAtMs),
+    onsetAt: iso(onset?.atMs ?? null),
+    marker: viewOnsetMarker(onset),
     silenced,
     acknowledged: acknowledgement !== null,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },

@@ -35,6 +35,10 @@ const alert: CheckSnapshot["alerts"][number] = {
   okSinceMs: null,
   unknownRuns: 0,
   peak: { severity: "warn", currentCount: 42, atMs: harnessNowMs },
+  onset: {
+    atMs: harnessNowMs - 1_200_000,
+    marker: { text: "captcha rollout", atMs: harnessNowMs - 3_600_000 },
+  },
   acknowledgement: null,
   reason: "spike",
   silenced: false,
@@ -53,6 +57,8 @@ describe("GET /api/v1/checks", () => {
       state: "firing",
       severity: "warn",
       startsAt: "2025-12-31T23:50:00.000Z",
+      onsetAt: "2025-12-31T23:40:00.000Z",
+      marker: { text: "captcha rollout", at: "2025-12-31T23:00:00.000Z" },
       silenced: false,
     };
     expect(checks).toEqual([

@@ -1,6 +1,7 @@
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { compareSeverity } from "../contract/severity.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { SpikeOnset } from "../contract/spike-onset.ts";
 import type { CheckSnapshot, EndedAlert } from "./ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
@@ -81,6 +82,9 @@ export interface AlertView {
   readonly state: string;
   readonly severity: string;
   readonly startsAt: string | null;
+  /** When its excess began; null where nobody can tell. */
+  readonly onsetAt: string | null;
+  readonly marker: { readonly text: string; readonly at: string } | null;
   readonly silenced: boolean;
 }
 
@@ -98,8 +102,15 @@ export function viewEndedAlert({ id, kind, severity, startsAtMs, endsAtMs, reaso
   };
 }
 
-function viewAlert({ id, kind, state, severity, startsAtMs, silenced }: Alert): AlertView {
-  return { id, kind, state, severity, startsAt: iso(startsAtMs), silenced };
+function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): AlertView {
+  const onsetAt = iso(onset?.atMs ?? null);
+  return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
+}
+
+/** What people did before an alert's excess began; null where nothing is marked, or nobody can tell when it began. */
+export function viewOnsetMarker(onset: SpikeOnset | undefined): { readonly text: string; readonly at: string } | null {
+  const marker = onset?.marker ?? null;
+  return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
 }
 
 function compareAlerts(left: Alert, right: Alert): number {

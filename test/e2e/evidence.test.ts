@@ -37,15 +37,16 @@ it(
   { timeout: 60_000 },
   async () => {
     const sink = await startHttpSink((response) => response.end("ok"));
-    await using folder = await makeProgramFolder(`
+    const configText = (thresholds: string): string => `
 source: { type: embedded }
-defaults: { schedule: "0 0 1 1 *" }
+defaults: { schedule: "0 0 1 1 *", thresholds: { ${thresholds} } }
 organizations: [acme]
 alerting: { groupWait: 0s, groupInterval: 1s }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
 server: { listen: "127.0.0.1:0", token: ${token} }
 storage: { path: flatline.db }
-`);
+`;
+    await using folder = await makeProgramFolder(configText(""));
     await using daemon = await startDaemon([], { cwd: folder.path });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const post = (path: string, body?: unknown): Promise<Response> =>
@@ -117,6 +118,23 @@ storage: { path: flatline.db }
       expect(Object.keys(observed)).toEqual(["currentCount", "baselineCount", "expectedCount", "ratio"]);
       return true;
     });
+
+    // The end of the alert still says when it began, and its deaths are judged after it.
+    await folder.write("flatline.yaml", configText("warnMultiplier: 90, failMultiplier: 90"));
+    const reloaded = await fetch(`${daemon.url}/-/reload`, {
+      method: "POST",
+      headers: { authorization: headers.authorization },
+    });
+    expect(reloaded.status).toBe(200);
+    expect(await run()).toMatchObject({ severity: "ok" });
+    await eventually(() => sink.requests.length > 1);
+    expect(JSON.parse(sink.requests.at(-1)?.body ?? "{}")).toMatchObject({
+      alerts: [{ slug: "acme", event: "resolved", onsetAt }],
+    });
+    const ended = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "acme"], { cwd: folder.path });
+    expect(ended.stdout).toMatch(/^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE\nwarn +dead-asset-spike .* 12 of 40\n$/);
+    const stranger = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "x"], { cwd: folder.path });
+    expect([stranger.exitCode, stranger.stderr]).toEqual([1, "flatline: no organization x is checked\n"]);
     await sink.close();
   },
 );

@@ -74,7 +74,9 @@ describe("GET /api/v1/gate/{slug}", () => {
       return gate.decision === "hold" ? gate : null;
     });
     await post(`/api/v1/alerts/${held.alertId ?? ""}/ack`, {});
-    expect((await gateOf("globex")).decision).toBe("hold");
+    const still = await gateOf("globex");
+    expect(still.decision).toBe("hold");
+    expect(still.message).toContain("act on none of its deaths until it is released");
     expect((await ask("/api/v1/gate/globex/release", { method: "POST" })).status).toBe(401);
     expect((await post("/api/v1/gate/globex/release", { comment: " " })).status).toBe(400);
 
