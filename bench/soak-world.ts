@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createApp } from "../src/app/app.ts";
+import { loadCheckedConfig } from "../src/app/config-check.ts";
+import type { Logger } from "../src/base/logger.ts";
+import { hourMs, minuteMs } from "../src/base/time.ts";
+import { createVirtualClock } from "../test/support/virtual-clock.ts";
+
+/** A daemon whose hours pass as fast as it can do their work, with everything around it that a daemon has. */
+export interface SoakWorld {
+  readonly folder: string;
+  /** Lives through the next virtual minute: events come in, every organization is checked, every fifth minute it is scraped. */
+  liveMinute(): Promise<void>;
+  /** Checks that were recorded so far. */
+  checks(): number;
+  /** Notifications that the receiver got so far. */
+  notifications(): number;
+  /** Warnings and errors of the log, by message. */
+  complaints(): ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+// In small steps while checks are under way, so that no timeout of theirs passes before they had their turn.
+const stepMs = 10;
+const checksWithinMs = 60_000;
+const token = "of-the-soak";
+// As short as they may be, so that both have to let go within the run.
+const config = (slugs: readonly string[], sinkUrl: string): string => `
+source: { type: embedded, concurrency: 64 }
+defaults:
+  schedule: "* * * * *"
+  thresholds: { windowHours: 1, baselineDays: 1, minSpikeCount: 20 }
+  alert: { for: 0s, keepFiringFor: 0s }
+organizations: [${slugs.join(", ")}]
+alerting: { groupWait: 0s }
+receivers: [{ name: ops, type: webhook, url: "${sinkUrl}" }]
+server: { listen: "127.0.0.1:0", token: ${token} }
+storage: { path: flatline.db, retention: 1h, eventRetention: 26h }
+`;
+
+/** Starts it; the store begins empty. */
+export async function startSoakWorld(organizations: number): Promise<SoakWorld> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-soak-"));
+  const slugs = Array.from({ length: organizations }, (_, index) => `org-${index}`);
+  let notifications = 0;
+  const sink = createServer((request, response) => {
+    notifications++;
+    request.resume().on("end", () => response.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => sink.listen(0, "127.0.0.1", resolve));
+  await writeFile(
+    join(folder, "flatline.yaml"),
+    config(slugs, `http://127.0.0.1:${(sink.address() as AddressInfo).port}`),
+  );
+  const load = { path: "flatline.yaml", cwd: folder, env: {} };
+  const clock = createVirtualClock({ startMs: Math.ceil(Date.now() / hourMs) * hourMs });
+  const counted = createCountingLogger();
+  const app = createApp(await loadCheckedConfig(load), {
+    env: {},
+    cwd: folder,
+    clock,
+    random: Math.random,
+    version: "0.0.0",
+    nodeVersion: process.versions.node,
+    logger: counted.logger,
+    readConfig: () => loadCheckedConfig(load),
+  });
+  await app.start();
+  const url = app.address()?.url ?? "";
+  let minute = 0;
+
+  /** One death of each organization a minute, and sixty of every hundredth where a quarter of an hour begins. */
+  async function postEvents(): Promise<void> {
+    const at = clock.nowMs();
+    const events = slugs.flatMap((slug, index) => {
+      const isSpike = minute % 15 === 0 && index % 100 === (minute / 15) % 100;
+      return [{ at, slug, assetType: "URL", asset: `${slug}/${minute % 600}`, count: isSpike ? 60 : 1 }];
+    });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(events) });
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`events were answered with ${response.status}`);
+  }
+
+  async function scrape(): Promise<void> {
+    for (const path of ["/metrics", "/api/v1/checks", "/"]) {
+      const response = await fetch(`${url}${path}`);
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`);
+    }
+  }
+
+  return {
+    folder,
+    liveMinute: async () => {
+      const wanted = counted.checks() + organizations;
+      await Promise.all([postEvents(), clock.advanceTo(Math.floor(clock.nowMs() / minuteMs + 1) * minuteMs)]);
+      const startedMs = performance.now();
+      while (counted.checks() < wanted) {
+        await clock.advance(stepMs);
+        if (performance.now() - startedMs > checksWithinMs) throw new Error("not every organization was checked");
+      }
+      if (minute++ % 5 === 0) await scrape();
+    },
+    checks: counted.checks,
+    notifications: () => notifications,
+    complaints: () => counted.complaints,
+    close: async () => {
+      const over = new AbortController();
+      const stopped = app.stop().finally(() => over.abort());
+      while (!over.signal.aborted) await clock.advance(100);
+      await stopped;
+      sink.closeAllConnections();
+      await new Promise((resolve) => sink.close(resolve));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Counts what a log would hold, which is too much to keep. */
+function createCountingLogger() {
+  let checks = 0;
+  const complaints = new Map<string, number>();
+  const complain = (_fields: object, message: string): void => {
+    complaints.set(message, (complaints.get(message) ?? 0) + 1);
+  };
+  const logger: Logger = {
+    debug: (_fields, message) => {
+      if (message === "check ran") checks++;
+    },
+    info: () => undefined,
+    warn: complain,
+    error: complain,
+    child: () => logger,
+  };
+  return { logger, complaints, checks: () => checks };
+}

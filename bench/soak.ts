@@ -1,0 +1,130 @@
+// One daemon for long: node bench/soak.ts [--minutes 10] [--organizations 1000]. Its clock is virtual and moves on as soon as
+// the work of a minute is done, so that real minutes at full speed are virtual hours. Says whether memory, file handles and
+// the store's file stay as they are, and writes bench/results/soak.json when it ran for a minute at least.
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { trendOf, type Trend } from "./regression.ts";
+import { startSoakWorld } from "./soak-world.ts";
+
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "10" }, organizations: { type: "string", default: "1000" } },
+});
+const minutes = Number(values.minutes);
+const organizations = Number(values.organizations);
+const leastVirtualMinutes = minutes >= 1 ? 60 : 2;
+// Until code is compiled, caches are filled and retention has something to let go.
+const warmUpShare = 0.4;
+const samplesWanted = 240;
+const mib = 2 ** 20;
+
+interface Sample {
+  readonly atHours: number;
+  readonly virtualHours: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  readonly fileHandles: number;
+  readonly storeBytes: number;
+  readonly checks: number;
+}
+
+const world = await startSoakWorld(organizations);
+const startedMs = performance.now();
+const elapsedMinutes = (): number => (performance.now() - startedMs) / 60_000;
+const samples: Sample[] = [];
+let virtualMinutes = 0;
+try {
+  while (elapsedMinutes() < minutes || virtualMinutes < leastVirtualMinutes) {
+    await world.liveMinute();
+    virtualMinutes++;
+    if (elapsedMinutes() >= (samples.length * minutes) / samplesWanted) samples.push(sample());
+  }
+} finally {
+  await world.close();
+}
+report();
+
+function sample(): Sample {
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    atHours: elapsedMinutes() / 60,
+    virtualHours: virtualMinutes / 60,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+    fileHandles: readdirSync("/proc/self/fd").length,
+    storeBytes: ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(world.folder, `flatline.db${end}`)), 0),
+    checks: world.checks(),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function report(): void {
+  const settled = samples.slice(Math.floor(samples.length * warmUpShare));
+  const over = (of: (sample: Sample) => number): Trend =>
+    trendOf(settled.map((one) => ({ x: one.atHours, y: of(one) })));
+  const resident = over(({ residentBytes }) => residentBytes / mib);
+  const heap = over(({ heapBytes }) => heapBytes / mib);
+  const handles = over(({ fileHandles }) => fileHandles);
+  const store = trendOf(settled.map(({ virtualHours, storeBytes }) => ({ x: virtualHours, y: storeBytes / mib })));
+  const realMinutes = elapsedMinutes();
+  const result = {
+    name: "soak",
+    measuredAt: new Date().toISOString(),
+    machine: {
+      cpu: cpus()[0]?.model ?? "unknown",
+      cores: cpus().length,
+      memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+      kernel: release(),
+    },
+    versions: { node: process.versions.node },
+    organizations,
+    realMinutes: round(realMinutes),
+    virtualHours: round(virtualMinutes / 60),
+    checks: world.checks(),
+    checksPerSecond: Math.round(world.checks() / (realMinutes * 60)),
+    notifications: world.notifications(),
+    complaints: Object.fromEntries(world.complaints()),
+    residentMiB: { last: mibOf(settled.at(-1)?.residentBytes), slopePerHour: rounded(resident) },
+    heapMiB: { last: mibOf(settled.at(-1)?.heapBytes), slopePerHour: rounded(heap) },
+    fileHandles: { last: settled.at(-1)?.fileHandles ?? 0, slopePerHour: rounded(handles) },
+    storeMiB: { last: mibOf(settled.at(-1)?.storeBytes), slopePerVirtualHour: rounded(store) },
+    samples,
+  };
+  const { residentMiB, heapMiB, fileHandles, storeMiB } = result;
+  console.log(
+    `${organizations} organizations, ${result.realMinutes} real minutes, ${result.virtualHours} virtual hours`,
+  );
+  console.log(
+    `checks         ${result.checks} (${result.checksPerSecond} a second), ${result.notifications} notifications`,
+  );
+  console.log(`resident       ${residentMiB.last} MiB, ${slope(residentMiB.slopePerHour)} MiB an hour`);
+  console.log(`heap           ${heapMiB.last} MiB, ${slope(heapMiB.slopePerHour)} MiB an hour`);
+  console.log(`file handles   ${fileHandles.last}, ${slope(fileHandles.slopePerHour)} an hour`);
+  console.log(`store          ${storeMiB.last} MiB, ${slope(storeMiB.slopePerVirtualHour)} MiB a virtual hour`);
+  console.log(`complaints     ${JSON.stringify(result.complaints)}`);
+  if (minutes < 1) return;
+  const folder = new URL("results/", import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL("soak.json", folder), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function mibOf(bytes = 0): number {
+  return Math.round(bytes / mib);
+}
+
+function rounded({ slope, standardError }: Trend): Trend {
+  return { slope: round(slope), standardError: round(standardError) };
+}
+
+function slope({ slope, standardError }: Trend): string {
+  return `${slope >= 0 ? "+" : ""}${slope} ± ${standardError}`;
+}
