@@ -115,18 +115,22 @@ async function chaos(forMs: number): Promise<void> {
   const random = seededRandom(7);
   const endsAtMs = clock.monotonicMs() + forMs;
   const busy = new Map<number, Promise<void>>();
-  while (clock.monotonicMs() < endsAtMs) {
+  const failures: unknown[] = [];
+  while (clock.monotonicMs() < endsAtMs && failures.length === 0) {
     const index = Math.floor(random() * 3);
     const disturb = random() < 0.5 ? killAndRestart : pause;
     const lastsMs = disturb === pause ? leaseMs + random() * 5 * secondMs : random() * 5 * secondMs;
-    if (!busy.has(index) && busy.size < 2)
+    if (!busy.has(index) && busy.size < 2) {
+      const work = disturb(index, lastsMs).catch((error: unknown) => void failures.push(error));
       busy.set(
         index,
-        disturb(index, lastsMs).finally(() => busy.delete(index)),
+        work.finally(() => busy.delete(index)),
       );
-    await clock.sleep(1_000 + random() * 4 * secondMs);
+    }
+    await clock.sleep(secondMs + random() * 4 * secondMs);
   }
   await Promise.all(busy.values());
+  expect(failures).toEqual([]);
 }
 
 /** Each change that receivers are to be told of reached the sink, in order; what came twice came under one id. */
