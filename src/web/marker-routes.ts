@@ -5,6 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, type Clock } from "../base/time.ts";
 import { issueMessages } from "../contract/issues.ts";
 import type { Marker } from "../store/markers.ts";
+import { isAuthorized } from "./access.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, MarkersPort } from "./ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
@@ -50,7 +51,8 @@ export function addMarkerRoutes(
         const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
         const toMs = to ?? clock.nowMs();
         const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-        return (await markers.between(range)).map(viewMarker);
+        const withPeople = isAuthorized(request, settings());
+        return (await markers.between(range)).map((marker) => viewMarker(marker, withPeople));
       },
     },
     POST: {
@@ -63,7 +65,7 @@ export function addMarkerRoutes(
           throw new FlatlineError("invalid_data", "not a marker", { issues });
         }
         const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug, createdBy });
-        return reply.code(201).send(viewMarker(made));
+        return reply.code(201).send(viewMarker(made, true));
       },
     },
   });
@@ -88,7 +90,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, problem
   return parsed.data;
 }
 
-/** Times are ISO 8601. */
-function viewMarker({ id, atMs, text, slug, createdBy, createdAtMs }: Marker): object {
-  return { id, at: iso(atMs), text, slug, createdBy, createdAt: iso(createdAtMs) };
+/** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */
+function viewMarker({ id, atMs, text, slug, createdBy, createdAtMs }: Marker, withPeople: boolean): object {
+  return { id, at: iso(atMs), text, slug, ...(withPeople ? { createdBy } : {}), createdAt: iso(createdAtMs) };
 }

@@ -126,7 +126,7 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
         grid: { stroke: colour("--rule"), width: 1, dash: [1, 3] },
         ticks: { show: false },
         splits: (_plot, _axis, min, max) => [
-          ...times(min * secondMs, max * secondMs).filter((at) => at < max - (max - min) * 0.04),
+          ...times(min * secondMs, max * secondMs).filter((at) => at < max - (max - min) * (isNarrow ? 0.12 : 0.04)),
           max,
         ],
         values: (_plot, splits) =>

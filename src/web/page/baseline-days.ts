@@ -35,7 +35,7 @@ export function renderBaselineDays({ days, row }: BaselineDaysData): Html {
       Expected is the median of the same ${row.windowHours}${nbsp}h on each of ${countOf(days.length, "day")}:
       ${formatExpected(row.expected)}.
     </p>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="region" aria-labelledby="days-h">
       <table class="plain">
         <thead>
           <tr>

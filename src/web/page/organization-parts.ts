@@ -24,7 +24,7 @@ export function renderAssetTypes({ assetTypes }: OrganizationData): Html {
   });
   return html`<section aria-labelledby="carries-h">
     <h2 id="carries-h">What carries the excess</h2>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="region" aria-labelledby="carries-h">
       <table class="plain">
         <thead>
           <tr>
@@ -32,7 +32,7 @@ export function renderAssetTypes({ assetTypes }: OrganizationData): Html {
             <th scope="col" class="num">Count</th>
             <th scope="col" class="num">Expected</th>
             <th scope="col" class="num">Excess</th>
-            <th scope="col">Share of the count</th>
+            <th scope="col">Share<span class="wide-word"> of the count</span></th>
           </tr>
         </thead>
         <tbody>
@@ -73,7 +73,7 @@ export function renderThresholds({ settings, row, thresholds }: OrganizationData
   return html`<section aria-labelledby="thresholds-h">
     <h2 id="thresholds-h">Thresholds</h2>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="thresholds-h">
-      <table class="plain">
+      <table class="plain stack">
         <thead>
           <tr>
             <th scope="col">Name</th>

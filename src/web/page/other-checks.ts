@@ -43,10 +43,10 @@ export function renderOtherChecks(others: readonly OtherCheck[], nowMs: number):
     return html`<tr>
       <th scope="row">${one.check}</th>
       <td class="sevcell ${severity}">${mark(severity)} ${one.severity ?? "not run yet"}</td>
-      <td class="num">${one.sinceMs === null ? none : formatLength(nowMs - one.sinceMs)}</td>
-      <td class="num">${one.isRunning ? "running" : formatWait(one.nextRunMs - nowMs)}</td>
-      <td>${one.alert ?? none}</td>
-      <td class="saw">${one.saw}</td>
+      <td class="num" data-name="since">${one.sinceMs === null ? none : formatLength(nowMs - one.sinceMs)}</td>
+      <td class="num" data-name="next run">${one.isRunning ? "running" : formatWait(one.nextRunMs - nowMs)}</td>
+      <td data-name="alert">${one.alert ?? none}</td>
+      <td class="whole">${one.saw}</td>
     </tr>`;
   });
   const more = others.flatMap(({ severity, messages }) =>
@@ -57,7 +57,7 @@ export function renderOtherChecks(others: readonly OtherCheck[], nowMs: number):
   return html`<section aria-labelledby="others-h">
     <h2 id="others-h">Other checks</h2>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="others-h">
-      <table class="plain">
+      <table class="plain stack">
         <thead>
           <tr>
             <th scope="col">Check</th>

@@ -28,15 +28,15 @@ export function renderQueue(
         >
       </td>
       <th scope="row"><a href="${organizationPath(one.slug)}">${one.slug}</a></th>
-      <td>${one.reportId}</td>
-      <td class="title">${one.title ?? none}</td>
-      <td class="asset">
+      <td data-name="report">${one.reportId}</td>
+      <td class="title whole">${one.title ?? none}</td>
+      <td class="asset whole">
         ${one.assets.slice(0, 3).map(({ type, content }, index) => html`${index > 0 ? html`<br />` : nothing}${type} <span class="mono">${breakable(content)}</span>`)}
       </td>
-      <td class="sla">
+      <td class="sla" data-name="proposal">
         ${one.proposals.map(({ id, decision }) => `${id} ${decision ?? "undecided"}`).join(", ") || none}
       </td>
-      <td class="sla">${slaText(one, nowMs)}</td>
+      <td class="sla" data-name="SLA">${slaText(one, nowMs)}</td>
     </tr>`;
   });
   const first = reports[0]?.proposals[0]?.id;
@@ -46,7 +46,7 @@ export function renderQueue(
       reports.length === 0
         ? nothing
         : html`<div class="scroll" tabindex="0" role="region" aria-label="Review queue">
-            <table class="plain wide">
+            <table class="plain wide stack">
               <thead>
                 <tr>
                   <th scope="col">Age ↓</th>

@@ -53,7 +53,7 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
       ${receivers.length === 1 ? "receiver accepts" : "receivers accept"} notifications.${bad.slice(0, 3).join("")}
     </h1>
     <div class="scroll" tabindex="0" role="region" aria-label="Receivers">
-      <table class="plain wide">
+      <table class="plain wide stack">
         <thead>
           <tr>
             <th scope="col">State</th>
@@ -76,16 +76,18 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
               </td>
               <th scope="row">${one.name}</th>
               <td>${one.type}</td>
-              <td>${one.minSeverity}</td>
-              <td class="num">${formatCount(one.waiting)}</td>
-              <td class="num">${one.oldestMs === null ? none : formatLength(nowMs - one.oldestMs)}</td>
-              <td>
+              <td data-name="from">${one.minSeverity}</td>
+              <td class="num" data-name="waiting">${formatCount(one.waiting)}</td>
+              <td class="num" data-name="oldest">
+                ${one.oldestMs === null ? none : formatLength(nowMs - one.oldestMs)}
+              </td>
+              <td class="whole" data-name="last delivered">
                 ${one.lastDelivered === null ? none : `${formatTime(one.lastDelivered.atMs, nowMs)} (${one.lastDelivered.tookMs}${nbsp}ms)`}
               </td>
-              <td class="err">
+              <td class="err whole" data-name="last error">
                 ${one.lastError === null ? none : `${one.lastError.text}, ${formatTime(one.lastError.atMs, nowMs)}`}
               </td>
-              <td class="num">${formatCount(one.deadLetters)}</td>
+              <td class="num" data-name="dead letters">${formatCount(one.deadLetters)}</td>
             </tr>`;
           })}
         </tbody>
@@ -120,7 +122,7 @@ function stateOf({ deadLetters, waiting, lastError, lastDelivered }: ReceiverRow
 function renderLetters(rows: readonly OutboxRow[], nowMs: number, isDead: boolean): Html {
   const shown = rows.slice(0, 200);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${isDead ? "Dead letters" : "Waiting"}">
-      <table class="plain wide">
+      <table class="plain wide stack">
         <thead>
           <tr>
             ${
@@ -150,14 +152,14 @@ function renderLetters(rows: readonly OutboxRow[], nowMs: number, isDead: boolea
                             aria-label="Select ${row.about} to ${row.receiver}"
                           />
                         </td>
-                        <td>${formatTime(row.createdAtMs, nowMs)}</td>`
-                    : html`<td>${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}</td>`
+                        <td data-name="when">${formatTime(row.createdAtMs, nowMs)}</td>`
+                    : html`<td data-name="next try in">${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}</td>`
                 }
                 <th scope="row">${row.receiver}</th>
                 <td>${row.about}</td>
                 <td>${row.event}</td>
-                <td class="err">${row.lastError ?? none}</td>
-                <td class="num">${row.attempts}</td>
+                <td class="err whole">${row.lastError ?? none}</td>
+                <td class="num" data-name="${isDead ? "attempts" : "attempt"}">${row.attempts}</td>
               </tr>`,
           )}
         </tbody>
