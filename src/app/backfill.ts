@@ -23,7 +23,8 @@ interface PastOrganization {
 }
 
 const reachMs = 7 * dayMs;
-// An evaluation against a baseline of which most is missing would draw a spike where there is only a beginning.
+// Of a baseline of which more is missing nothing can be said; of what is left, a spike that a whole baseline at the same
+// pace would not show is only a beginning, and left out.
 const leastCoverage = 0.25;
 // Between two organizations everybody else gets as much time as one took, and at least this.
 const leastPauseMs = 5;
@@ -82,11 +83,16 @@ async function evaluatePast(
     firstEventAtMs + thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs * leastCoverage;
   const firstRunMs = (await store.verdicts.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
   const fromMs = Math.max(nowMs - reachMs, coveredFromMs);
+  const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
     const evaluation = { slug, thresholds, baseline, appUrl: null, nowMs: atMs };
     const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
     const { currentCount, baselineCount, expectedCount } = observed;
+    const baselineFromMs = atMs - thresholds.windowHours * hourMs - baselineMs;
+    const coverage = 1 - Math.max(0, firstEventAtMs - baselineFromMs) / baselineMs;
+    const isBeginning = severity !== "ok" && currentCount <= (expectedCount / coverage) * thresholds.warnMultiplier;
+    if (isBeginning) continue;
     past.push({ atMs, severity, currentCount, baselineCount, expectedCount });
   }
   return past;
