@@ -7,6 +7,7 @@ import { openStore } from "../src/store/open.ts";
 import type { Benchmark, Side } from "./benchmark.ts";
 import { startChild, startScript } from "./child.ts";
 import { freePort, sleepMs, startDaemon } from "./daemon.ts";
+import { cpuSecondsOf } from "./process-cpu.ts";
 
 const path = "/api/v2/healthchecks/assets/dead-asset-spike";
 const connections = 16;
@@ -34,7 +35,10 @@ const flatline: Side = {
       await store.close();
     };
     const daemon = await startDaemon({ config, prepare });
-    return { measure: () => measure(Number(new URL(daemon.url).port), key, quick), stop: () => daemon.stop() };
+    return {
+      measure: () => measure({ port: Number(new URL(daemon.url).port), pid: daemon.pid, key, quick }),
+      stop: () => daemon.stop(),
+    };
   },
 };
 
@@ -47,24 +51,33 @@ const bare: Side = {
     const server = fileURLToPath(new URL("bare-server.cjs", import.meta.url));
     const child = startChild(process.execPath, [server, String(port), fixedReply]);
     await sleepMs(500);
-    return { measure: () => measure(port, "none", quick), stop: () => child.stop() };
+    return { measure: () => measure({ port, pid: child.pid, key: "none", quick }), stop: () => child.stop() };
   },
 };
 
-async function measure(port: number, key: string, quick: boolean): Promise<{ requests: number }> {
-  await loadFor(port, key, quick ? 200 : warmUpMs);
-  return { requests: await loadFor(port, key, quick ? 500 : durationMs) };
+interface Server {
+  readonly port: number;
+  readonly pid: number;
+  readonly key: string;
+  readonly quick: boolean;
 }
 
-/** Requests a second, from a process of its own. */
-async function loadFor(port: number, key: string, periodMs: number): Promise<number> {
+async function measure({ port, pid, key, quick }: Server): Promise<Record<string, number>> {
+  await loadFor(port, key, quick ? 200 : warmUpMs);
+  const before = cpuSecondsOf(pid);
+  const { answers, seconds } = await loadFor(port, key, quick ? 500 : durationMs);
+  return { requests: answers / seconds, perCpu: answers / (cpuSecondsOf(pid) - before) };
+}
+
+/** Requests, from a process of its own. */
+async function loadFor(port: number, key: string, periodMs: number): Promise<{ answers: number; seconds: number }> {
   const headers = { "x-api-key": key, "content-type": "application/json", accept: "application/json" };
   const load = { port, method: "POST", path, headers, body, connections, durationMs: periodMs };
   const child = startScript("http-load.ts", [JSON.stringify(load)]);
   try {
     const { answers, refused, elapsedMs } = JSON.parse(await child.line()) as Record<string, number>;
     if (answers === undefined || elapsedMs === undefined || refused !== 0) throw new Error(`${refused} were refused`);
-    return (answers / elapsedMs) * 1_000;
+    return { answers, seconds: elapsedMs / 1_000 };
   } finally {
     await child.stop();
   }
@@ -74,13 +87,25 @@ async function loadFor(port: number, key: string, periodMs: number): Promise<num
 export const benchmark: Benchmark = {
   name: "api",
   title: "POST …/dead-asset-spike, key checked, body validated, spike evaluated; 16 connections",
-  metrics: [{ name: "requests", title: "requests", unit: "a second", better: "more" }],
+  metrics: [
+    { name: "requests", title: "requests", unit: "a second", better: "more" },
+    { name: "perCpu", title: "requests", unit: "per CPU second", better: "more" },
+  ],
   sides: [flatline, bare],
   goals: [
     {
       title: "requests a second",
       of: { side: "flatline" },
       by: { side: "bare node:http" },
+      bound: "at least",
+      goal: 0.5,
+      moonshot: 0.8,
+    },
+    {
+      // The generator and the server share the machine: this one counts the server alone.
+      title: "requests per CPU second",
+      of: { side: "flatline", metric: "perCpu" },
+      by: { side: "bare node:http", metric: "perCpu" },
       bound: "at least",
       goal: 0.5,
       moonshot: 0.8,

@@ -21,7 +21,7 @@ export interface ApiV2Options {
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
   /** Told of every request that is about to be answered; `operation` is `other` for what is none. */
   readonly onRequest: (operation: string, code: string) => void;
-  readonly clock: Pick<Clock, "timeout">;
+  readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
   /** Of flatline, for the API's description. */
   readonly version: string;
@@ -50,6 +50,15 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     const identity = identities.get(request);
     if (identity === undefined) throw new FlatlineError("internal", "an operation was reached without a key");
     return apiFor(identity);
+  }
+
+  async function withinTime<Answer>(work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+    const { signal, release } = clock.deadline(readTimeoutMs);
+    try {
+      return await work(signal);
+    } finally {
+      release();
+    }
   }
 
   return async (scope) => {
@@ -84,12 +93,12 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const body = readJson(request.body);
       const parsed = spikeRequestSchema.safeParse(body.json);
       if (!parsed.success) return sendRefusal(reply, badRequest(bodyIssues(body, issueMessages(parsed.error))));
-      return apiOf(request).deadAssetSpike(parsed.data, { signal: clock.timeout(readTimeoutMs) });
+      return withinTime((signal) => apiOf(request).deadAssetSpike(parsed.data, { signal }));
     });
     addOperation(scope, operations.listReports, async (request, reply) => {
       const parsed = parseReportsQuery(request.query);
       if (parsed.kind === "issues") return sendRefusal(reply, badRequest(parsed.issues));
-      return apiOf(request).listReports(parsed.query, { signal: clock.timeout(readTimeoutMs) });
+      return withinTime((signal) => apiOf(request).listReports(parsed.query, { signal }));
     });
     addOperation(scope, operations.reviewProposal, async (request, reply) => {
       const { proposalId } = request.params as { readonly proposalId: string };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { eventLoopTurn } from "../base/time.ts";
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import { gatherDeaths } from "./gathered-deaths.ts";
 
@@ -12,7 +13,7 @@ function counting(fails: (slugs: readonly string[]) => boolean = () => false) {
     if (fails(slugs)) throw new Error(`cannot count ${slugs.join()}`);
     return slugs.map((slug) => [{ assetType: slug, deaths: [1] }]);
   };
-  return { asked, gathered: gatherDeaths({ deaths }) };
+  return { asked, counts: { deaths }, gathered: gatherDeaths({ deaths }) };
 }
 
 const query = (slug: string): DeathsQuery => ({ slug, intervals: [{ afterMs: 0, untilMs: 1 }] });
@@ -31,6 +32,18 @@ describe("gathered counts of deaths", () => {
 
     expect(asked).toEqual([["a", "b", "c", "d"]]);
     expect(answers).toEqual([[answer("a")], [answer("b"), answer("c")], [], [answer("d")]]);
+  });
+
+  it("wait for who asks before the turn ends", async () => {
+    const { asked, counts } = counting();
+    const gathered = gatherDeaths(counts, eventLoopTurn);
+
+    const first = gathered.deaths([query("a")]);
+    await Promise.resolve();
+    await Promise.all([first, gathered.deaths([query("b")])]);
+    await gathered.deaths([query("c")]);
+
+    expect(asked).toEqual([["a", "b"], ["c"]]);
   });
 
   it("are asked for anew by who comes later", async () => {

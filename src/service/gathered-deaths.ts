@@ -7,9 +7,13 @@ interface Gathered {
 
 /**
  * Asks once for all who ask in the same turn: checks that are due together begin together, and for each question the store
- * takes a snapshot and reads what has changed. When that fails, each asks for itself.
+ * takes a snapshot and reads what has changed. When that fails, each asks for itself. `turnEnds` says when all have asked
+ * [the microtasks that wait are over]; requests over HTTP come in the same turn of the event loop, each with its own microtasks.
  */
-export function gatherDeaths(counts: Pick<LivenessCounts, "deaths">): Pick<LivenessCounts, "deaths"> {
+export function gatherDeaths(
+  counts: Pick<LivenessCounts, "deaths">,
+  turnEnds: () => Promise<void> = () => Promise.resolve(),
+): Pick<LivenessCounts, "deaths"> {
   let gathering: Gathered | null = null;
 
   function gather(): Gathered {
@@ -18,7 +22,7 @@ export function gatherDeaths(counts: Pick<LivenessCounts, "deaths">): Pick<Liven
       gathering = null;
       return counts.deaths(queries);
     };
-    return { queries, answers: Promise.resolve().then(ask) };
+    return { queries, answers: turnEnds().then(ask) };
   }
 
   return {
