@@ -74,7 +74,8 @@ export async function measureDetection(folder: string, injections: number): Prom
       incidents: truth.incidents.length,
     })),
     rules: detectionRules.map(({ name }, index) => {
-      const replays = series.map(({ stretch, truth, episodes }) => ({
+      const replays = series.map(({ record: { slug }, stretch, truth, episodes }) => ({
+        slug,
         ...stretch,
         truth,
         episodes: episodes[index] ?? [],

@@ -190,7 +190,11 @@ async function readTruth(
   if (kind === "regret") return new Map(records.map((record) => [record.slug, regretTruth(record)]));
   const file = labels ?? "";
   const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
-    throw new FlatlineError("no_input", `${file}: cannot be read: ${String(error)}`, { cause: error });
+    throw new FlatlineError(
+      "no_input",
+      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   });
   return readLabels(text, file);
 }

@@ -215,6 +215,7 @@ function levelsOf(
   const [warn, fail] = alertLevels.map((level): BacktestLevel => {
     const count = organizations.reduce((sum, { episodes }) => sum + episodes[level].length, 0);
     const replays = organizations.map(({ slug, episodes, fromMs, toMs }) => ({
+      slug,
       episodes: episodes[level],
       truth: truths?.get(slug) ?? { incidents: [], massDeaths: [] },
       fromMs,

@@ -71,13 +71,13 @@ const silenceSchema = z.looseObject({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
-/** A marker as the daemon lists it; times are ISO 8601. */
+/** A marker as the daemon lists it, who made it only with the token; times are ISO 8601. */
 const markerSchema = z.looseObject({
   id: z.string(),
   at: z.string(),
   text: z.string(),
   slug: z.string().nullable(),
-  createdBy: z.string().nullable(),
+  createdBy: z.string().nullable().optional(),
 });
 export type ListedMarker = z.infer<typeof markerSchema>;
 

@@ -33,6 +33,7 @@ describe("scoreEpisodes", () => {
   it.each(rules)("an alert $rule", ({ firedAtMs, endsAtMs, found }) => {
     const score = scoreEpisodes([
       {
+        slug: "acme",
         episodes: [{ alertId: "1", firedAtMs, endsAtMs, isOpen: false }],
         truth: { incidents: [incident], massDeaths: [] },
         fromMs: 0,
@@ -45,7 +46,7 @@ describe("scoreEpisodes", () => {
       falseAlarms: found ? 0 : 1,
       falseAlarmsAWeek: found ? 0 : 0.5,
       medianDelayMs: found ? Math.max(0, firedAtMs - incident.fromMs) : null,
-      missed: found ? [] : [incident],
+      missed: found ? [] : [{ ...incident, slug: "acme" }],
     });
   });
 
@@ -55,12 +56,13 @@ describe("scoreEpisodes", () => {
 
     const score = scoreEpisodes([
       {
+        slug: "acme",
         episodes: [alarm],
         truth: { incidents: [late], massDeaths: [{ fromMs: dayMs, toMs: dayMs }] },
         fromMs: 0,
         toMs: 7 * dayMs,
       },
-      { episodes: [], truth: { incidents: [], massDeaths: [] }, fromMs: 0, toMs: 7 * dayMs },
+      { slug: "globex", episodes: [], truth: { incidents: [], massDeaths: [] }, fromMs: 0, toMs: 7 * dayMs },
     ]);
 
     expect(score).toMatchObject({ incidents: 0, recall: null, falseAlarms: 1, onMassDeaths: 1, falseAlarmsAWeek: 0.5 });

@@ -15,7 +15,12 @@ export interface Score {
   readonly falseAlarmsAWeek: number;
   /** From the first death of an incident to the alert, of those that were found; null without one. */
   readonly medianDelayMs: number | null;
-  readonly missed: readonly Incident[];
+  readonly missed: readonly MissedIncident[];
+}
+
+/** An incident of which no episode told. */
+export interface MissedIncident extends Incident {
+  readonly slug: string;
 }
 
 /** Who is told a day later is still told in time; later than that, the alert is of something else. */
@@ -26,6 +31,7 @@ const weekMs = 7 * dayMs;
 
 /** What of a replay is scored: its episodes, and the stretch that it lived through. */
 export interface ScoredReplay {
+  readonly slug: string;
   readonly episodes: readonly Episode[];
   readonly truth: Truth;
   readonly fromMs: number;
@@ -39,7 +45,7 @@ interface Tally {
   onMassDeaths: number;
   spanMs: number;
   readonly delaysMs: number[];
-  readonly missed: Incident[];
+  readonly missed: MissedIncident[];
 }
 
 /**
@@ -62,13 +68,13 @@ export function scoreEpisodes(replays: readonly ScoredReplay[]): Score {
   };
 }
 
-function addReplay(tally: Tally, { episodes, truth, fromMs, toMs }: ScoredReplay): void {
+function addReplay(tally: Tally, { slug, episodes, truth, fromMs, toMs }: ScoredReplay): void {
   const isWithin = (incident: Incident): boolean => incident.fromMs >= fromMs && incident.fromMs <= toMs;
   const incidents = truth.incidents.filter(isWithin);
   for (const incident of incidents) {
     const first = episodes.find((episode) => tellsOf(episode, incident));
     tally.incidents++;
-    if (first === undefined) tally.missed.push(incident);
+    if (first === undefined) tally.missed.push({ ...incident, slug });
     else {
       tally.found++;
       tally.delaysMs.push(Math.max(0, first.firedAtMs - incident.fromMs));

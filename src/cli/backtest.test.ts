@@ -92,8 +92,8 @@ describe("backtest --events", () => {
       ["median warn ×2 fail ×4", 22, 22],
     ]);
     expect(candidates[0]?.warn.missed).toEqual([
-      expect.objectContaining({ from: "2019-10-22T00:08:13.000Z" }),
-      expect.objectContaining({ from: "2019-10-31T00:34:55.000Z" }),
+      expect.objectContaining({ slug: "riskhosts", from: "2019-10-22T00:08:13.000Z" }),
+      expect.objectContaining({ slug: "lightswitch", from: "2019-10-31T00:34:55.000Z" }),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { explain } from "../app/explain.ts";
-import type { ExplainedCounts, Explanation, VerdictExplanation } from "../app/explanation.ts";
+import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "../app/explanation.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -62,7 +62,15 @@ function render(explained: Explanation, context: CliContext): string {
   const decided = explained.decisions.flatMap(({ entry, verdict }) =>
     verdict === null ? [] : [`\n${entry.event}, ${renderVerdict(verdict, context)}`],
   );
-  return `${title}${table}${decided.join("")}`;
+  return `${title}${table}${decided.join("")}${notRecomputed(first?.entry)}`;
+}
+
+/** Why a decision has no verdict beside it. */
+function notRecomputed(entry: DecisionExplanation["entry"] | undefined): string {
+  if (entry === undefined || (entry.check === "dead-asset-spike" && entry.kind === "verdict")) return "";
+  return entry.kind === "unknown"
+    ? "\nIt can't be recomputed: its runs gave no result.\n"
+    : `\nIt can't be recomputed: of ${entry.check} the decisions are kept, not what each run saw.\n`;
 }
 
 function renderVerdict(verdict: VerdictExplanation, context: CliContext): string {

@@ -98,7 +98,7 @@ export function describeCandidate({ name, point, levels: atLevel, organizations 
       episodesAWeek,
       ...rest,
       delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
-      missed: missed.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
+      missed: missed.map(({ slug, fromMs, toMs }) => ({ slug, from: iso(fromMs), to: iso(toMs) })),
     };
   };
   return {

@@ -54,6 +54,20 @@ describe("event-flow", () => {
     expect(healthcheckResultSchema.parse(result)).toEqual(result);
   });
 
+  it.each([
+    [119, "119 s"],
+    [120, "2 min"],
+    [7_199, "119 min"],
+    [93_600, "26 h"],
+  ])("tells a silence of %i s as %s", (seconds, text) => {
+    const thresholds = { maxSilenceMs: 60_000, maxCoverageDrop: 1 };
+
+    const input = { ...usual, lastEventAtMs: nowMs - seconds * 1_000 };
+    const { findings } = evaluateEventFlow({ slug: "acme", nowMs, thresholds, ...input, appUrl: null });
+
+    expect(findings[0]?.message).toContain(`for ${text}, the last at`);
+  });
+
   it("compares eight days side by side, none twice", () => {
     const intervals = coverageIntervals(nowMs);
 

@@ -88,8 +88,14 @@ function silence(slug: string, lastEventAtMs: number | null, silenceSeconds: num
   const message =
     lastEventAtMs === null
       ? "no liveness event was ever received"
-      : `no liveness event of any status for ${silenceSeconds} s, the last at ${new Date(lastEventAtMs).toISOString()}`;
+      : `no liveness event of any status for ${lengthText(silenceSeconds ?? 0)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
   return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
+}
+
+/** In the largest unit of which there are at least two: to know a day of silence from two. */
+function lengthText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
 }
 
 function coverage(

@@ -191,7 +191,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     counts: null,
   };
   const uncounted = { counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } } as const;
-  const silenceMessage = "no liveness event of any status for 93600 s, the last at 2026-01-14T10:00:00.000Z";
+  const silenceMessage = "no liveness event of any status for 26 h, the last at 2026-01-14T10:00:00.000Z";
   const sentinel: AlertNotice = {
     ...firing,
     ...uncounted,

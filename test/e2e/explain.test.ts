@@ -22,6 +22,7 @@ defaults:
   thresholds: { failMultiplier: 6 }
 organizations:
   - acme
+  - { slug: initech, sentinel: { assets: [login] } }
   - { slug: globex, baseline: median, thresholds: { minSpikeCount: 5 } }
 alerting: { groupWait: 0s, fleet: false }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
@@ -90,6 +91,21 @@ describe("flatline explain", () => {
     expect(stdout).toContain(`alert ${alertId}: dead-asset-spike of acme`);
     expect(stdout).toMatch(/firing +fail +not_ok +same +acme@/);
     expect(stdout).toContain("the same: what was known then gives what was stored");
+  });
+
+  it("says of another check's alert that it can't be recomputed", async () => {
+    const event = { at: Date.now(), slug: "initech", asset: "login" };
+    await fetch(`${url}/api/v1/events`, { method: "POST", headers: bearer, body: JSON.stringify([event]) });
+    const run = { method: "POST", headers: { authorization: bearer.authorization } };
+    await fetch(`${url}/api/v1/checks/sentinel/initech/run`, run);
+    const { alert } = (await (await fetch(`${url}/api/v1/checks/sentinel/initech`)).json()) as {
+      alert: { id: string };
+    };
+
+    const { exitCode, stdout } = await flatline("explain", alert.id);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("It can't be recomputed: of sentinel the decisions are kept, not what each run saw.");
   });
 
   it("tells what was known then from what is known now", async () => {

@@ -111,6 +111,7 @@ describe("markers", () => {
     expect(listed.map(({ text }) => text)).toEqual(["captcha rollout", "checker 4.2"]);
     const ofGlobex = (await ask("/api/v1/markers?slug=globex")).body as { text: string }[];
     expect(ofGlobex.map(({ text }) => text)).toEqual(["captcha rollout"]);
+    expect(ofGlobex[0]).not.toHaveProperty("createdBy");
 
     expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(0);
     expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(1);
