@@ -1,19 +1,48 @@
 import type { Clock } from "../base/time.ts";
+import type { LeasedEntry } from "../store/outbox.ts";
 import type { OutboxReceiver } from "./attempt.ts";
 import { createRateWindow } from "./rate-limit.ts";
 
-/** What one receiver's deliveries share: places, rate limit and pauses; none of it touches another receiver. */
+/** An entry with the lease under which it may be delivered. */
+export interface Leased {
+  readonly entry: LeasedEntry;
+  /** When its lease was asked for, by both clocks: one may be set, the other stands while the machine sleeps. */
+  readonly askedMs: number;
+  readonly askedAtMs: number;
+}
+
+/**
+ * What one receiver's deliveries share: places, rate limit, pauses and the shelf of what is leased ahead; none of it touches
+ * another receiver.
+ */
 export interface Lane {
   settings: OutboxReceiver;
-  /** Whether every place is taken; one that becomes free wakes the outbox. */
-  isFull(): boolean;
-  /** How many deliveries may begin now, by places and rate. */
-  places(): number;
   /** For how long rate limit and pauses let none begin, ms; 0: one may. */
   freeInMs(): number;
+  /** Nothing is under way and every answer is recorded. */
   isIdle(): boolean;
   begin(): void;
-  end(): void;
+  /** The receiver has answered: its place is free. */
+  answered(): void;
+  /** What it answered is in the store, or never will be. */
+  recorded(): void;
+  /** Whether so many answers wait to be recorded that no more is asked. */
+  isUnrecorded(): boolean;
+  /** Whether a look at the queue is worth it. */
+  isLow(): boolean;
+  /** How many entries to lease now, what is begun at once included; 0: enough lie on the shelf. */
+  wanted(): number;
+  /** Puts what was leased on the shelf, the oldest first. */
+  shelve(leased: readonly Leased[]): void;
+  /** Takes the oldest from the shelf if one may begin now: there is a place, and its lease is long enough. */
+  take(): Leased | null;
+  /** Takes all from the shelf that can't begin while their lease is long enough, all of it in a pause. */
+  takeStale(): readonly Leased[];
+  /** Takes all from the shelf. */
+  takeAll(): readonly Leased[];
+  /** For how long what lies on the shelf may still begin, ms; Infinity: it is empty. */
+  staleInMs(): number;
+  hasShelved(): boolean;
   /** The receiver asked to be left alone for so long. */
   pause(ms: number): void;
   /** Until what fires is due to be sent again, ms; Infinity: never. */
@@ -21,31 +50,109 @@ export interface Lane {
   resent(): void;
 }
 
-/** A lane with `width` deliveries at once. */
-export function createLane(clock: Clock, width: number, settings: OutboxReceiver): Lane {
+export interface LaneOptions {
+  readonly clock: Clock;
+  /** Deliveries at once. */
+  readonly width: number;
+  /** How long after its lease was asked for an entry may begin. */
+  readonly beginWithinMs: number;
+  /** Whether to lease more than begins at once. */
+  readonly leasesAhead: () => boolean;
+  readonly settings: OutboxReceiver;
+}
+
+// As much as a receiver took in the time that it took it: what is leased has to begin within some seconds.
+const aheadMs = 1_000;
+// More cost nothing less: a commit with 256 in it is as good as one with a thousand.
+const mostAhead = 256;
+// Sent and not recorded is what a crash repeats.
+const mostUnrecorded = 64;
+
+/** A lane of `width` places. */
+export function createLane({ clock, width, beginWithinMs, leasesAhead, settings }: LaneOptions): Lane {
   const window = createRateWindow();
   let underWay = 0;
+  let unrecorded = 0;
+  let shelf: Leased[] = [];
   let pausedUntilMs = 0;
   let resentAtMs = clock.monotonicMs();
+  let answers = 0;
+  let countedSinceMs = clock.monotonicMs();
+  let ahead = 0;
+
+  const free = (): number => window.free(lane.settings.rateLimit, clock.monotonicMs());
+
+  function heldForMs({ askedMs, askedAtMs }: Leased): number {
+    return Math.max(clock.monotonicMs() - askedMs, clock.nowMs() - askedAtMs);
+  }
+
+  /** How many it will begin within the next second, if it goes on as since the last time that this was asked. */
+  function measurePace(): void {
+    const nowMs = clock.monotonicMs();
+    const pace = answers / Math.max(1, nowMs - countedSinceMs);
+    answers = 0;
+    countedSinceMs = nowMs;
+    ahead = leasesAhead() ? Math.min(mostAhead, Math.floor(pace * aheadMs)) : 0;
+  }
+
+  function isBusy(): boolean {
+    return underWay >= width || unrecorded >= mostUnrecorded || lane.freeInMs() > 0;
+  }
+
+  function isLow(): boolean {
+    return shelf.length <= ahead / 2 && (ahead > 0 || underWay < width);
+  }
+
+  function takeAll(): readonly Leased[] {
+    const taken = shelf;
+    shelf = [];
+    return taken;
+  }
 
   const lane: Lane = {
     settings,
-    isFull: () => underWay >= width,
-    places: () => Math.min(width - underWay, window.free(lane.settings.rateLimit, clock.monotonicMs())),
     freeInMs: () => {
       const nowMs = clock.monotonicMs();
       const limit = lane.settings.rateLimit;
       const rateMs = limit === null || window.free(limit, nowMs) > 0 ? nowMs : window.freeAtMs(limit, nowMs);
       return Math.max(0, pausedUntilMs - nowMs, rateMs - nowMs);
     },
-    isIdle: () => underWay === 0,
+    isIdle: () => underWay === 0 && unrecorded === 0,
     begin: () => {
       underWay++;
       window.take(clock.monotonicMs());
     },
-    end: () => {
+    answered: () => {
       underWay--;
+      unrecorded++;
+      answers++;
     },
+    recorded: () => {
+      unrecorded--;
+    },
+    isUnrecorded: () => unrecorded >= mostUnrecorded,
+    isLow,
+    wanted: () => {
+      if (!isLow() || lane.freeInMs() > 0) return 0;
+      measurePace();
+      return Math.max(0, Math.min(width - underWay + ahead, free()) - shelf.length);
+    },
+    shelve: (leased) => {
+      shelf.push(...leased);
+    },
+    take: () => (isBusy() || lane.staleInMs() <= 0 ? null : (shelf.shift() ?? null)),
+    takeStale: () => {
+      const isPaused = pausedUntilMs > clock.monotonicMs();
+      if (!isPaused && lane.staleInMs() > 0) return [];
+      ahead = 0;
+      return takeAll();
+    },
+    takeAll,
+    staleInMs: () => {
+      const [oldest] = shelf;
+      return oldest === undefined ? Infinity : beginWithinMs - heldForMs(oldest);
+    },
+    hasShelved: () => shelf.length > 0,
     pause: (ms) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + ms);
     },

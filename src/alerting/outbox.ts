@@ -1,12 +1,11 @@
 import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
+import { eventLoopTurn, type Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { LeasedEntry, OutboxLease, OutboxStore } from "../store/outbox.ts";
+import type { OutboxLease, OutboxStore } from "../store/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
-import { retryDelayMs } from "./backoff.ts";
-import { createGroupCommit } from "./group-commit.ts";
-import { createLane, type Lane } from "./lane.ts";
+import { createLane, type Lane, type Leased } from "./lane.ts";
 import type { Notification } from "./notification.ts";
+import { createSettlement, type Ended } from "./settlement.ts";
 
 // Retries and discards of another process are seen within 5 s (CONTRACT 3); two looks leave room for a slow one.
 const pollMs = 2_000;
@@ -17,8 +16,12 @@ const rereadMs = 100;
 // Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
 const leaseMarginMs = 5_000;
 const abortGraceMs = 1_000;
+// What begins later could end after its lease, when somebody else has gone on.
+const beginWithinMs = 3_000;
 // One slow request must not hold back the notifications of other alerts; many at once would be a storm.
 const deliveriesAtOnce = 4;
+// While more is to be sent, answers wait so long for others: a commit waits for the disk, and does it for all of them.
+const gatherMs = 10;
 
 /** What one look at the queue did. */
 export interface OutboxRun {
@@ -61,18 +64,15 @@ export interface OutboxOptions {
 // Without a reason of its own each abort would make an exception with its stack.
 const wokenUp = "woken up";
 
-interface Claimed {
-  readonly entry: LeasedEntry;
+interface ClaimedLane {
+  readonly name: string;
   readonly lane: Lane;
-  /** When its lease was asked for, monotonic. */
-  readonly askedMs: number;
+  readonly limit: number;
 }
-
-type Ended = "delivered" | "retried" | "deadLettered" | "lost";
 
 /** An outbox over the store's queue. */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, random, metrics, owner } = options;
+  const { store, clock, metrics, owner } = options;
   const logger = options.logger.child({ room: "outbox" });
   const stopping = new AbortController();
   const aborting = new AbortController();
@@ -83,27 +83,48 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let lastLookMs = clock.monotonicMs();
   let loop: Promise<void> | null = null;
   let dueTimes = new Map<string, number>();
-  let dueTimesReadMs = 0;
+  let dueTimesReadMs = -Infinity;
+  let areDueTimesOutdated = true;
   /** Receivers of which the last claim got as many as it asked for, or that may have something new. */
   const moreDue = new Set<string>();
-  const acknowledge = createGroupCommit({
-    keyOf: (id: string) => id,
-    commit: async (ids) => {
-      const ours = new Set(await store.deliveredAll(ids, owner));
-      return ids.map((id) => ours.has(id));
-    },
-  });
+  let gathering = new AbortController();
+  let gathered: Promise<void> | null = null;
+  const settle = createSettlement({ store, clock, random: options.random, logger, owner, gather });
   addLanes(options.receivers);
 
   function addLanes(receivers: readonly OutboxReceiver[]): void {
     const known = lanes;
     lanes = new Map(
       receivers.map((settings) => {
-        const lane = known.get(settings.receiver.name) ?? createLane(clock, deliveriesAtOnce, settings);
+        const lane = known.get(settings.receiver.name) ?? newLane(settings);
         lane.settings = settings;
         return [settings.receiver.name, lane];
       }),
     );
+  }
+
+  function newLane(settings: OutboxReceiver): Lane {
+    // Who asks for one look wants what is due then, and no more.
+    const leasesAhead = (): boolean => loop !== null && !stopping.signal.aborted;
+    return createLane({ clock, width: deliveriesAtOnce, beginWithinMs, leasesAhead, settings });
+  }
+
+  /** Of acknowledgements and retries alike: one commit's wait is the other's. */
+  function gather(): Promise<void> {
+    gathered ??= waitForAnswers().finally(() => {
+      gathered = null;
+    });
+    return gathered;
+  }
+
+  async function waitForAnswers(): Promise<void> {
+    // What has arrived with the first of them has not been heard yet.
+    await eventLoopTurn();
+    const all = [...lanes.values()];
+    const isMoreToCome = all.some((lane) => lane.hasShelved()) && !all.some((lane) => lane.isUnrecorded());
+    if (stopping.signal.aborted || !isMoreToCome) return;
+    gathering = new AbortController();
+    await clock.sleep(gatherMs, gathering.signal);
   }
 
   function wake(): void {
@@ -116,29 +137,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
     wake();
   }
 
-  async function readDueTimes(): Promise<void> {
+  /** Answers after how long it is worth to read them again, ms. */
+  async function readDueTimes(): Promise<number> {
     const nowMs = clock.monotonicMs();
-    if (moreDue.size > 0 && nowMs - dueTimesReadMs < rereadMs) return;
+    const rereadInMs = dueTimesReadMs + rereadMs - nowMs;
+    if (moreDue.size > 0 && rereadInMs > 0) return areDueTimesOutdated ? rereadInMs : pollMs;
     dueTimesReadMs = nowMs;
+    areDueTimesOutdated = false;
     dueTimes = new Map(await store.nextAttempts(clock.nowMs()));
     if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
+    return pollMs;
   }
 
   function track<Result>(work: Promise<Result>): Promise<Result> {
     underWay.add(work);
-    void work.finally(() => {
-      underWay.delete(work);
-      wake();
-    });
+    void work.finally(() => underWay.delete(work));
     return work;
   }
 
   /** Starts what may start; answers the deliveries begun and for how long there is nothing more to start. */
   async function look(): Promise<{ begun: Promise<Ended>[]; waitMs: number }> {
     const begun: Promise<Ended>[] = [];
-    const ready: [string, Lane][] = [];
-    let waitMs = pollMs;
-    await readDueTimes();
+    const ready: ClaimedLane[] = [];
+    await giveBack((lane) => lane.takeStale());
+    let waitMs = await readDueTimes();
     lastLookMs = clock.monotonicMs();
     for (const [name, lane] of lanes) {
       if (stopping.signal.aborted) break;
@@ -149,17 +171,44 @@ export function createOutbox(options: OutboxOptions): Outbox {
         continue;
       }
       waitMs = Math.min(waitMs, resendInMs);
+      begun.push(...beginShelved(lane));
+      const freeInMs = lane.freeInMs();
+      if (freeInMs > 0 && moreDue.delete(name)) dueTimes.set(name, clock.nowMs());
       const dueAtMs = moreDue.has(name) ? clock.nowMs() : dueTimes.get(name);
-      if (dueAtMs === undefined || lane.isFull()) continue;
-      const startInMs = Math.max(dueAtMs - clock.nowMs(), lane.freeInMs());
-      if (startInMs > 0) {
-        waitMs = Math.min(waitMs, startInMs);
-        continue;
-      }
-      ready.push([name, lane]);
+      if (dueAtMs === undefined) continue;
+      const startInMs = Math.max(dueAtMs - clock.nowMs(), freeInMs);
+      if (startInMs > 0) waitMs = Math.min(waitMs, startInMs);
+      const limit = startInMs > 0 ? 0 : lane.wanted();
+      if (limit > 0) ready.push({ name, lane, limit });
     }
-    for (const claimed of await claim(ready)) begun.push(track(deliver(claimed)));
+    await claim(ready);
+    for (const { lane } of ready) begun.push(...beginShelved(lane));
+    for (const lane of lanes.values()) waitMs = Math.min(waitMs, Math.max(0, lane.staleInMs()));
     return { begun, waitMs };
+  }
+
+  function beginShelved(lane: Lane): Promise<Ended>[] {
+    const begun: Promise<Ended>[] = [];
+    if (stopping.signal.aborted || lane.resendInMs() <= 0) return begun;
+    for (let leased = lane.take(); leased !== null; leased = lane.take()) begun.push(track(deliver(leased, lane)));
+    return begun;
+  }
+
+  /** What was leased and will not be begun in time is for whoever has time for it. */
+  async function giveBack(take: (lane: Lane) => readonly Leased[]): Promise<void> {
+    const ids: string[] = [];
+    for (const lane of lanes.values()) for (const { entry } of take(lane)) ids.push(entry.id);
+    if (ids.length === 0) return;
+    await store.giveBack(ids, owner);
+    dueTimesReadMs = -Infinity;
+  }
+
+  async function giveUnbegunBack(): Promise<void> {
+    try {
+      await giveBack((lane) => lane.takeAll());
+    } catch (error) {
+      logger.warn({ err: error }, "leases could not be given back");
+    }
   }
 
   function leaseFor({ settings }: Lane): OutboxLease {
@@ -167,92 +216,63 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
   }
 
-  async function claim(ready: readonly (readonly [string, Lane])[]): Promise<Claimed[]> {
-    if (ready.length === 0) return [];
-    const askedMs = clock.monotonicMs();
-    const claims = ready.map(([receiver, lane]) => {
+  async function claim(ready: readonly ClaimedLane[]): Promise<void> {
+    if (ready.length === 0) return;
+    const asked = { askedMs: clock.monotonicMs(), askedAtMs: clock.nowMs() };
+    const claims = ready.map(({ name, lane, limit }) => {
       const { nowMs, untilMs } = leaseFor(lane);
-      return { receiver, nowMs, owner, leaseUntilMs: untilMs, limit: lane.places() };
+      return { receiver: name, nowMs, owner, leaseUntilMs: untilMs, limit };
     });
     const claimed = await store.claimAll(claims);
-    return ready.flatMap(([receiver, lane], index) => {
+    for (const [index, { name, lane, limit }] of ready.entries()) {
       const entries = claimed[index] ?? [];
-      if (entries.length === claims[index]?.limit) moreDue.add(receiver);
-      else moreDue.delete(receiver);
+      if (entries.length === limit) moreDue.add(name);
+      else moreDue.delete(name);
       // What else waits there waits for its time, or for what is under way: to be read again.
-      dueTimes.delete(receiver);
-      for (const _ of entries) lane.begin();
-      return entries.map((entry) => ({ entry, lane, askedMs }));
-    });
+      dueTimes.delete(name);
+      areDueTimesOutdated = true;
+      lane.shelve(entries.map((entry) => ({ entry, ...asked })));
+    }
   }
 
-  /** What begins so late could end after its lease, when somebody else has gone on: this process was suspended. */
-  function isTooLate(askedMs: number): boolean {
-    return clock.monotonicMs() - askedMs >= leaseMarginMs;
-  }
-
-  async function deliver({ entry, lane, askedMs }: Claimed): Promise<Ended> {
+  async function deliver({ entry }: Leased, lane: Lane): Promise<Ended> {
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
+    lane.begin();
     try {
-      if (isTooLate(askedMs)) return lost({ notification: entry.id, receiver: entry.receiver });
       const outcome = await attemptDelivery(settings, entry.payload, {
         clock,
         stop: aborting.signal,
         graceMs: abortGraceMs,
       });
+      const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
+      lane.answered();
       // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.
       if (outcome.kind === "retry" && aborting.signal.aborted) return "lost";
       if (outcome.kind === "retry" && outcome.retryAfterMs !== null) lane.pause(outcome.retryAfterMs);
+      goOn(lane);
       const ended = await settle(entry, settings, outcome);
       const label = ended === "deadLettered" ? "dead_lettered" : ended;
-      if (label !== "lost")
-        metrics.notificationAttempt(entry.receiver, label, (clock.monotonicMs() - startedMs) / 1_000);
+      if (label !== "lost") metrics.notificationAttempt(entry.receiver, label, tookSeconds);
       return ended;
     } catch (error) {
       // The lease runs out, and the notification goes out again under the same id.
       logger.error({ err: error, notification: entry.id, receiver: entry.receiver }, "delivery could not be recorded");
       return "lost";
     } finally {
-      lane.end();
+      lane.recorded();
+      areDueTimesOutdated = true;
+      beginShelved(lane);
+      // What waited behind it may go now.
+      if (!lane.hasShelved()) wake();
     }
   }
 
-  async function settle(
-    entry: OutboxEntry,
-    settings: OutboxReceiver,
-    outcome: Awaited<ReturnType<typeof attemptDelivery>>,
-  ): Promise<Ended> {
-    const { attempts } = entry;
-    const facts = { notification: entry.id, receiver: entry.receiver, attempts };
-    if (outcome.kind === "accepted") {
-      const isOurs = await acknowledge(entry.id);
-      if (isOurs) logger.info(facts, "notification delivered");
-      return isOurs ? "delivered" : lost(facts);
-    }
-    const nowMs = clock.nowMs();
-    const deadlineMs = entry.createdAtMs + settings.maxAgeMs;
-    const askedMs = outcome.kind === "retry" ? outcome.retryAfterMs : null;
-    const isOver = nowMs >= deadlineMs || (askedMs !== null && nowMs + askedMs > deadlineMs);
-    if (outcome.kind === "rejected" || isOver) {
-      const isOurs = await store.deadLetter(entry.id, owner, outcome.error);
-      if (isOurs) logger.error({ ...facts, error: outcome.error }, "notification given up");
-      return isOurs ? "deadLettered" : lost(facts);
-    }
-    // The last attempt is made when maxAge ends, not some minutes before it.
-    const nextAttemptAtMs = Math.min(nowMs + retryDelayMs(attempts, outcome.retryAfterMs, random), deadlineMs);
-    const isOurs = await store.retryLater(entry.id, owner, { nextAttemptAtMs, lastError: outcome.error });
-    if (isOurs)
-      logger.warn(
-        { ...facts, error: outcome.error, retryInMs: nextAttemptAtMs - nowMs },
-        "notification not accepted yet",
-      );
-    return isOurs ? "retried" : lost(facts);
-  }
-
-  function lost(facts: object): "lost" {
-    logger.warn(facts, "lease of a notification was lost");
-    return "lost";
+  /** A place is free. */
+  function goOn(lane: Lane): void {
+    beginShelved(lane);
+    if (lane.isUnrecorded() || !lane.hasShelved()) gathering.abort(wokenUp);
+    if (lane.isLow() && moreDue.has(lane.settings.receiver.name)) wake();
   }
 
   async function resend(receiver: string, lane: Lane): Promise<void> {
@@ -261,7 +281,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const askedMs = clock.monotonicMs();
     try {
       const notification = await options.resend(receiver, leaseFor(lane));
-      if (notification === null || isTooLate(askedMs)) return;
+      // This process was suspended: somebody else has gone on.
+      if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
       const payload = JSON.stringify(notification);
       const outcome = await attemptDelivery(lane.settings, payload, {
         clock,
@@ -277,7 +298,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch (error) {
       logger.error({ err: error, receiver }, "alerts could not be sent again");
     } finally {
-      lane.end();
+      lane.answered();
+      lane.recorded();
+      wake();
     }
   }
 
@@ -317,6 +340,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     wake: wakeForNew,
     setReceivers: async (receivers) => {
+      // Leased for the timeout that held then, or for a receiver that is gone.
+      await giveBack((lane) => lane.takeAll());
       addLanes(receivers);
       await deadLetterGone();
       wakeForNew();
@@ -326,7 +351,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       stopping.abort();
       const drained = new AbortController();
       const overdue = clock.sleep(drainMs, drained.signal).then(() => aborting.abort());
+      gathering.abort(wokenUp);
       await loop;
+      // At once, and not when the drain is over: somebody else may have time for it.
+      await giveUnbegunBack();
       await Promise.allSettled(underWay);
       drained.abort();
       await overdue;
