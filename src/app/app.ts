@@ -28,6 +28,7 @@ import { createMarkerPort } from "./marker-port.ts";
 import { createPagePort, type PagePortOptions } from "./page-port.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
+import { roundsOver } from "./local-rounds.ts";
 import { createRuntime } from "./runtime.ts";
 import { createWebPorts } from "./web-ports.ts";
 
@@ -184,7 +185,8 @@ async function startApp(
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
     record: (request) => recorder.record(request),
-    onRecorded: (state) => fleet.note(state),
+    onRecorded: (state) => fleet.note([state]),
+    ...roundsOver({ config, store, runtime, recorder, fleet }),
     onUnrecorded: (run, durationSeconds) => fleet.noteUnrecorded(run, durationSeconds),
     metrics,
     logger,

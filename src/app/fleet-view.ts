@@ -20,8 +20,8 @@ export interface FleetView {
   showAll(): Promise<void>;
   /** Shows what other replicas ran since the last look. */
   refresh(): Promise<void>;
-  /** A run of this replica was recorded. */
-  note(state: CheckState): void;
+  /** Runs of this replica were recorded. */
+  note(states: readonly CheckState[]): void;
   /** A run of this replica was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
   isStoreAway(): boolean;
@@ -138,11 +138,13 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     stop: () => watch.stop(),
     showAll,
     refresh,
-    note: (state) => {
-      show(state);
-      overdue.delete(targetKey(state));
-      hours.note(state);
-      publisher.publish();
+    note: (states) => {
+      for (const state of states) {
+        show(state);
+        overdue.delete(targetKey(state));
+        hours.note(state);
+      }
+      if (states.length > 0) publisher.publish();
     },
     noteUnrecorded,
     isStoreAway: () => watch.isAway(),

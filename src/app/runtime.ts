@@ -6,8 +6,10 @@ import type { Config, ReceiverConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
+import { createRoundRunner, type RoundTarget } from "../monitor/run-round.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
+import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import { baselineOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
@@ -40,6 +42,8 @@ export interface Runtime {
   restore(applied: Applied): void;
   /** Runs a check by the source that holds now; never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
+  /** Runs these together over the store's own events; see run-round.ts. */
+  runRound(targets: readonly RoundTarget[]): Promise<readonly (CheckReport | null)[]>;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
@@ -51,6 +55,8 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
 /** Wires `config` over the parts that outlive a reload. */
 export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
   let applied = wire(config, parts, deps);
+  const runRound = createRoundRunner();
+  const { events } = parts.store;
   return {
     current: () => applied,
     replace: (next) => {
@@ -60,6 +66,19 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       applied = before;
     },
     run: (target, signal) => runCheck(target, applied.checkDeps, signal),
+    runRound: (targets) => {
+      const { checkDeps, config, baselineOf } = applied;
+      const { appUrl } = config;
+      return runRound(targets, {
+        ...checkDeps,
+        firstEventAtMs: (slug) => events.firstEventAtMs(slug),
+        evaluate: (some, nowMs) =>
+          evaluateRound(
+            some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),
+            events,
+          ),
+      });
+    },
   };
 }
 

@@ -58,3 +58,28 @@ export function skippedTicks(run: EndedRun): { readonly late: number; readonly o
     overlap: ticksBetween(schedule, slug, { fromMs: ownTickMs, toMs: finishedAtMs, limit }),
   };
 }
+
+/** When a run's check is due again, and the ticks that it stands for. */
+export interface RunPlan {
+  readonly nextDueAtMs: number;
+  readonly skipped: { readonly late: number; readonly overlap: number };
+}
+
+/** Plans runs that began and ended together: those that were due by the same pattern at the same time have the same plan. */
+export function createRunPlanner(): (run: EndedRun) => RunPlan {
+  const plans = new Map<string, RunPlan>();
+  return (run) => {
+    const { schedule, dueAtMs } = run;
+    if (schedule.jitterMs > 0) return planOf(run);
+    const key = `${dueAtMs} ${schedule.pattern}\n${schedule.timezone}`;
+    const known = plans.get(key);
+    if (known !== undefined) return known;
+    const plan = planOf(run);
+    plans.set(key, plan);
+    return plan;
+  };
+}
+
+function planOf(run: EndedRun): RunPlan {
+  return { nextDueAtMs: dueAgainAtMs(run), skipped: skippedTicks(run) };
+}

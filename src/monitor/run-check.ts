@@ -139,7 +139,8 @@ async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): P
   return reports;
 }
 
-function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
+/** The counts of a result, where it has them under the configured names. */
+export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
   const count = (key: string): number | null => {
     // Own keys only: a configured key may be called like something that every object has.
     const value = Object.hasOwn(result.observed, key) ? result.observed[key] : null;

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 
+import { resultReport } from "../../test/support/check-reports.ts";
 import { createMemoryScheduleStore } from "../../test/support/memory-schedule-store.ts";
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { ScheduleStore } from "../store/schedule.ts";
+import type { RoundOptions } from "./rounds.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -437,5 +440,98 @@ describe("a stop", () => {
     expect(await store.claimDue({ nowMs: clock.nowMs(), owner: "b", leaseUntilMs: 0, limit: 9 })).toHaveLength(2);
     expect(scheduler.running()).toBe(0);
     clock.assertIdle();
+  });
+});
+
+describe("rounds", () => {
+  const ok = (slug: string, atMs: number): CheckReport =>
+    resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
+
+  function roundsOf({ clock, store, world }: ReturnType<typeof setUp>, over: Partial<RoundOptions> = {}) {
+    const together: string[][] = [];
+    const options: RoundOptions = {
+      run: async (targets) => {
+        together.push(targets.map(({ slug }) => slug));
+        return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
+      },
+      record: async (requests) => (await store.completeAll(requests)).map((state) => ({ state })),
+      onRecorded: (states) => world.states.push(...states),
+      ...over,
+    };
+    return { together, options };
+  }
+
+  it("runs what is due together, and on its own what a round gave no result for", async () => {
+    const set = setUp();
+    const { clock, world } = set;
+    const { together, options } = roundsOf(set);
+    const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
+    const scheduler = world.process("a", targets, { rounds: options });
+
+    await scheduler.start();
+    await clock.advance(4 * minute);
+    await scheduler.stop(0);
+
+    expect(together).toEqual([
+      ["acme", "globex", "initech"],
+      ["acme", "globex", "initech"],
+    ]);
+    expect(times(world)).toEqual(["globex 12:02:00", "globex 12:05:00"]);
+    expect(world.states.filter(({ slug }) => slug === "acme").map(({ nextDueAtMs }) => nextDueAtMs)).toEqual([
+      startMs + 3 * minute,
+      startMs + 8 * minute,
+    ]);
+    expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it("leaves what is not ok, and what is no spike check or watches for silence, to runs of their own", async () => {
+    const set = setUp();
+    const { clock, world } = set;
+    const { together, options } = roundsOf(set);
+    world.behave = () => ({ durationMs: 0, severity: "warn" });
+    const silent = { ...spikeTarget("silent"), maxSilenceMs: minute };
+    const queue = { check: "review-queue", slug: "acme", schedule: silent.schedule } as const;
+    const thresholds = { warnAfterMs: minute, failAfterMs: minute };
+    const scheduler = world.process("a", [spikeTarget("globex"), silent, { ...queue, thresholds }], {
+      rounds: options,
+    });
+
+    await scheduler.start();
+    await clock.advance(4 * minute);
+    await scheduler.stop(0);
+
+    expect(together).toEqual([["globex"]]);
+    expect(world.recorded).toHaveLength(6);
+  });
+
+  it("runs each on its own when they cannot be run together", async () => {
+    const set = setUp();
+    const { clock, world } = set;
+    const { options } = roundsOf(set, { record: () => Promise.reject(new Error("one of them is broken")) });
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { rounds: options });
+
+    await scheduler.start();
+    await clock.advance(1);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["acme 12:02:00", "initech 12:02:00"]);
+    expect(world.log).toContainEqual(
+      expect.objectContaining({ level: "warn", fields: expect.objectContaining({ runs: 2 }) as object }),
+    );
+  });
+
+  it("gets through more than one round holds without waiting", async () => {
+    const set = setUp();
+    const { clock, world } = set;
+    const { together, options } = roundsOf(set);
+    const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { rounds: options });
+
+    await scheduler.start();
+    await clock.advance(100);
+    await scheduler.stop(0);
+
+    expect(together.map(({ length }) => length)).toEqual([500, 500, 200]);
+    expect(world.recorded).toEqual([]);
   });
 });

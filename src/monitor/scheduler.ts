@@ -1,67 +1,15 @@
-import type { Recorded, RecordRequest } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import { minuteMs, secondMs, type Clock } from "../base/time.ts";
+import { minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "../store/schedule.ts";
+import type { CheckKey, ClaimedRun, ScheduleEntry } from "../store/schedule.ts";
 import { dueAgainAtMs, skippedTicks, wantedEntry } from "./due-times.ts";
+import { runRound, type RoundDone } from "./rounds.ts";
 import { recordPatiently } from "./patient-recording.ts";
 import { targetKey, type CheckTarget } from "./target.ts";
+import { createRunBook } from "./run-book.ts";
+import type { RemovedTargets, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
-export interface SchedulerOptions {
-  readonly store: ScheduleStore;
-  readonly clock: Clock;
-  /** Names this process in leases: another one at each start. */
-  readonly owner: string;
-  readonly targets: readonly CheckTarget[];
-  /** Checks under way at once. */
-  readonly concurrency: number;
-  /** Bound of one run, all its attempts and waits included. */
-  readonly runTimeoutMs: number;
-  /** Answers what the check gave; must not reject. See run-check.ts. */
-  readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
-  /**
-   * Makes a finished run durable in one transaction with all that follows from it (alerting/record.ts); `state` is null
-   * when the lease was lost: then nothing was written, because the run is somebody else's now.
-   */
-  readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "state">>;
-  /** Called after a run was recorded, with the state as it is stored now. */
-  readonly onRecorded: (state: CheckState) => void;
-  /** Called when the store would not take a run, however often it was asked; it is run again [nobody is told]. */
-  readonly onUnrecorded?: (run: ClaimedRun, durationSeconds: number) => void;
-  readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
-  readonly logger: Logger;
-  /** [1 s] How often to look at the store and the wall clock though nothing is known to be due. */
-  readonly pollMs?: number;
-}
-
-export interface SchedulerChange {
-  readonly targets: readonly CheckTarget[];
-  readonly concurrency?: number;
-  readonly runTimeoutMs?: number;
-}
-
-export interface Scheduler {
-  /** Writes the targets into the store and begins to run what is due. Answers what the store had and the targets have not. */
-  start(): Promise<RemovedTargets>;
-  /** Applies a new configuration; runs under way go on. Answers which (check, slug) are gone. */
-  setTargets(change: SchedulerChange): Promise<RemovedTargets>;
-  /**
-   * Runs the check now, like a scheduled run, after one that is under way.
-   * @throws FlatlineError not_found, conflict (another process runs it), unavailable (stopping), or what recording threw
-   */
-  runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
-  /** Nothing was looked at for more than 30 s while something is due. */
-  isStalled(): boolean;
-  /** How many checks are under way here. */
-  running(): number;
-  /** No new runs; those under way get `drainMs`, then their signals abort and their leases go back. */
-  stop(drainMs: number): Promise<void>;
-}
-
-export type RemovedTargets = readonly { readonly check: CheckName; readonly slug: string }[];
+export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
 // Long enough for a loop that is blocked by a slow disk, short enough that the checks of a crashed process are not missed.
 const leaseMs = 10 * secondMs;
@@ -94,8 +42,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let targets = new Map<string, CheckTarget>();
   let { concurrency, runTimeoutMs } = options;
   const underWay = new Map<string, RunUnderWay>();
-  const lastSeverities = new Map<string, Severity>();
+  /** Due checks that other replicas have in their configuration. */
+  const unconfigured = new Map<string, CheckKey>();
+  const book = createRunBook({ metrics, logger });
   let waitingForPlace = 0;
+  let round: Promise<RoundDone> | null = null;
 
   let wakeUp = new AbortController();
   let loop: Promise<void> = Promise.resolve();
@@ -121,12 +72,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (wanted.length % syncSlice === 0) await clock.sleep(0);
     }
     const { removed } = await store.sync(wanted);
-    for (const gone of removed) lastSeverities.delete(targetKey(gone));
+    for (const gone of removed) book.forget(gone);
     return removed;
   }
 
   function setMap(list: readonly CheckTarget[]): void {
     targets = new Map(list.map((target) => [targetKey(target), target]));
+    unconfigured.clear();
   }
 
   /** Renews, claims and starts what is due; answers how long there is nothing more to do. */
@@ -143,22 +95,59 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await renew();
 
     // Read first: a claim that finds nothing would still take the store's write lock, each second.
-    if (!isMoreDue) nextWorkAtMs = await store.nextDueAtMs(nowMs);
-    const limit = concurrency - underWay.size - waitingForPlace;
+    if (!isMoreDue) nextWorkAtMs = await store.nextDueAtMs(nowMs, [...unconfigured.values()]);
     const isDue = nextWorkAtMs !== null && nextWorkAtMs <= nowMs;
+    const rounds = isDue ? await runTogether() : null;
+    const places = concurrency - underWay.size - waitingForPlace;
+    // What a round has left is due the longest, and so are its claims.
+    const limit = rounds === null ? places : Math.min(places, rounds.left);
     if (isDue && limit > 0) {
-      const claimed = await store.claimDue({ nowMs, owner, leaseUntilMs: nowMs + leaseMs, limit });
-      for (const run of claimed) startScheduled(run);
+      const except = [...unconfigured.values()];
+      const claimed = await store.claimDue({ nowMs, owner, leaseUntilMs: nowMs + leaseMs, limit, except });
+      const left = claimed.filter((run) => !startScheduled(run));
+      // A replica that has the next configuration already gets them at once, and not when the lease has run out.
+      if (left.length > 0) await store.renewLeases({ runs: left, owner, nowMs, leaseUntilMs: nowMs });
       // Where every place was filled there is more: nothing needs to be read before the next claim.
       isMoreDue = claimed.length === limit;
-      if (!isMoreDue) nextWorkAtMs = await store.nextDueAtMs(nowMs);
       count = claimed.length;
     }
+    if (rounds !== null) {
+      count += rounds.done;
+      isMoreDue = rounds.isMoreDue && rounds.done > 0;
+    }
+    if (isDue && !isMoreDue && (limit > 0 || rounds !== null))
+      nextWorkAtMs = await store.nextDueAtMs(nowMs, [...unconfigured.values()]);
     lastLookAtMs = clock.monotonicMs();
     return { claimed: count, waitMs: untilNextLook() };
   }
 
+  async function runTogether(): Promise<RoundDone | null> {
+    if (options.rounds === undefined) return null;
+    const isFit = (target: CheckTarget): boolean => {
+      const severity = book.severityOf(target);
+      return (severity === null || severity === "ok") && !underWay.has(targetKey(target));
+    };
+    round = runRound({
+      ...options.rounds,
+      store,
+      clock,
+      logger,
+      isFit,
+      targetOf: (run) => targets.get(targetKey(run)),
+      onRun: (report, { skipped, lagMs, durationMs }) => {
+        metrics.schedulerLag(lagMs / secondMs);
+        book.note(report, durationMs / secondMs, skipped);
+      },
+    });
+    try {
+      return await round;
+    } finally {
+      round = null;
+    }
+  }
+
   function untilNextLook(): number {
+    if (options.rounds !== undefined && isMoreDue) return 0;
     const renewInMs = underWay.size > 0 ? renewedAtMs + renewEveryMs - clock.monotonicMs() : pollMs;
     const hasPlace = underWay.size + waitingForPlace < concurrency;
     if (!hasPlace || nextWorkAtMs === null) return Math.max(0, Math.min(pollMs, renewInMs));
@@ -192,18 +181,21 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
   }
 
-  function startScheduled(run: ClaimedRun): void {
+  /** False: it is none of ours. */
+  function startScheduled(run: ClaimedRun): boolean {
     const key = targetKey(run);
     const known = underWay.get(key);
     if (known !== undefined) {
       // The lease ran out under a run of ours and we were given it again: it goes on under the new fence.
       known.run = run;
-      return;
+      return true;
     }
     const target = targets.get(key);
     if (target === undefined) {
-      logger.debug({ check: run.check, slug: run.slug }, "claimed a check that is not configured, leaving it");
-      return;
+      const { check, slug } = run;
+      logger.debug({ check, slug }, "claimed a check that is not configured, leaving it");
+      unconfigured.set(key, { check, slug });
+      return false;
     }
     metrics.schedulerLag(Math.max(0, clock.nowMs() - run.dueAtMs) / secondMs);
     begin(target, run, true).ended.catch((error: unknown) => {
@@ -211,6 +203,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       // Its lease is not renewed any more: when that has run out, the check is run again.
       logger.error({ err: error, check: run.check, slug: run.slug }, "run was not recorded, will be run again");
     });
+    return true;
   }
 
   function begin(target: CheckTarget, run: ClaimedRun, isScheduled: boolean): RunUnderWay {
@@ -230,7 +223,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function runToEnd(target: CheckTarget, started: RunUnderWay, isScheduled: boolean): Promise<CheckReport> {
-    const { check, slug } = target;
+    const { slug } = target;
     const startedAtMs = clock.nowMs();
     const startedMonotonicMs = clock.monotonicMs();
     const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
@@ -252,25 +245,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       throw error;
     });
     if (state === null) return report;
-    const skipped = skippedTicks(ended);
-    if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
-    if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);
-    metrics.checkRan(report, durationSeconds);
-    logRun(report, durationSeconds, skipped);
+    book.note(report, durationSeconds, skippedTicks(ended));
     options.onRecorded(state);
     return report;
-  }
-
-  function logRun(report: CheckReport, durationSeconds: number, skipped: { late: number; overlap: number }): void {
-    const { check, slug, severity } = report;
-    const key = targetKey(report);
-    const previousSeverity = lastSeverities.get(key) ?? null;
-    lastSeverities.set(key, severity);
-    const facts =
-      report.kind === "error" ? { reason: report.error.reason, message: report.error.message } : report.counts;
-    logger.debug({ check, slug, severity, durationSeconds, ...skipped, ...facts }, "check ran");
-    if (previousSeverity !== severity)
-      logger.info({ check, slug, severity, previousSeverity, ...facts }, "severity changed");
   }
 
   /** Resolves when a run has ended or the signal has aborted. */
@@ -289,6 +266,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (target === undefined) throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
       if (stopping.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
       if (signal.aborted) throw new FlatlineError("api_timeout", "the check could not be started in time");
+      if (round !== null) {
+        await round;
+        continue;
+      }
       const known = underWay.get(key);
       if (known !== undefined || underWay.size >= concurrency) {
         await nextEnd(known === undefined ? underWay.values() : [known], signal);
@@ -318,8 +299,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   return {
     start: async () => {
       setMap(options.targets);
-      for (const state of await store.states())
-        if (state.severity !== null) lastSeverities.set(targetKey(state), state.severity);
+      for (const state of await store.states()) book.learn(state);
       const removed = await sync();
       lastLookAtMs = clock.monotonicMs();
       loop = runLoop();

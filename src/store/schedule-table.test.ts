@@ -59,6 +59,53 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     return run;
   }
 
+  it("shows what is due without leasing it, and takes such runs without a lease, each once", async () => {
+    const schedule = await openOne(entry("late", -2_000), entry("due", -1_000), entry("later", 1));
+    const due = await schedule.due({ nowMs, limit: 5 });
+    const done = due.map((run) => {
+      const report = resultReport({ slug: run.slug, finishedAtMs: nowMs });
+      return { run, owner: null, report, nextDueAtMs: nowMs + 60_000 };
+    });
+
+    const first = await schedule.completeAll(done);
+    const again = await schedule.completeAll(done);
+
+    expect(slugsOf(due)).toEqual(["late", "due"]);
+    expect(first.map((state) => state?.nextDueAtMs)).toEqual([nowMs + 60_000, nowMs + 60_000]);
+    expect(again).toEqual([null, null]);
+    expect(await schedule.due({ nowMs, limit: 5 })).toEqual([]);
+  });
+
+  it.each([
+    ["holds it meanwhile", false],
+    ["has run it meanwhile", true],
+  ])("refuses a run without a lease of a check when somebody %s", async (_, isEnded) => {
+    const schedule = await openOne(entry("acme"));
+    const [run] = await schedule.due({ nowMs, limit: 1 });
+    if (run === undefined) throw new Error("nothing due");
+    const report = resultReport({ slug: "acme", finishedAtMs: nowMs });
+    const claimed = await claimOne(schedule);
+    if (isEnded) await schedule.complete({ run: claimed, owner: "a", report, nextDueAtMs: nowMs + 60_000 });
+
+    const states = await schedule.completeAll([{ run, owner: null, report, nextDueAtMs: nowMs + 1 }]);
+
+    expect(states).toEqual([null]);
+  });
+
+  it("lets nobody end a lease that has run out after a run without one took its place", async () => {
+    const schedule = await openOne(entry("acme"));
+    const lost = await claimOne(schedule);
+    const [run] = await schedule.due({ nowMs: nowMs + 10_000, limit: 1 });
+    if (run === undefined) throw new Error("nothing due");
+    const report = resultReport({ slug: "acme", finishedAtMs: nowMs + 10_000 });
+
+    const states = await schedule.completeAll([{ run, owner: null, report, nextDueAtMs: nowMs + 60_000 }]);
+    const late = await schedule.complete({ run: lost, owner: "a", report, nextDueAtMs: nowMs + 1 });
+
+    expect(states).toMatchObject([{ nextDueAtMs: nowMs + 60_000 }]);
+    expect(late).toBe(false);
+  });
+
   it("takes in what is wanted and tells what is gone", async () => {
     const schedule = await openOne(entry("acme"), entry("globex", 5));
 
@@ -106,6 +153,17 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     expect(slugsOf(await schedule.claimDue({ ...lease("a"), limit: 2 }))).toEqual(["later", "late"]);
     expect(slugsOf(await schedule.claimDue({ ...lease("a"), limit: 9 }))).toEqual(["now"]);
     expect(await schedule.claimDue({ ...lease("b"), limit: 9 })).toEqual([]);
+  });
+
+  it("leaves out what is not wanted, and looks again for the others only", async () => {
+    const schedule = await openOne(entry("a", -9), entry("b", -5), entry("c", 50));
+    const except = [{ check, slug: "a" }] as const;
+
+    const claimed = await schedule.claimDue({ ...lease("x"), limit: 9, except });
+
+    expect(slugsOf(claimed)).toEqual(["b"]);
+    expect(await schedule.nextDueAtMs(nowMs, except)).toBe(nowMs + 50);
+    expect(await schedule.nextDueAtMs(nowMs)).toBe(nowMs - 9);
   });
 
   it("tells when a claimed run was due and that it is running", async () => {
@@ -231,6 +289,24 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     if (held > 0) await schedule.claimDue({ ...lease("a"), limit: held });
 
     expect(await schedule.nextDueAtMs(nowMs)).toBe(inMs === null ? null : nowMs + inMs);
+  });
+
+  it("tells who ran since an instant, and their states", async () => {
+    const schedule = await openOne(entry("a"), entry("b"), entry("c"));
+    for (const run of await schedule.claimDue({ ...lease("x"), limit: 2 })) {
+      const report = resultReport({ slug: run.slug, finishedAtMs: run.slug === "a" ? nowMs : nowMs + 5 });
+      await schedule.complete({ run, owner: "x", report, nextDueAtMs: nowMs + 60_000 });
+    }
+
+    expect(await schedule.lastRuns(nowMs + 1)).toEqual([{ check, slug: "b", lastRunAtMs: nowMs + 5 }]);
+    expect(slugsOf(await schedule.lastRuns(nowMs)).toSorted()).toEqual(["a", "b"]);
+    const states = await schedule.statesOf([
+      { check, slug: "b" },
+      { check, slug: "nobody" },
+      { check: "review-queue", slug: "a" },
+    ]);
+    expect(states).toEqual([await schedule.state(check, "b")]);
+    expect(await schedule.statesOf([])).toEqual([]);
   });
 
   it("never gives one run to two processes", async () => {

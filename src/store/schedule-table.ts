@@ -5,7 +5,7 @@ import { chunksOf } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { completeRuns } from "./run-completion.ts";
-import type { CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "./schedule.ts";
+import type { CheckKey, CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "./schedule.ts";
 import type { Db } from "./schema.ts";
 
 /** The schedule over the table `checks`. */
@@ -62,13 +62,14 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
   return {
     sync: (wanted) => inTransaction(db, (db) => sync(db, wanted)),
     entries: () => entries(db),
-    claimDue: async ({ nowMs, owner, leaseUntilMs, limit }) => {
+    claimDue: async ({ nowMs, owner, leaseUntilMs, limit, except = [] }) => {
       const now = leaseNow(leaseClock, nowMs);
       const due = db
         .selectFrom("checks")
         .select("check_id")
         .where("next_due_at_ms", "<=", now)
         .where("lease_until_ms", "<=", now)
+        .where(isNoneOf(except))
         .orderBy("next_due_at_ms")
         .limit(limit);
       const rows = await db
@@ -84,6 +85,18 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
         .returning(["check_name", "slug", "next_due_at_ms", "fence"])
         .execute();
       return rows.map(claimedRun).toSorted((left, right) => left.dueAtMs - right.dueAtMs);
+    },
+    due: async ({ nowMs, limit }) => {
+      const now = leaseNow(leaseClock, nowMs);
+      const rows = await db
+        .selectFrom("checks")
+        .select(["check_name", "slug", "next_due_at_ms", "fence"])
+        .where("next_due_at_ms", "<=", now)
+        .where("lease_until_ms", "<=", now)
+        .orderBy("next_due_at_ms")
+        .limit(limit)
+        .execute();
+      return rows.map(claimedRun);
     },
     claimNow: async ({ check, slug, nowMs, owner, leaseUntilMs }) => {
       const row = await db
@@ -114,12 +127,13 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
           where check_id in (select check_id from held)`.execute(db);
       }
     },
-    nextDueAtMs: async (nowMs) => {
+    nextDueAtMs: async (nowMs, except = []) => {
       const now = leaseNow(leaseClock, nowMs);
       const free = await db
         .selectFrom("checks")
         .select(["next_due_at_ms as at_ms", now.as("now_ms")])
         .where("lease_until_ms", "<=", now)
+        .where(isNoneOf(except))
         .orderBy("next_due_at_ms")
         .limit(1)
         .executeTakeFirst();
@@ -133,6 +147,7 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
         ])
         .where("lease_owner", "is not", null)
         .where("lease_until_ms", ">", now)
+        .where(isNoneOf(except))
         .executeTakeFirst();
       // As far from the caller's now as it is from the lease clock's.
       const times = [free, held].flatMap((row) =>
@@ -165,9 +180,8 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
     statesOf: async (checks) => {
       const states: CheckState[] = [];
       for (const slice of chunksOf(checks)) {
-        const keys = sql.join(slice.map(({ check, slug }) => sql`(${check}, ${slug})`));
         const rows = await selectStates(db)
-          .where(sql<boolean>`(check_name, slug) in (values ${keys})`)
+          .where(sql<boolean>`(check_name, slug) in (values ${keysOf(slice)})`)
           .execute();
         for (const row of rows) states.push(checkState(row));
       }
@@ -182,6 +196,17 @@ function isSetBack(known: ScheduleEntry, { nextDueAtMs, seenDueAtMs = known.next
 }
 
 const rowsPerStatement = 500;
+// An engine bounds the number of parameters; whoever has more than these is far from what the others have.
+const mostExcepted = 5_000;
+
+function isNoneOf(checks: readonly CheckKey[]) {
+  if (checks.length === 0) return sql<boolean>`1 = 1`;
+  return sql<boolean>`(check_name, slug) not in (values ${keysOf(checks.slice(0, mostExcepted))})`;
+}
+
+function keysOf(checks: readonly CheckKey[]) {
+  return sql.join(checks.map(({ check, slug }) => sql`(${check}, ${slug})`));
+}
 
 function selectStates(db: Db) {
   return db

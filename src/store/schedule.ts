@@ -46,7 +46,8 @@ export interface CheckState {
 /** A run that is over: what it gave, and when the check is due again. */
 export interface FinishedRun {
   readonly run: ClaimedRun;
-  readonly owner: string;
+  /** Who holds its lease; null: nobody, the run is done at once as `due` answered it. */
+  readonly owner: string | null;
   readonly report: CheckReport;
   readonly nextDueAtMs: number;
 }
@@ -71,13 +72,19 @@ export interface ScheduleStore {
   sync(wanted: readonly ScheduleEntry[]): Promise<{ readonly removed: readonly { check: CheckName; slug: string }[] }>;
   /** All rows' scheduleKey and due time, to compute `wanted`. */
   entries(): Promise<readonly ScheduleEntry[]>;
-  /** Leases up to `limit` due rows that nobody holds, the longest due first. */
+  /** Leases up to `limit` due rows that nobody holds, the longest due first; none of `except` [all are taken]. */
   claimDue(claim: {
     nowMs: number;
     owner: string;
     leaseUntilMs: number;
     limit: number;
+    except?: readonly CheckKey[];
   }): Promise<readonly ClaimedRun[]>;
+  /**
+   * The same rows, looked at only: for runs that take microseconds, which are recorded without a lease unless somebody else
+   * has claimed or run them meanwhile.
+   */
+  due(look: { readonly nowMs: number; readonly limit: number }): Promise<readonly ClaimedRun[]>;
   /** Leases this one now whatever its due time (POST …/run); null when a run of it is under way or it does not exist. */
   claimNow(claim: {
     check: CheckName;
@@ -93,8 +100,11 @@ export interface ScheduleStore {
     nowMs: number;
     leaseUntilMs: number;
   }): Promise<void>;
-  /** Earliest due time of the rows that nobody holds (an expired lease counts as its expiry); null when there is none. */
-  nextDueAtMs(nowMs: number): Promise<number | null>;
+  /**
+   * Earliest due time of the rows that nobody holds (an expired lease counts as its expiry), but for those of `except`; null
+   * when there is none.
+   */
+  nextDueAtMs(nowMs: number, except?: readonly CheckKey[]): Promise<number | null>;
   /** Ends a run: stores its report and next due time, drops the lease. False when the lease was lost (fence). */
   complete(done: FinishedRun): Promise<boolean>;
   /**

@@ -1,5 +1,12 @@
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
-import type { CheckState, ClaimedRun, FinishedRun, ScheduleEntry, ScheduleStore } from "../../src/store/schedule.ts";
+import type {
+  CheckKey,
+  CheckState,
+  ClaimedRun,
+  FinishedRun,
+  ScheduleEntry,
+  ScheduleStore,
+} from "../../src/store/schedule.ts";
 
 interface Row {
   entry: ScheduleEntry;
@@ -16,6 +23,11 @@ export function createMemoryScheduleStore(): ScheduleStore {
   const rows = new Map<string, Row>();
   const keyOf = (row: { check: CheckName; slug: string }): string => `${row.check} ${row.slug}`;
   const isHeld = (row: Row, nowMs: number): boolean => row.owner !== null && row.leaseUntilMs > nowMs;
+
+  const isMoved = (row: Row, run: ClaimedRun): boolean => row.entry.nextDueAtMs !== run.dueAtMs;
+
+  const isNoneOf = (row: Row, except: readonly CheckKey[]): boolean =>
+    except.every((check) => keyOf(check) !== keyOf(row.entry));
 
   function claim(row: Row, lease: { owner: string; leaseUntilMs: number }): ClaimedRun {
     row.fence++;
@@ -43,7 +55,9 @@ export function createMemoryScheduleStore(): ScheduleStore {
 
   function complete({ run, owner, report, nextDueAtMs }: FinishedRun): CheckState | null {
     const row = rows.get(keyOf(run));
-    if (row === undefined || row.owner !== owner || row.fence !== run.fence) return null;
+    if (row === undefined || row.fence !== run.fence) return null;
+    if (owner !== null ? row.owner !== owner : isHeld(row, report.finishedAtMs) || isMoved(row, run)) return null;
+    if (owner === null) row.fence++;
     if (row.lastReport?.severity !== report.severity) row.severitySinceMs = report.finishedAtMs;
     row.lastReport = report;
     if (report.kind === "result") row.lastResultReport = report;
@@ -74,12 +88,18 @@ export function createMemoryScheduleStore(): ScheduleStore {
       return { removed: removed.map(({ check, slug }) => ({ check, slug })) };
     },
     entries: async () => [...rows.values()].map((row) => row.entry),
-    claimDue: async ({ nowMs, limit, ...lease }) =>
+    claimDue: async ({ nowMs, limit, except = [], ...lease }) =>
+      [...rows.values()]
+        .filter((row) => row.entry.nextDueAtMs <= nowMs && !isHeld(row, nowMs) && isNoneOf(row, except))
+        .toSorted((left, right) => left.entry.nextDueAtMs - right.entry.nextDueAtMs)
+        .slice(0, limit)
+        .map((row) => claim(row, lease)),
+    due: async ({ nowMs, limit }) =>
       [...rows.values()]
         .filter((row) => row.entry.nextDueAtMs <= nowMs && !isHeld(row, nowMs))
         .toSorted((left, right) => left.entry.nextDueAtMs - right.entry.nextDueAtMs)
         .slice(0, limit)
-        .map((row) => claim(row, lease)),
+        .map(({ entry: { check, slug, nextDueAtMs }, fence }) => ({ check, slug, dueAtMs: nextDueAtMs, fence })),
     claimNow: async ({ nowMs, check, slug, ...lease }) => {
       const row = rows.get(keyOf({ check, slug }));
       return row === undefined || isHeld(row, nowMs) ? null : claim(row, lease);
@@ -90,8 +110,9 @@ export function createMemoryScheduleStore(): ScheduleStore {
         if (row !== undefined && row.owner === owner && row.fence === run.fence) row.leaseUntilMs = leaseUntilMs;
       }
     },
-    nextDueAtMs: async (nowMs) => {
-      const free = [...rows.values()].map((row) =>
+    nextDueAtMs: async (nowMs, except = []) => {
+      const wanted = [...rows.values()].filter((row) => isNoneOf(row, except));
+      const free = wanted.map((row) =>
         isHeld(row, nowMs) ? Math.max(row.leaseUntilMs, row.entry.nextDueAtMs) : row.entry.nextDueAtMs,
       );
       return free.length === 0 ? null : Math.min(...free);
