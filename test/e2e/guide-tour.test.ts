@@ -41,7 +41,9 @@ afterAll(async () => {
 });
 
 function start(line: string): ChildProcess {
-  const command = line.replace("npx flatline", `exec '${process.execPath}' '${root}bin/flatline.js'`);
+  const command = line
+    .replace("npx flatline", `exec '${process.execPath}' '${root}bin/flatline.js'`)
+    .replace("127.0.0.1:9640", environment["FLATLINE_LISTEN"] ?? "");
   return spawn("bash", ["-c", command], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
 }
 

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const page = readFileSync(`${root}/docs/http.md`, "utf8");
+
+/** Each route of src/web as `METHOD /path`, with who may ask it, as the calls of addResource name them. */
+const routes = readdirSync(`${root}/src/web`).flatMap((name) => {
+  if (!name.endsWith(".ts") || name.endsWith(".test.ts")) return [];
+  const text = readFileSync(`${root}/src/web/${name}`, "utf8");
+  return text.split(/\baddResource\(/).flatMap((call) => {
+    const path = /^\s*\w+,\s*"(\/[^"]*)"/.exec(call)?.[1];
+    if (path === undefined) return [];
+    const shown = path.replaceAll(/:(\w+)/g, "{$1}");
+    return [...call.matchAll(/\b(GET|POST|DELETE): \{\s*access: "(\w+)"/g)].map(([, method, access = ""]) => ({
+      route: `${method} ${shown}`,
+      access,
+    }));
+  });
+});
+
+describe("docs/http.md", () => {
+  it("finds the routes that it is held to", () => {
+    expect(routes.length).toBeGreaterThan(25);
+  });
+
+  it.each(routes)("has $route, for $access", ({ route, access }) => {
+    const row = page.split("\n").find((line) => line.includes(`\`${route}\``));
+
+    expect(row?.split("|")[2]?.trim()).toBe(access);
+  });
+});
