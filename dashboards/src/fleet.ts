@@ -16,7 +16,7 @@ import {
 import { dashboard } from "./frame.ts";
 import { fixedColor, severityColors, severityMapping } from "./palette.ts";
 import { figures, series, steps, table } from "./panels.ts";
-import { datasource, figureNow, ofSpike, overTime, rowsNow, severityLevel } from "./queries.ts";
+import { datasource, figureNow, ofJob, ofSpike, overTime, rowsNow, severityLevel } from "./queries.ts";
 
 /** Those whose last verdict is not ok; to be joined with `and on (…)`. */
 const notOk = `flatline_check_severity{${ofSpike}, severity=~"warn|fail|unknown"} == 1`;
@@ -109,6 +109,7 @@ export function fleetDashboard(): Dashboard {
         { isStacked: true, isStepped: true },
       ).noValue("No asset type has an excess, or the service does not name them"),
     )
+    .withPanel(otherChecks())
     .withPanel(ratioHeatmap())
     .withPanel(
       series({
@@ -190,6 +191,36 @@ function whoSpikes(): ReturnType<typeof table> {
         value: [{ type: "value", options: { "1": { text: "firing", color: severityColors.fail, index: 0 } } }],
       },
     ]);
+}
+
+/** What a look at spikes alone would miss: a sentinel called dead, events that do not come, a queue that waits. */
+function otherChecks(): ReturnType<typeof table> {
+  const others = `${ofJob}, check!="dead-asset-spike"`;
+  return table(
+    {
+      title: "Other checks that are not ok",
+      description: "Sentinels, the flow of events and review queues whose last verdict is not ok, the worst first.",
+      width: 24,
+      height: 6,
+      queries: [rowsNow(`(${severityLevel(others, "check, slug")}) > 0`)],
+    },
+    "Every other check is ok, or there is none",
+  )
+    .withTransformation({
+      id: "organize",
+      options: {
+        excludeByName: { Time: true },
+        indexByName: { Value: 0, slug: 1, check: 2 },
+        renameByName: { Value: "Severity", slug: "Organization", check: "Check" },
+      },
+    })
+    .withTransformation({ id: "sortBy", options: { fields: {}, sort: [{ field: "Severity", desc: true }] } })
+    .overrideByName("Severity", [
+      { id: "mappings", value: severityMapping },
+      { id: "custom.cellOptions", value: { type: "color-text" } },
+      { id: "custom.width", value: 100 },
+    ])
+    .overrideByName("Organization", [{ id: "links", value: [linkToOrganization] }]);
 }
 
 function ratioHeatmap(): HeatmapBuilder {

@@ -58,10 +58,10 @@ export function organizationDashboard(): Dashboard {
     .withPanel(
       figures({
         title: "Severity",
-        description: "Of the last verdict; unknown is a check that gave no result.",
+        description: "The worst of its checks, by their last verdicts; unknown is a check that gave no result.",
         width: 5,
         height: 4,
-        queries: [figureNow(severityLevel(ofSpike, "slug"), "{{slug}}")],
+        queries: [figureNow(severityLevel(ofSlug, "slug"), "{{slug}}")],
       }).mappings(severityMapping),
     )
     .withPanel(
@@ -118,10 +118,10 @@ export function organizationDashboard(): Dashboard {
     .withPanel(
       bands({
         title: "Severity over time",
-        description: "One verdict after the other; a gap is a time without flatline.",
+        description: "One verdict after the other, of each check; a gap is a time without flatline.",
         width: 24,
-        height: 4,
-        queries: [overTime(severityLevel(ofSpike, "slug"), "{{slug}}")],
+        height: 6,
+        queries: [overTime(severityLevel(ofSlug, "check, slug"), "{{check}} {{slug}}")],
       }).mappings(severityMapping),
     )
     .withPanel(

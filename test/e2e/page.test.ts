@@ -155,7 +155,7 @@ storage: { path: flatline.db }
     const before = browser.complaints.length;
 
     await other.close();
-    await page.locator("#stream", { hasText: /^reconnecting, last update \d+ s ago$/ }).waitFor();
+    await page.locator("#stream", { hasText: /^reconnecting, last update \d+\ss ago$/ }).waitFor();
     expect(await page.locator("#stale").isHidden()).toBe(true);
     await page.clock.fastForward(61_000);
     await page.locator("#stale", { hasText: "This page is not live: no word from flatline since" }).waitFor();

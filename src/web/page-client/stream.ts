@@ -1,4 +1,4 @@
-import { formatDay, formatSeconds, formatWait } from "../page/figures.ts";
+import { formatDay, formatLengthInProse, formatSeconds } from "../page/figures.ts";
 import type { FleetData } from "../page/fleet.ts";
 import { renderTrace } from "../page/fleet.ts";
 import type { RowData } from "../page/row.ts";
@@ -74,7 +74,7 @@ export function openStream(on: { readonly hello: () => void; readonly change: (c
     if (lamp === null || clock === null || stale === null) return;
     const quietMs = Date.now() - heardMs;
     lamp.className = "";
-    const text = isLive ? "live" : `reconnecting, last update ${formatWait(quietMs).replace("s", " s")} ago`;
+    const text = isLive ? "live" : `reconnecting, last update ${formatLengthInProse(quietMs)} ago`;
     if (lamp.dataset["text"] !== text) {
       lamp.dataset["text"] = text;
       lamp.innerHTML = isLive
