@@ -93,8 +93,16 @@ export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryO
   return outcomes[0] ?? { kind: "accepted", detail: "nothing to send" };
 }
 
+const knownAddresses = new WeakMap<Secret, readonly Secret[]>();
+
 /** The address and those of its parts that let somebody in: credentials, long segments of the path, values of the query. */
 export function addressSecrets(address: Secret): readonly Secret[] {
+  const known = knownAddresses.get(address) ?? partsOf(address);
+  knownAddresses.set(address, known);
+  return known;
+}
+
+function partsOf(address: Secret): readonly Secret[] {
   const text = address.reveal();
   const parts = new Set([text]);
   if (URL.canParse(text)) {

@@ -1,4 +1,4 @@
-import { Webhook } from "standardwebhooks";
+import { createHmac } from "node:crypto";
 
 import { FlatlineError } from "../base/errors.ts";
 import type { Secret } from "../base/secret.ts";
@@ -16,14 +16,16 @@ export interface WebhookSigner {
 
 /** @throws FlatlineError invalid_config for a secret that is no key; the message does not hold it */
 export function createWebhookSigner(name: string, secrets: readonly Secret[]): WebhookSigner {
-  const webhooks = secrets.map((secret) => new Webhook(keyOf(name, secret.reveal()), { format: "raw" }));
+  const keys = secrets.map((secret) => keyOf(name, secret.reveal()));
   return {
     headers: ({ id, atMs, body }) => {
-      const sentAt = new Date(atMs);
-      const signatures = webhooks.map((webhook) => webhook.sign(id, sentAt, body));
+      const sentAt = String(Math.floor(atMs / 1_000));
+      const signed = `${id}.${sentAt}.${body}`;
+      // The library of Standard Webhooks has SHA-256 in JavaScript, at five times the cost; tests verify with it.
+      const signatures = keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
       return {
         "webhook-id": id,
-        "webhook-timestamp": String(Math.floor(atMs / 1_000)),
+        "webhook-timestamp": sentAt,
         ...(signatures.length === 0 ? {} : { "webhook-signature": signatures.join(" ") }),
       };
     },
