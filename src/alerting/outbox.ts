@@ -13,6 +13,8 @@ const stalledAfterMs = 30_000;
 // While one receiver has more than it can take, the others' due times are read only so often: reading them costs more than
 // to claim what is due.
 const rereadMs = 100;
+// To read them costs as much as the queue is long: at most a twentieth of the time.
+const restFactor = 20;
 // Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
 const leaseMarginMs = 5_000;
 const abortGraceMs = 1_000;
@@ -84,7 +86,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let loop: Promise<void> | null = null;
   let dueTimes = new Map<string, number>();
   let dueTimesReadMs = -Infinity;
-  let areDueTimesOutdated = true;
+  let dueTimesTookMs = 0;
+  /** Receivers of which something was claimed or ended since the due times were read. */
+  const unknown = new Set<string>();
   /** Receivers of which the last claim got as many as it asked for, or that may have something new. */
   const moreDue = new Set<string>();
   let gathering = new AbortController();
@@ -137,14 +141,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
     wake();
   }
 
-  /** Answers after how long it is worth to read them again, ms. */
+  /** Reads them when one is asked for, or else now and then: others change them, too. Answers when to ask again, ms. */
   async function readDueTimes(): Promise<number> {
-    const nowMs = clock.monotonicMs();
-    const rereadInMs = dueTimesReadMs + rereadMs - nowMs;
-    if (moreDue.size > 0 && rereadInMs > 0) return areDueTimesOutdated ? rereadInMs : pollMs;
-    dueTimesReadMs = nowMs;
-    areDueTimesOutdated = false;
+    const startedMs = clock.monotonicMs();
+    const agoMs = startedMs - dueTimesReadMs;
+    const isAsked = [...lanes].some(([name, lane]) => unknown.has(name) && !moreDue.has(name) && !lane.hasShelved());
+    const restMs = Math.max(moreDue.size > 0 ? rereadMs : 0, dueTimesTookMs * restFactor);
+    const dueInMs = Math.min(isAsked ? restMs : pollMs, pollMs) - agoMs;
+    if (loop !== null && dueInMs > 0) return dueInMs;
+    dueTimesReadMs = startedMs;
+    unknown.clear();
     dueTimes = new Map(await store.nextAttempts(clock.nowMs()));
+    dueTimesTookMs = clock.monotonicMs() - startedMs;
     if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
     return pollMs;
   }
@@ -230,7 +238,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       else moreDue.delete(name);
       // What else waits there waits for its time, or for what is under way: to be read again.
       dueTimes.delete(name);
-      areDueTimesOutdated = true;
+      unknown.add(name);
       lane.shelve(entries.map((entry) => ({ entry, ...asked })));
     }
   }
@@ -261,7 +269,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return "lost";
     } finally {
       lane.recorded();
-      areDueTimesOutdated = true;
+      unknown.add(entry.receiver);
       beginShelved(lane);
       // What waited behind it may go now.
       if (!lane.hasShelved()) wake();
