@@ -33,15 +33,19 @@ const outbox = createOutbox({
 outbox.start();
 const startedAtMs = clock.monotonicMs();
 for (let start = 0; start < notifications; start += enqueuedAtOnce) {
-  await store.transaction(async (parts) => {
-    for (let index = start; index < Math.min(notifications, start + enqueuedAtOnce); index++) {
-      const notification = notificationOf(index);
-      const { id, receiver } = notification;
-      const nowMs = clock.nowMs();
-      const times = { createdAtMs: nowMs, notBeforeMs: nowMs };
-      await parts.outbox.enqueue({ id, receiver, ...times, subjects: [id], payload: JSON.stringify(notification) });
-    }
-  });
+  const formed = Array.from({ length: Math.min(enqueuedAtOnce, notifications - start) }, (_, index) =>
+    notificationOf(start + index),
+  );
+  const nowMs = clock.nowMs();
+  const times = { createdAtMs: nowMs, notBeforeMs: nowMs };
+  await store.transaction((parts) =>
+    parts.outbox.enqueueAll(
+      formed.map((notification) => {
+        const { id, receiver } = notification;
+        return { id, receiver, ...times, subjects: [id], payload: JSON.stringify(notification) };
+      }),
+    ),
+  );
   outbox.wake();
 }
 await all.promise;

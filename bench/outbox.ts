@@ -25,7 +25,7 @@ const flatline: Side = {
   name: "flatline",
   kind: "flatline",
   start: async ({ quick }) => {
-    const receiver = startScript("upstream.ts", ["keep-alive"]);
+    const receiver = startScript("outbox-receiver.ts");
     const url = `http://127.0.0.1:${await receiver.line()}/hook`;
     const notifications = quick ? 50 : notificationsARun;
     return {
@@ -52,7 +52,7 @@ const graphileWorker: Side = {
     // PostgreSQL runs as a user of its own where this is root.
     await chmod(folder, 0o755);
     const postgres = await startPostgres(folder);
-    const receiver = startScript("upstream.ts", ["keep-alive"]);
+    const receiver = startScript("outbox-receiver.ts");
     const url = `http://127.0.0.1:${await receiver.line()}/hook`;
     const notifications = quick ? 50 : notificationsARun;
     const target = `postgres://postgres:bench@127.0.0.1:${postgres.client.port}/postgres`;
