@@ -2,13 +2,17 @@ import { secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { checkInstruments, runOutcomes, type RunOutcome } from "./catalogue.ts";
 import {
+  formatChanges,
   formatNoResult,
   formatVerdict,
   targetLabels,
   targetLine,
   targetTimeLine,
+  timeTail,
+  verdictSource,
   type CheckFamily,
   type CheckLines,
+  type VerdictSource,
 } from "./check-verdict.ts";
 import type { ExpositionPart } from "./exposition-body.ts";
 import { formatFamily, formatHead, type ExpositionFormat } from "./exposition.ts";
@@ -45,6 +49,10 @@ interface Target {
   staleAtMs: number | null;
   /** The lines of a result that is stale, for a clock that is set back; null while they are shown. */
   staleLines: CheckLines | null;
+  /** What the lines are made of that are shown now; null: they are to be written anew, all of them. */
+  source: VerdictSource | null;
+  /** How long the shown times are; 0: not shown. */
+  readonly tailBytes: Record<TimeFamily, number>;
 }
 
 type RunCounts = Record<RunOutcome, number>;
@@ -64,7 +72,17 @@ export function createCheckSeries(): CheckSeries {
   function add(check: CheckName, slug: string): Target {
     const row = freeRows.pop() ?? targets.size;
     const labels = targetLabels(check, slug);
-    const target: Target = { check, slug, labels, row, fingerprint: "", staleAtMs: null, staleLines: null };
+    const target: Target = {
+      check,
+      slug,
+      labels,
+      row,
+      fingerprint: "",
+      staleAtMs: null,
+      staleLines: null,
+      source: null,
+      tailBytes: { lastRun: 0, lastSuccess: 0, nextRun: 0 },
+    };
     targets.set(key(check, slug), target);
     return target;
   }
@@ -79,12 +97,31 @@ export function createCheckSeries(): CheckSeries {
     const { row, labels } = target;
     target.fingerprint = fingerprint;
     target.staleAtMs = lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null;
-    target.staleLines = null;
-    writeVerdict(target, lastReport === null ? {} : formatVerdict(lastReport, labels));
-    rows.lastRun.write(row, formatTime("lastRun", labels, input.lastRunAtMs));
-    rows.lastSuccess.write(row, formatTime("lastSuccess", labels, input.lastSuccessAtMs));
-    rows.nextRun.write(row, formatTime("nextRun", labels, input.nextDueAtMs));
+    showVerdict(target, lastReport);
+    writeTime(target, "lastRun", input.lastRunAtMs);
+    writeTime(target, "lastSuccess", input.lastSuccessAtMs);
+    writeTime(target, "nextRun", input.nextDueAtMs);
     if (known === undefined) rows.runs.write(row, formatRuns(runs.get(id) ?? noRuns, labels));
+  }
+
+  function showVerdict(target: Target, report: CheckReport | null): void {
+    const { source, labels, row } = target;
+    const isShown = target.staleLines === null && source !== null;
+    target.staleLines = null;
+    target.source = report?.kind === "result" ? verdictSource(report) : null;
+    if (!isShown || report?.kind !== "result") {
+      writeVerdict(target, report === null ? {} : formatVerdict(report, labels));
+      return;
+    }
+    for (const [family, lines] of Object.entries(formatChanges(report, source, labels)))
+      rows[family as CheckFamily].write(row, lines);
+  }
+
+  function writeTime({ row, labels, tailBytes }: Target, family: TimeFamily, atMs: number | null): void {
+    const tail = atMs === null ? "" : timeTail(atMs / secondMs);
+    if (tail !== "" && tail.length === tailBytes[family]) rows[family].writeTail(row, tail);
+    else rows[family].write(row, tail === "" ? "" : targetTimeLine(family, labels, tail));
+    tailBytes[family] = tail.length;
   }
 
   function writeVerdict({ row }: Target, lines: CheckLines): void {
@@ -122,6 +159,7 @@ export function createCheckSeries(): CheckSeries {
       target.fingerprint = "";
       target.staleAtMs = null;
       target.staleLines = null;
+      target.source = null;
       writeVerdict(target, formatVerdict(report, target.labels));
     },
     remove,
@@ -186,9 +224,7 @@ function fingerprintOf({
   return `${times} ${startedAtMs} ${finishedAtMs} ${severity} ${count}`;
 }
 
-function formatTime(family: CheckFamily, labels: string, atMs: number | null): string {
-  return atMs === null ? "" : targetTimeLine(family, labels, atMs / secondMs);
-}
+type TimeFamily = "lastRun" | "lastSuccess" | "nextRun";
 
 const noRuns: Readonly<RunCounts> = { ok: 0, warn: 0, fail: 0, error: 0 };
 

@@ -27,9 +27,14 @@ export function targetLine(
   return `${checkInstruments[family].name}{${target}${third}} ${formatValue(value)}\n`;
 }
 
-/** A sample that is a time, seconds since the epoch: always as many characters, so that a new one takes the old one's place. */
-export function targetTimeLine(family: CheckFamily, target: string, seconds: number): string {
-  return `${checkInstruments[family].name}{${target}} ${seconds.toFixed(3)}\n`;
+/** A sample that is a time, `timeTail` of seconds since the epoch. */
+export function targetTimeLine(family: CheckFamily, target: string, tail: string): string {
+  return `${checkInstruments[family].name}{${target}}${tail}`;
+}
+
+/** A time as the end of its line: always as many characters, so that a new one takes the old one's place. */
+export function timeTail(seconds: number): string {
+  return ` ${seconds.toFixed(3)}\n`;
 }
 
 /** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
@@ -41,16 +46,66 @@ export function formatVerdict(report: CheckReport, target: string): CheckLines {
     up: targetLine("up", target, 1),
     observed: formatMap("observed", observed, target),
     threshold: formatMap("threshold", threshold, target),
-    findings: resultSeverities
-      .map((severity) => {
-        const count = findings.filter((finding) => finding.severity === severity).length;
-        return targetLine("findings", target, count, ["severity", severity]);
-      })
-      .join(""),
+    findings: formatFindings(findings, target),
     currentCount: formatCount("currentCount", report.counts.currentCount, target),
     expectedCount: formatCount("expectedCount", report.counts.expectedCount, target),
     assetTypeExcess: formatExcess(report, target),
   };
+}
+
+/** What the lines of a verdict are made of, for whoever wrote them before; an error's are made of nothing. */
+export type VerdictSource = Pick<ResultReport, "severity" | "counts" | "assetTypeExcess"> &
+  Pick<ResultReport["result"], "observed" | "threshold" | "findings">;
+
+/** Lists that are as long as this are written anew without a look: what is kept to compare with stays small. */
+const comparedKeys = 16;
+
+/** What to keep of a verdict, to learn later which lines the next one changes; null: it is too large to be kept. */
+export function verdictSource({ severity, counts, assetTypeExcess, result }: ResultReport): VerdictSource | null {
+  const { observed, threshold, findings } = result;
+  // Only a verdict without findings comes again and again; large maps are the far side's, and not kept.
+  if (findings.length > 0 || isLarge(observed) || isLarge(threshold)) return null;
+  const excess = assetTypeExcess === undefined ? {} : { assetTypeExcess };
+  return { severity, counts, observed, threshold, findings, ...excess };
+}
+
+/** The lines that differ from those of `before`; the others are as they were. */
+export function formatChanges(report: ResultReport, before: VerdictSource, target: string): CheckLines {
+  const { result, counts, severity } = report;
+  const lines: Partial<Record<CheckFamily, string>> = {};
+  if (severity !== before.severity) lines.severity = formatSeverity(severity, target);
+  if (!isSame(result.observed, before.observed)) lines.observed = formatMap("observed", result.observed, target);
+  if (!isSame(result.threshold, before.threshold)) lines.threshold = formatMap("threshold", result.threshold, target);
+  if (result.findings.length > 0) lines.findings = formatFindings(result.findings, target);
+  if (counts.currentCount !== before.counts.currentCount)
+    lines.currentCount = formatCount("currentCount", counts.currentCount, target);
+  if (counts.expectedCount !== before.counts.expectedCount)
+    lines.expectedCount = formatCount("expectedCount", counts.expectedCount, target);
+  if (report.assetTypeExcess !== undefined || before.assetTypeExcess !== undefined)
+    lines.assetTypeExcess = formatExcess(report, target);
+  return lines;
+}
+
+type ValueMap = Readonly<Record<string, string | number | boolean | null>>;
+
+function isLarge(map: ValueMap): boolean {
+  return Object.keys(map).length > comparedKeys;
+}
+
+function isSame(left: ValueMap, right: ValueMap): boolean {
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  for (const key of keys) if (!Object.hasOwn(right, key) || left[key] !== right[key]) return false;
+  return true;
+}
+
+function formatFindings(findings: ResultReport["result"]["findings"], target: string): string {
+  return resultSeverities
+    .map((severity) => {
+      const count = findings.filter((finding) => finding.severity === severity).length;
+      return targetLine("findings", target, count, ["severity", severity]);
+    })
+    .join("");
 }
 
 /** The lines of a target whose last run failed, or whose last verdict is too old: nothing stale is shown as fresh. */
@@ -64,11 +119,7 @@ function formatSeverity(current: string, target: string): string {
     .join("");
 }
 
-function formatMap(
-  family: "observed" | "threshold",
-  map: Readonly<Record<string, string | number | boolean | null>>,
-  target: string,
-): string {
+function formatMap(family: "observed" | "threshold", map: ValueMap, target: string): string {
   const values = new Map<string, number>();
   for (const [key, value] of Object.entries(map)) {
     const name = key.toWellFormed();

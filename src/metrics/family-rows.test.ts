@@ -29,6 +29,17 @@ describe("the rows of a family", () => {
     );
   });
 
+  it("have another end where only that was written", () => {
+    const rows = createFamilyRows();
+    for (const target of [0, 1, 2]) rows.write(target, `é${target} 1.000\n`);
+    const before = rows.revision("text");
+
+    rows.writeTail(1, "2.500\n");
+
+    expect([0, 1, 2].map((target) => rows.read(target))).toEqual(["é0 1.000\n", "é1 2.500\n", "é2 1.000\n"]);
+    expect(rows.revision("text")).not.toBe(before);
+  });
+
   it.each([
     { rule: "other lines of the same length are another revision", lines: "a 2\n", isSame: false },
     { rule: "longer lines are another revision", lines: "a 10\n", isSame: false },

@@ -7,6 +7,8 @@ import type { ExpositionFormat } from "./exposition.ts";
 export interface FamilyRows {
   /** Replaces all lines of a target in this family; "" removes them. Targets are numbers from 0, without large gaps. */
   write(target: number, lines: string): void;
+  /** Replaces the end of a target's lines by as many characters of ASCII: what is before them stays. */
+  writeTail(target: number, tail: string): void;
   /** What was written last. */
   read(target: number): string;
   /** The lines of all targets in order. The bytes are those that the next write changes: they are copied in the same turn. */
@@ -53,6 +55,11 @@ export function createFamilyRows(): FamilyRows {
       if (isSameLength && encoded.compare(block.bytes, startByte, endByte, 0, byteLength) === 0) return;
       if (!isSameLength) resizeRow(block, target, byteLength);
       encoded.copy(block.bytes, startByte, 0, byteLength);
+      revisions = {};
+    },
+    writeTail: (target, tail) => {
+      const block = blockOf(target);
+      block.bytes.write(tail, rowSpan(block, target).endByte - tail.length, "latin1");
       revisions = {};
     },
     read: (target) => {
