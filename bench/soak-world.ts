@@ -13,8 +13,8 @@ import { createVirtualClock } from "../test/support/virtual-clock.ts";
 /** A daemon whose hours pass as fast as it can do their work, with everything around it that a daemon has. */
 export interface SoakWorld {
   readonly folder: string;
-  /** Lives through the next virtual minute: events come in, every organization is checked, every fifth minute it is scraped. */
-  liveMinute(): Promise<void>;
+  /** Lives through the next five virtual minutes: events come in, every organization is checked once, somebody looks at it. */
+  liveOn(): Promise<void>;
   /** Checks that were recorded so far. */
   checks(): number;
   /** Notifications that the receiver got so far. */
@@ -27,12 +27,14 @@ export interface SoakWorld {
 // In small steps while checks are under way, so that no timeout of theirs passes before they had their turn.
 const stepMs = 10;
 const checksWithinMs = 60_000;
+const roundMs = 5 * minuteMs;
+const roundsAnHour = hourMs / roundMs;
 const token = "of-the-soak";
 // As short as they may be, so that both have to let go within the run.
 const config = (slugs: readonly string[], sinkUrl: string): string => `
-source: { type: embedded, concurrency: 64 }
+source: { type: embedded, concurrency: 256 }
 defaults:
-  schedule: "* * * * *"
+  schedule: "*/5 * * * *"
   thresholds: { windowHours: 1, baselineDays: 1, minSpikeCount: 20 }
   alert: { for: 0s, keepFiringFor: 0s }
 organizations: [${slugs.join(", ")}]
@@ -71,14 +73,14 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
   });
   await app.start();
   const url = app.address()?.url ?? "";
-  let minute = 0;
+  let rounds = 0;
 
-  /** One death of each organization a minute, and sixty of every hundredth where a quarter of an hour begins. */
+  /** One death of each organization, and sixty of every hundredth each hour. */
   async function postEvents(): Promise<void> {
     const at = clock.nowMs();
-    const events = slugs.flatMap((slug, index) => {
-      const isSpike = minute % 15 === 0 && index % 100 === (minute / 15) % 100;
-      return [{ at, slug, assetType: "URL", asset: `${slug}/${minute % 600}`, count: isSpike ? 60 : 1 }];
+    const events = slugs.map((slug, index) => {
+      const isSpike = rounds % roundsAnHour === 0 && index % 100 === (rounds / roundsAnHour) % 100;
+      return { at, slug, assetType: "URL", asset: `${slug}/${rounds % 600}`, count: isSpike ? 60 : 1 };
     });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const response = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(events) });
@@ -96,15 +98,16 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
 
   return {
     folder,
-    liveMinute: async () => {
+    liveOn: async () => {
       const wanted = counted.checks() + organizations;
-      await Promise.all([postEvents(), clock.advanceTo(Math.floor(clock.nowMs() / minuteMs + 1) * minuteMs)]);
+      await Promise.all([postEvents(), clock.advanceTo(Math.floor(clock.nowMs() / roundMs + 1) * roundMs)]);
       const startedMs = performance.now();
       while (counted.checks() < wanted) {
         await clock.advance(stepMs);
         if (performance.now() - startedMs > checksWithinMs) throw new Error("not every organization was checked");
       }
-      if (minute++ % 5 === 0) await scrape();
+      rounds++;
+      await scrape();
     },
     checks: counted.checks,
     notifications: () => notifications,

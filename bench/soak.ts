@@ -14,7 +14,10 @@ const { values } = parseArgs({
 });
 const minutes = Number(values.minutes);
 const organizations = Number(values.organizations);
-const leastVirtualMinutes = minutes >= 1 ? 60 : 2;
+const leastVirtualHours = minutes >= 1 ? 1 : 0;
+const hoursARound = 5 / 60;
+// From here on events are let go as fast as they come (26 h, and the ten minutes between two rounds of housekeeping).
+const boundedFromHours = 27;
 // Until code is compiled, caches are filled and retention has something to let go.
 const warmUpShare = 0.4;
 const samplesWanted = 240;
@@ -34,11 +37,11 @@ const world = await startSoakWorld(organizations);
 const startedMs = performance.now();
 const elapsedMinutes = (): number => (performance.now() - startedMs) / 60_000;
 const samples: Sample[] = [];
-let virtualMinutes = 0;
+let virtualHours = 0;
 try {
-  while (elapsedMinutes() < minutes || virtualMinutes < leastVirtualMinutes) {
-    await world.liveMinute();
-    virtualMinutes++;
+  while (elapsedMinutes() < minutes || virtualHours < leastVirtualHours) {
+    await world.liveOn();
+    virtualHours += hoursARound;
     if (elapsedMinutes() >= (samples.length * minutes) / samplesWanted) samples.push(sample());
   }
 } finally {
@@ -50,7 +53,7 @@ function sample(): Sample {
   const { rss, heapUsed } = process.memoryUsage();
   return {
     atHours: elapsedMinutes() / 60,
-    virtualHours: virtualMinutes / 60,
+    virtualHours,
     residentBytes: rss,
     heapBytes: heapUsed,
     fileHandles: readdirSync("/proc/self/fd").length,
@@ -70,7 +73,8 @@ function report(): void {
   const resident = over(({ residentBytes }) => residentBytes / mib);
   const heap = over(({ heapBytes }) => heapBytes / mib);
   const handles = over(({ fileHandles }) => fileHandles);
-  const store = trendOf(settled.map(({ virtualHours, storeBytes }) => ({ x: virtualHours, y: storeBytes / mib })));
+  const bounded = samples.filter(({ virtualHours }) => virtualHours >= boundedFromHours);
+  const store = trendOf(bounded.map(({ virtualHours, storeBytes }) => ({ x: virtualHours, y: storeBytes / mib })));
   const realMinutes = elapsedMinutes();
   const result = {
     name: "soak",
@@ -84,7 +88,7 @@ function report(): void {
     versions: { node: process.versions.node },
     organizations,
     realMinutes: round(realMinutes),
-    virtualHours: round(virtualMinutes / 60),
+    virtualHours: round(virtualHours),
     checks: world.checks(),
     checksPerSecond: Math.round(world.checks() / (realMinutes * 60)),
     notifications: world.notifications(),
@@ -92,7 +96,11 @@ function report(): void {
     residentMiB: { last: mibOf(settled.at(-1)?.residentBytes), slopePerHour: rounded(resident) },
     heapMiB: { last: mibOf(settled.at(-1)?.heapBytes), slopePerHour: rounded(heap) },
     fileHandles: { last: settled.at(-1)?.fileHandles ?? 0, slopePerHour: rounded(handles) },
-    storeMiB: { last: mibOf(settled.at(-1)?.storeBytes), slopePerVirtualHour: rounded(store) },
+    storeMiB: {
+      last: mibOf(settled.at(-1)?.storeBytes),
+      // Nobody knows before retention has let something go.
+      slopePerVirtualHour: bounded.length < 3 ? null : rounded(store),
+    },
     samples,
   };
   const { residentMiB, heapMiB, fileHandles, storeMiB } = result;
@@ -125,6 +133,8 @@ function rounded({ slope, standardError }: Trend): Trend {
   return { slope: round(slope), standardError: round(standardError) };
 }
 
-function slope({ slope, standardError }: Trend): string {
+function slope(trend: Trend | null): string {
+  if (trend === null) return `not ${boundedFromHours} virtual hours yet: unknown`;
+  const { slope, standardError } = trend;
   return `${slope >= 0 ? "+" : ""}${slope} ± ${standardError}`;
 }

@@ -13,7 +13,7 @@ export function wantedEntry(target: CheckTarget, stored: ScheduleEntry | undefin
   const { check, slug, schedule } = target;
   const key = scheduleKey(schedule);
   // Never run: at once. Overdue under another schedule: that runs once, then the new one holds.
-  if (stored === undefined) return { check, slug, scheduleKey: key, nextDueAtMs: nowMs };
+  if (stored === undefined) return { check, slug, scheduleKey: key, nextDueAtMs: nowMs, seenDueAtMs: null };
   const isOverdue = stored.scheduleKey !== key && stored.nextDueAtMs <= nowMs;
   return {
     check,

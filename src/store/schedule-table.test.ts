@@ -132,6 +132,7 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     const schedule = await openOne(entry("acme", 600));
 
     await schedule.sync([{ ...entry("acme", 300), seenDueAtMs: nowMs }]);
+    await schedule.sync([{ ...entry("acme", 300), seenDueAtMs: null }]);
     expect(await schedule.entries()).toEqual([entry("acme", 600)]);
     await schedule.sync([{ ...entry("acme", 300), seenDueAtMs: nowMs + 600 }]);
     expect(await schedule.entries()).toEqual([entry("acme", 300)]);

@@ -19,7 +19,8 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
     for (const entry of wanted) {
       const known = stored.get(keyOf(entry));
       stored.delete(keyOf(entry));
-      if (known?.scheduleKey !== entry.scheduleKey || isSetBack(known, entry)) changed.push(entry);
+      if (known?.scheduleKey !== entry.scheduleKey) changed.push(entry);
+      else if (isSetBack(known, entry)) await setBack(db, entry, known.nextDueAtMs);
     }
     // Many rows a statement: the builder takes longer than the database, and ten thousand organizations are one reload.
     for (let start = 0; start < changed.length; start += rowsPerStatement) {
@@ -33,10 +34,14 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
         .insertInto("checks")
         .values(values)
         .onConflict((conflict) =>
-          conflict.columns(["check_name", "slug"]).doUpdateSet((row) => ({
-            schedule_key: row.ref("excluded.schedule_key"),
-            next_due_at_ms: row.ref("excluded.next_due_at_ms"),
-          })),
+          conflict
+            .columns(["check_name", "slug"])
+            .doUpdateSet((row) => ({
+              schedule_key: row.ref("excluded.schedule_key"),
+              next_due_at_ms: row.ref("excluded.next_due_at_ms"),
+            }))
+            // Another process with the same configuration was first, and may have run it since.
+            .whereRef("checks.schedule_key", "<>", "excluded.schedule_key" as "checks.schedule_key"),
         )
         .execute();
     }
@@ -44,6 +49,16 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
     for (const { check, slug } of removed)
       await db.deleteFrom("checks").where("check_name", "=", check).where("slug", "=", slug).execute();
     return { removed };
+  }
+
+  async function setBack(db: Db, { check, slug, nextDueAtMs }: ScheduleEntry, knownDueAtMs: number): Promise<void> {
+    await db
+      .updateTable("checks")
+      .set({ next_due_at_ms: nextDueAtMs })
+      .where("check_name", "=", check)
+      .where("slug", "=", slug)
+      .where("next_due_at_ms", "=", knownDueAtMs)
+      .execute();
   }
 
   async function entries(db: Db): Promise<ScheduleEntry[]> {
@@ -60,7 +75,8 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
   }
 
   return {
-    sync: (wanted) => inTransaction(db, (db) => sync(db, wanted)),
+    // Each row is changed by what it is then: of thousands that others run all the time some would always have changed.
+    sync: (wanted) => inTransaction(db, (db) => sync(db, wanted), "latest"),
     entries: () => entries(db),
     claimDue: async ({ nowMs, owner, leaseUntilMs, limit, except = [] }) => {
       const now = leaseNow(leaseClock, nowMs);

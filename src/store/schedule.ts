@@ -8,8 +8,11 @@ export interface ScheduleEntry {
   /** Pattern, timezone and jitter in one text: a change of it makes the next due time be computed anew. */
   readonly scheduleKey: string;
   readonly nextDueAtMs: number;
-  /** Of what is wanted: the stored due time that it was computed from; a run that ended since has moved it [not looked at]. */
-  readonly seenDueAtMs?: number;
+  /**
+   * Of what is wanted: the stored due time that it was computed from, null where there was none; a run that ended since, or
+   * another process that was first, has moved it [not looked at].
+   */
+  readonly seenDueAtMs?: number | null;
 }
 
 /** A due run, leased to us. */

@@ -8,8 +8,11 @@ export interface ReplicaAudit {
   lostLeases(): Promise<number>;
   /** Runs that were begun so far. */
   claims(): Promise<number>;
-  /** How long ago the organization was checked that waits longest, by the database's clock, ms. */
-  oldestRunAgeMs(): Promise<number>;
+  /**
+   * How long ago the organization was checked that waits longest, by the database's clock, ms; less `perLossMs` for each lease
+   * on it that was lost since.
+   */
+  oldestRunAgeMs(perLossMs?: number): Promise<number>;
   /** Alert changes that were stored, as `ALERT EVENT`, in order for each alert. */
   alertEvents(): Promise<readonly string[]>;
   /** Alerts that live, changes of which nobody was told, and notifications that are under way. */
@@ -19,16 +22,18 @@ export interface ReplicaAudit {
 
 // A due time is over with its first recorded run, which moves it on; only a lease that has run out gives it to somebody else.
 const triggers = `
-create table audit (what text not null, slug text not null, fence bigint not null);
+create table audit (what text not null, slug text not null, fence bigint not null,
+  at_ms bigint not null default extract(epoch from statement_timestamp()) * 1000);
+create index on audit (slug, at_ms);
 create function audit_claim() returns trigger language plpgsql as $$ begin
-  insert into audit values (case when old.lease_until_ms > extract(epoch from statement_timestamp()) * 1000
+  insert into audit (what, slug, fence) values (case when old.lease_until_ms > extract(epoch from statement_timestamp()) * 1000
     then 'claimed while leased' else 'lease lost' end, new.slug, new.fence);
   return null;
 end $$;
 create trigger audit_claim after update on checks for each row
   when (new.fence <> old.fence and old.lease_owner is not null) execute function audit_claim();
 create function audit_run() returns trigger language plpgsql as $$ begin
-  insert into audit values ('recorded twice', new.slug, new.fence);
+  insert into audit (what, slug, fence) values ('recorded twice', new.slug, new.fence);
   return null;
 end $$;
 create trigger audit_run after update on checks for each row
@@ -72,10 +77,10 @@ export async function startAudit(url: string): Promise<ReplicaAudit> {
     },
     lostLeases: () => number("select count(*) as number from audit where what = 'lease lost'"),
     claims: () => number("select sum(fence) as number from checks"),
-    oldestRunAgeMs: () =>
-      number(
-        `select max(extract(epoch from clock_timestamp()) * 1000 - coalesce(last_run_at_ms, 0)) as number from checks`,
-      ),
+    oldestRunAgeMs: (perLossMs = 0) =>
+      number(`select max(extract(epoch from clock_timestamp()) * 1000 - coalesce(last_run_at_ms, 0) - ${perLossMs} *
+        (select count(*) from audit where audit.slug = checks.slug and at_ms >= coalesce(last_run_at_ms, 0))) as number
+        from checks`),
     alertEvents: async () => {
       const found = await rows<{ alert_id: string; event: string }>(
         "select alert_id, event from alert_history order by alert_id, entry_id",
