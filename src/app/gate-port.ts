@@ -7,7 +7,7 @@ import {
   type GatePolicy,
 } from "../alerting/gate.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
+import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { AlertHistoryEntry } from "../store/alerts.ts";
 import type { GateRelease } from "../store/gate.ts";
 import type { Store } from "../store/store.ts";
@@ -25,6 +25,10 @@ export interface GatePortOptions {
 // Of a life that is longer the beginning is left out.
 const mostHistory = 1_000;
 const shownReleases = 10;
+// From when a run was due to its end: a quarter of a day's interval (alerting/run-time.ts).
+const longestLagMs = 6 * hourMs;
+// Older runs are kept as hours (store/verdict-hours.ts).
+const singleRunsMs = 6 * dayMs;
 
 /** The gate as the HTTP server sees it: read from what the alerts left, at each question. */
 export function createGatePort({ store, runtime, clock, logger }: GatePortOptions): GatePort {
@@ -36,8 +40,9 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
     const fromMs = nowMs - applied.config.storage.retentionMs;
     const live = (await Promise.all(gateChecks.map((check) => store.alerts.live(check, slug)))).flat();
     const lives = gateChecks.map((check) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }));
-    const history = (await Promise.all(lives)).flat().toSorted((left, right) => left.atMs - right.atMs);
     const releases = await store.gate.releases(slug, fromMs);
+    const told = (await Promise.all(lives)).flat();
+    const history = await asRecorded(store, told, releases, nowMs);
     const state = await store.schedule.state("dead-asset-spike", slug);
     const isKnown =
       state !== null &&
@@ -62,6 +67,29 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
       return look(slug);
     },
   };
+}
+
+/**
+ * History by when it was recorded, oldest first. A run counts from when it was due; who released the gate before its failure
+ * was known has not released that one.
+ */
+async function asRecorded(
+  { verdicts }: Pick<Store, "verdicts">,
+  history: readonly AlertHistoryEntry[],
+  releases: readonly GateRelease[],
+  nowMs: number,
+): Promise<readonly AlertHistoryEntry[]> {
+  const acknowledged = history.filter(({ event }) => event === "acknowledged");
+  const byPeople = [...releases, ...acknowledged].map(({ atMs }) => atMs);
+  const recorded = history.map(async (entry): Promise<AlertHistoryEntry> => {
+    const { check, slug, atMs, event, severity } = entry;
+    const isFailure = severity === "fail" && (event === "firing" || event === "escalated");
+    const isClose = byPeople.some((personAtMs) => personAtMs >= atMs && personAtMs - atMs <= longestLagMs);
+    if (!isFailure || !isClose || nowMs - atMs > singleRunsMs) return entry;
+    const points = await verdicts.points({ check, slug, fromMs: atMs - 1, toMs: atMs + longestLagMs });
+    return { ...entry, atMs: points.find((point) => point.severity === "fail")?.atMs ?? atMs };
+  });
+  return (await Promise.all(recorded)).toSorted((left, right) => left.atMs - right.atMs);
 }
 
 /** By hand, and what ended failures, newest first. */

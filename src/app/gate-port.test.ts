@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+import { createEventWorld, type EventWorld } from "../../test/support/event-store.ts";
+import { resultReport } from "../../test/support/reports.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
+import type { AlertState } from "../store/alerts.ts";
+import { createGatePort } from "./gate-port.ts";
+import type { Runtime } from "./runtime.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 12);
+const key = { check: "dead-asset-spike", slug: "acme" } as const;
+
+const alert: AlertState = {
+  id: "a",
+  ...key,
+  kind: "verdict",
+  state: "firing",
+  severity: "fail",
+  startsAtMs: startMs,
+  firingAtMs: startMs,
+  okSinceMs: null,
+  unknownRuns: 0,
+  peak: { severity: "fail", currentCount: 90, atMs: startMs },
+  acknowledgement: null,
+  reason: "not_ok",
+};
+
+const gate = { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" };
+const applied = {
+  config: { organizations: [{ slug: "acme", gate }], storage: { retentionMs: 90 * dayMs } },
+  targetByKey: new Map(),
+};
+const runtime = { current: () => applied } as unknown as Runtime;
+
+let world: EventWorld;
+beforeEach(async () => {
+  world = await createEventWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+it.each([
+  { rule: "before the failure was known does not count", releasedMinute: 4, decision: "hold", reason: "fail_firing" },
+  { rule: "after it was known counts", releasedMinute: 6, decision: "allow", reason: "unknown" },
+])("a release $rule, though the run counts from when it was due", async ({ releasedMinute, decision, reason }) => {
+  const { store } = world;
+  const clock = createVirtualClock({ startMs: startMs + releasedMinute * minuteMs });
+  const port = createGatePort({ store, runtime, clock, logger: createSilentLogger() });
+  await port.release("acme", "kim", "ten opened by hand");
+
+  // Due at noon, late, and over five minutes after it.
+  await store.alerts.save(alert);
+  await store.alerts.appendHistory({
+    alertId: "a",
+    ...key,
+    kind: "verdict",
+    atMs: startMs,
+    event: "firing",
+    severity: "fail",
+    reason: "not_ok",
+  });
+  await store.verdicts.append(resultReport({ ...key, severity: "fail", startedAtMs: startMs + 5 * minuteMs }));
+  await clock.advance(10 * minuteMs);
+
+  // No run is in the schedule here: with nothing on hold, nothing is known.
+  expect(await port.look("acme")).toMatchObject({ decision, reason });
+});
