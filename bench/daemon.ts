@@ -22,11 +22,13 @@ export interface BenchDaemonOptions {
   readonly config: string;
   /** Called with the folder before the start, to fill the store `flatline.db`. */
   readonly prepare?: (folder: string) => Promise<void>;
+  /** [6 s] */
+  readonly warmUpMs?: number;
 }
 
 const readyWithinMs = 60_000;
 // Until the hot functions are compiled and every organization has run once.
-const warmUpMs = 6_000;
+const defaultWarmUpMs = 6_000;
 const durationMs = 5_000;
 
 /** The real daemon, `flatline run`, in a process and a temporary folder of its own. */
@@ -70,6 +72,7 @@ export async function startDaemon({ config, prepare }: BenchDaemonOptions): Prom
 /** One repetition with a daemon of its own: recorded checks a CPU second. A run without a result is an error. */
 export async function measureDaemon({
   quick,
+  warmUpMs = defaultWarmUpMs,
   ...options
 }: BenchDaemonOptions & RunOptions): Promise<{ checks: number }> {
   const daemon = await startDaemon(options);

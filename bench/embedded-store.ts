@@ -1,4 +1,4 @@
-import { createSystemClock, hourMs } from "../src/base/time.ts";
+import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import { openStore } from "../src/store/open.ts";
 
 const organizationsAtOnce = 100;
@@ -24,6 +24,18 @@ export async function fillStore(path: string, organizations: number, eventsEach:
       })),
     );
     await store.transaction((parts) => parts.events.add(events));
+    await store.transaction(async ({ verdicts }) => {
+      // As one that has run for a while: the past of a new one is evaluated in the background, beside its checks.
+      const first = {
+        atMs: nowMs - 8 * dayMs,
+        severity: "ok",
+        currentCount: 0,
+        baselineCount: 0,
+        expectedCount: 0,
+      } as const;
+      for (let index = start; index < start + some; index++)
+        await verdicts.addPast("dead-asset-spike", `org-${index}`, [first]);
+    });
   }
   await store.close();
 }
