@@ -1,5 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
+import { isSilent } from "../monitor/event-flow.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -20,6 +21,7 @@ interface PastOrganization {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
+  readonly eventFlow: { readonly enabled: boolean; readonly maxSilenceMs: number };
 }
 
 const reachMs = 7 * dayMs;
@@ -73,7 +75,7 @@ export async function fillPast({
 
 async function evaluatePast(
   store: Store,
-  { slug, thresholds, baseline }: PastOrganization,
+  { slug, thresholds, baseline, eventFlow }: PastOrganization,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<PastVerdict[]> {
@@ -86,6 +88,9 @@ async function evaluatePast(
   const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
+    // No deaths from no events are nothing known, as for a run: never ok.
+    const lastEventAtMs = eventFlow.enabled ? await store.liveness.lastEventAtMs(slug, atMs) : atMs;
+    if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;
     const evaluation = { slug, thresholds, baseline, appUrl: null, nowMs: atMs };
     const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
     const { currentCount, baselineCount, expectedCount } = observed;

@@ -128,9 +128,10 @@ function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
 }
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
-  const { slug, labels, thresholds, baseline, schedule, alert, receivers, setAt } = organization;
+  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, setAt } = organization;
   const setting = (name: string, path: string, value: number | string) => {
-    const place = setAt[path];
+    // A list stands where its first entry does.
+    const place = setAt[path] ?? setAt[`${path}[0]`];
     return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder) };
   };
   return {
@@ -151,11 +152,14 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
       setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
       setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
       setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
-      {
-        name: "receivers",
-        value: receivers.join(", ") || "none",
-        setIn: setAt["receivers"] === undefined ? "default" : shorten(setAt["receivers"], folder),
-      },
+      ...(sentinel.assets.length === 0 ? [] : [setting("sentinel.assets", "sentinel.assets", sentinel.assets.length)]),
+      ...(!eventFlow.enabled
+        ? []
+        : [
+            setting("eventFlow.maxSilence", "eventFlow.maxSilence", formatDuration(eventFlow.maxSilenceMs)),
+            setting("eventFlow.maxCoverageDrop", "eventFlow.maxCoverageDrop", eventFlow.maxCoverageDrop),
+          ]),
+      setting("receivers", "receivers", receivers.join(", ") || "none"),
     ],
   };
 }

@@ -49,6 +49,7 @@ export async function readOrganization(
   const points = await page.points(slug, nowMs - rangeMs[range], nowMs);
   const fromMs = range === "all" ? (points[0]?.atMs ?? nowMs - dayMs) : nowMs - rangeMs[range];
   const span = { fromMs, toMs: nowMs };
+  const markers = await page.markers(slug, fromMs, nowMs);
   const deliveries = await page.deliveriesOf(slug, fromMs);
   const firing = [snapshot, ...others].flatMap(({ alerts }) => alerts).filter(({ state }) => state === "firing");
   const report = snapshot.state.lastReport;
@@ -75,7 +76,7 @@ export async function readOrganization(
       sent: deliveries
         .filter(({ outcome }) => outcome !== "retry")
         .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
-      markers: await page.markers(slug, fromMs, nowMs),
+      markers,
     },
     days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
@@ -98,6 +99,7 @@ export async function readOrganization(
     },
     timeline: timelineOf(
       histories.flat(),
+      markers,
       deliveries,
       points,
       nowMs,
@@ -193,6 +195,7 @@ const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = 
 
 function timelineOf(
   history: readonly AlertHistoryEntry[],
+  markers: readonly { readonly atMs: number; readonly text: string }[],
   deliveries: readonly DeliveryAttempt[],
   points: readonly VerdictPoint[],
   nowMs: number,
@@ -219,6 +222,8 @@ function timelineOf(
       told: isTold ? toldOf(sent) : null,
     };
   });
+  for (const { atMs, text } of markers)
+    entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, told: null });
   for (const { receiver, atMs, outcome, detail } of deliveries) {
     if (outcome !== "refused") continue;
     entries.push({

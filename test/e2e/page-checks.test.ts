@@ -24,8 +24,8 @@ defaults:
 organizations:
   - { slug: acme, sentinel: { assets: ["${asset}", "https://www.acme.example"] }, eventFlow: { enabled: true } }
   - { slug: silent, eventFlow: { enabled: true } }
-  - calm
-receivers: []
+  - { slug: calm, receivers: [ops] }
+receivers: [{ name: ops, type: log }, { name: other, type: log }]
 server: { listen: "127.0.0.1:0", token: t }
 storage: { path: flatline.db }
 `);
@@ -68,6 +68,17 @@ afterAll(async () => {
   await folder?.close();
 });
 
+it("says what was marked in words, not on hover only", async () => {
+  const body = JSON.stringify({ text: "captcha <rollout>", slug: "calm" });
+  await fetch(`${url}/api/v1/markers`, {
+    method: "POST",
+    headers: { ...bearer, "content-type": "application/json" },
+    body,
+  });
+
+  expect(textOf(await pageOf("/o/calm"))).toMatch(/\d\d:\d\d Marked «captcha &#60;rollout&#62;»/);
+});
+
 describe("checks beside the spike check, on the pages", () => {
   it("an organization whose sentinel is called dead is a fail at first glance, and not a spike", async () => {
     const markup = await pageOf("/");
@@ -87,10 +98,13 @@ describe("checks beside the spike check, on the pages", () => {
     expect(text).toMatch(/fail acme/);
     expect(text).toMatch(/13 deaths in 24.h, .* Ok for/);
     expect(text).toMatch(/sentinel fails since .*: 1 of 2 assets that are known to be alive is called dead\./);
-    expect(text).toMatch(/Deaths are held : sentinel fails and its alert fires since \d\d:\d\d today/);
+    expect(text).toMatch(/Deaths are held : sentinel of acme fails since \d\d:\d\d: /);
+    expect(text).not.toMatch(/\d{4}-\d\d-\d\dT/);
+    expect(text).toMatch(/sentinel.assets 2 flatline.yaml:\d+/);
     expect(text).toContain(`${asset} is known to be alive and was called dead`);
     expect(text).toContain("sentinel: firing with fail");
     expect(text).toMatch(/event-flow ok/);
+    expect(textOf(await pageOf("/o/calm"))).toMatch(/receivers ops flatline.yaml:\d+/);
   });
 
   it("runs and acknowledges all of its checks", async () => {
@@ -125,6 +139,14 @@ describe("checks beside the spike check, on the pages", () => {
 
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
   });
+});
+
+it("draws no calm past where nothing was looked at", async () => {
+  const [, json = "{}"] = /<script type="application\/json" id="data">([^<]*)</.exec(await pageOf("/o/silent")) ?? [];
+  const { chart } = JSON.parse(json) as { chart: { severity: string[] } };
+
+  expect(new Set(chart.severity)).toEqual(new Set(["ok", "unknown"]));
+  expect(chart.severity.filter((severity) => severity === "ok").length).toBeLessThan(12);
 });
 
 it("draws the past against the thresholds that held then", async () => {

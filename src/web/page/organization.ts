@@ -22,6 +22,7 @@ import {
   isSameDay,
   nbsp,
   none,
+  withPageTimes,
 } from "./figures.ts";
 import type { FleetData } from "./fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
@@ -47,12 +48,7 @@ export interface OrganizationData {
     readonly markers: readonly LaneMarker[];
   };
   /** What the gate says, where it has something to say: not while no failure is open. */
-  readonly gate: {
-    readonly decision: "allow" | "hold";
-    readonly reason: string;
-    readonly message: string;
-    readonly failure: { readonly check: string; readonly failedAtMs: number } | null;
-  } | null;
+  readonly gate: { readonly decision: "allow" | "hold"; readonly message: string } | null;
   /** Deaths on each day of a median baseline, the latest first; empty where it is a mean. */
   readonly days: readonly number[];
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly expected: number }[];
@@ -177,7 +173,7 @@ function unknownSentence({ row, nowMs, error, lastResult, unknownRuns }: Organiz
   if (error === null)
     return `No run since ${sinceWords(row.lastRunMs ?? nowMs, nowMs)}, due every ${formatLengthInProse(row.intervalMs)}.${last}`;
   const runs = unknownRuns > 1 ? `, ${unknownRuns} runs in a row` : "";
-  return `No result since ${sinceWords(row.sinceMs ?? nowMs, nowMs)}: ${error.message} (${error.reason})${runs}.${last}`;
+  return `No result since ${sinceWords(row.sinceMs ?? nowMs, nowMs)}: ${withPageTimes(error.message, nowMs)} (${error.reason})${runs}.${last}`;
 }
 
 function sinceWords(atMs: number, nowMs: number): string {
@@ -187,17 +183,8 @@ function sinceWords(atMs: number, nowMs: number): string {
 /** Whether a pipeline may act on the deaths, where there is something to say. */
 function renderGate({ gate, nowMs }: OrganizationData): Html {
   if (gate === null) return nothing;
-  const { decision, reason, failure } = gate;
-  const head = decision === "hold" ? html`<strong>Deaths are held</strong>` : html`Deaths may be acted on`;
-  if (failure === null) return html`<p class="part">${head}: ${gate.message}.</p>`;
-  const since = sinceWords(failure.failedAtMs, nowMs);
-  const why =
-    reason === "fail_firing"
-      ? `${failure.check} fails and its alert fires since ${since}. Act on none of them until it is acknowledged, resolved or released.`
-      : reason === "fail_latched"
-        ? `${failure.check} failed ${since}, and nobody has released it yet.`
-        : `${failure.check} fails since ${since}, and somebody has released them.`;
-  return html`<p class="part">${head}: ${why}</p>`;
+  const head = gate.decision === "hold" ? html`<strong>Deaths are held</strong>` : html`Deaths may be acted on`;
+  return html`<p class="part">${head}: ${withPageTimes(gate.message, nowMs)}.</p>`;
 }
 
 function renderButtons({ row, hasToken, checks, openAlerts }: OrganizationData): Html {

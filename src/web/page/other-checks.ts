@@ -1,4 +1,4 @@
-import { formatLength, formatTime, formatWait, none } from "./figures.ts";
+import { formatLength, formatTime, formatWait, none, withPageTimes } from "./figures.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, type RowSeverity } from "./marks.ts";
 
@@ -29,7 +29,7 @@ export function renderOtherLines(others: readonly OtherCheck[], nowMs: number): 
     return html`<p class="part otherline">
       ${mark(severity)}
       <strong class="${severity}">${check} ${verbs[severity]}</strong
-      >${since}${messages[0] === undefined ? "." : `: ${messages[0]}.`}
+      >${since}${messages[0] === undefined ? "." : `: ${withPageTimes(messages[0], nowMs)}.`}
     </p>`;
   });
   return html`${lines}`;
@@ -52,7 +52,12 @@ export function renderOtherChecks(others: readonly OtherCheck[], nowMs: number):
   const more = others.flatMap(({ severity, messages }) =>
     messages
       .slice(1)
-      .map((message) => html`<li>${mark(severity ?? "unknown")} <span class="sr">${severity}: </span>${message}</li>`),
+      .map(
+        (message) =>
+          html`<li>
+            ${mark(severity ?? "unknown")} <span class="sr">${severity}: </span>${withPageTimes(message, nowMs)}
+          </li>`,
+      ),
   );
   return html`<section aria-labelledby="others-h">
     <h2 id="others-h">Other checks</h2>
