@@ -7,6 +7,7 @@ import { readEventFiles } from "../src/app/event-records.ts";
 import type { EventRecord } from "../src/backtest/event-record.ts";
 import { scoreEpisodes } from "../src/backtest/score.ts";
 import { readLabels, regretTruth, type Truth } from "../src/backtest/truth.ts";
+import { FlatlineError } from "../src/base/errors.ts";
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { detectionRules, episodesOf } from "./detection-rules.ts";
@@ -29,7 +30,8 @@ export const benchmark: Benchmark = {
   run: async ([folder, ...more], { quick }) => {
     if (more.length > 0 || folder?.startsWith("-") === true)
       throw new Error("usage: bench detection [FOLDER] [--quick]");
-    const result = await measureDetection(folder ?? ownFolder, quick ? 3 : repetitions);
+    const result = await measureDetection(folder ?? ownFolder, quick ? 3 : repetitions).catch(sayWhatIsWrong);
+    if (result === null) return;
     console.log(detectionTables(result));
     if (quick || folder !== undefined) return;
     writeFileSync(resultFile, `${JSON.stringify(result, null, 2)}\n`);
@@ -96,6 +98,15 @@ export async function measureDetection(folder: string, injections: number): Prom
       { repetitions: injections, random: randomOf(seed) },
     ),
   };
+}
+
+/** A folder of the user's may hold anything: what is wrong with it is said without a stack. */
+function sayWhatIsWrong(error: unknown): null {
+  if (!(error instanceof Error)) throw error;
+  const issues = error instanceof FlatlineError ? (error.issues ?? []) : [];
+  for (const line of [error.message, ...issues.map((issue) => `  ${issue}`)]) console.error(line);
+  process.exitCode = 1;
+  return null;
 }
 
 function spanMs(seenAtMs: Float64Array): number {

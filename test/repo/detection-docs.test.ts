@@ -24,5 +24,19 @@ describe("docs/detection.md", () => {
     const recallOf = (name: string): number => measured.rules.find((rule) => rule.name === name)?.recall ?? 0;
     expect(recallOf("flatline mean, ×2, min 10")).toBeCloseTo(20 / 22);
     expect(recallOf("flatline median, ×2, min 10")).toBe(1);
+    expect(measured.rules.find(({ name }) => name === "flatline mean, ×4, min 10")?.bySeries).toEqual([
+      { slug: "lightswitch", incidents: 10, found: 6 },
+      { slug: "riskhosts", incidents: 12, found: 10 },
+    ]);
+  });
+
+  it("takes a folder of other data, and says what is wrong with one that has none", async () => {
+    const counts = fileURLToPath(new URL("../fixtures/records/counts", import.meta.url));
+
+    const { series } = await measureDetection(counts, 0);
+
+    expect(series.map(({ slug, incidents }) => [slug, incidents])).toContainEqual(["nyc-taxi", 5]);
+    const none = fileURLToPath(new URL("../support", import.meta.url));
+    await expect(measureDetection(none, 0)).rejects.toThrow(`${none}: no file of events`);
   });
 });
