@@ -63,6 +63,8 @@ export interface LaneOptions {
 
 // As much as a receiver took in the time that it took it: what is leased has to begin within some seconds.
 const aheadMs = 1_000;
+// Answers that come at the same moment after seconds are no pace.
+const paceMs = 250;
 // More cost nothing less: a commit with 256 in it is as good as one with a thousand.
 const mostAhead = 256;
 // Sent and not recorded is what a crash repeats.
@@ -76,8 +78,10 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
   let shelf: Leased[] = [];
   let pausedUntilMs = 0;
   let resentAtMs = clock.monotonicMs();
-  let answers = 0;
-  let countedSinceMs = clock.monotonicMs();
+  /** Answers since the pace was last counted, and those of the time before that. */
+  let counted = { answers: 0, sinceMs: clock.monotonicMs() };
+  let before = { answers: 0, forMs: 0 };
+  let idleSinceMs = -Infinity;
   let ahead = 0;
 
   const free = (): number => window.free(lane.settings.rateLimit, clock.monotonicMs());
@@ -86,13 +90,22 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
     return Math.max(clock.monotonicMs() - askedMs, clock.nowMs() - askedAtMs);
   }
 
-  /** How many it will begin within the next second, if it goes on as since the last time that this was asked. */
+  /** How many it will begin within the next second, if it goes on like this; at first no more than what it showed. */
   function measurePace(): void {
     const nowMs = clock.monotonicMs();
-    const pace = answers / Math.max(1, nowMs - countedSinceMs);
-    answers = 0;
-    countedSinceMs = nowMs;
-    ahead = leasesAhead() ? Math.min(mostAhead, Math.floor(pace * aheadMs)) : 0;
+    const answers = before.answers + counted.answers;
+    const pace = answers / Math.max(1, before.forMs + nowMs - counted.sinceMs);
+    ahead = leasesAhead() ? Math.min(mostAhead, Math.floor(pace * aheadMs), 2 * answers) : 0;
+    if (nowMs - counted.sinceMs < paceMs) return;
+    before = { answers: counted.answers, forMs: nowMs - counted.sinceMs };
+    counted = { answers: 0, sinceMs: nowMs };
+  }
+
+  /** While nothing is to be sent there is no pace. */
+  function forgetPace(nowMs: number): void {
+    if (nowMs - idleSinceMs < paceMs) return;
+    before = { answers: 0, forMs: 0 };
+    counted = { answers: 0, sinceMs: nowMs };
   }
 
   function isBusy(): boolean {
@@ -119,13 +132,16 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
     },
     isIdle: () => underWay === 0 && unrecorded === 0,
     begin: () => {
+      const nowMs = clock.monotonicMs();
+      if (underWay === 0) forgetPace(nowMs);
       underWay++;
-      window.take(clock.monotonicMs());
+      window.take(nowMs);
     },
     answered: () => {
       underWay--;
       unrecorded++;
-      answers++;
+      counted.answers++;
+      if (underWay === 0) idleSinceMs = clock.monotonicMs();
     },
     recorded: () => {
       unrecorded--;

@@ -1,8 +1,9 @@
 import type { Logger } from "../base/logger.ts";
-import { eventLoopTurn, type Clock } from "../base/time.ts";
+import type { Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { OutboxLease, OutboxStore } from "../store/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
+import { createGathering } from "./gathering.ts";
 import { createLane, type Lane, type Leased } from "./lane.ts";
 import type { Notification } from "./notification.ts";
 import { createSettlement, type Ended } from "./settlement.ts";
@@ -22,8 +23,6 @@ const abortGraceMs = 1_000;
 const beginWithinMs = 3_000;
 // One slow request must not hold back the notifications of other alerts; many at once would be a storm.
 const deliveriesAtOnce = 4;
-// While more is to be sent, answers wait so long for others: a commit waits for the disk, and does it for all of them.
-const gatherMs = 10;
 
 /** What one look at the queue did. */
 export interface OutboxRun {
@@ -91,9 +90,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const unknown = new Set<string>();
   /** Receivers of which the last claim got as many as it asked for, or that may have something new. */
   const moreDue = new Set<string>();
-  let gathering = new AbortController();
-  let gathered: Promise<void> | null = null;
-  const settle = createSettlement({ store, clock, random: options.random, logger, owner, gather });
+  const gathering = createGathering({ clock, isMoreToCome });
+  const settle = createSettlement({
+    store,
+    clock,
+    random: options.random,
+    logger,
+    owner,
+    gather: () => gathering.gather(),
+  });
   addLanes(options.receivers);
 
   function addLanes(receivers: readonly OutboxReceiver[]): void {
@@ -113,22 +118,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return createLane({ clock, width: deliveriesAtOnce, beginWithinMs, leasesAhead, settings });
   }
 
-  /** Of acknowledgements and retries alike: one commit's wait is the other's. */
-  function gather(): Promise<void> {
-    gathered ??= waitForAnswers().finally(() => {
-      gathered = null;
-    });
-    return gathered;
-  }
-
-  async function waitForAnswers(): Promise<void> {
-    // What has arrived with the first of them has not been heard yet.
-    await eventLoopTurn();
+  function isMoreToCome(): boolean {
     const all = [...lanes.values()];
-    const isMoreToCome = all.some((lane) => lane.hasShelved()) && !all.some((lane) => lane.isUnrecorded());
-    if (stopping.signal.aborted || !isMoreToCome) return;
-    gathering = new AbortController();
-    await clock.sleep(gatherMs, gathering.signal);
+    if (stopping.signal.aborted || all.some((lane) => lane.isUnrecorded())) return false;
+    return all.some((lane) => lane.hasShelved());
   }
 
   function wake(): void {
@@ -257,7 +250,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       lane.answered();
       // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.
       if (outcome.kind === "retry" && aborting.signal.aborted) return "lost";
-      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) lane.pause(outcome.retryAfterMs);
+      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) {
+        lane.pause(outcome.retryAfterMs);
+        wake();
+      }
       goOn(lane);
       const ended = await settle(entry, settings, outcome);
       const label = ended === "deadLettered" ? "dead_lettered" : ended;
@@ -270,7 +266,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } finally {
       lane.recorded();
       unknown.add(entry.receiver);
-      beginShelved(lane);
+      void beginShelved(lane);
       // What waited behind it may go now.
       if (!lane.hasShelved()) wake();
     }
@@ -278,8 +274,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** A place is free. */
   function goOn(lane: Lane): void {
-    beginShelved(lane);
-    if (lane.isUnrecorded() || !lane.hasShelved()) gathering.abort(wokenUp);
+    void beginShelved(lane);
+    if (lane.isUnrecorded() || !lane.hasShelved()) gathering.end();
     if (lane.isLow() && moreDue.has(lane.settings.receiver.name)) wake();
   }
 
@@ -359,7 +355,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       stopping.abort();
       const drained = new AbortController();
       const overdue = clock.sleep(drainMs, drained.signal).then(() => aborting.abort());
-      gathering.abort(wokenUp);
+      gathering.end();
       await loop;
       // At once, and not when the drain is over: somebody else may have time for it.
       await giveUnbegunBack();
