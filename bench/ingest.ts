@@ -126,6 +126,7 @@ export const benchmark: Benchmark = {
       }),
     },
   ],
+  repetitions: 3,
   goals: [
     {
       title: "events stored a second",

@@ -26,6 +26,7 @@ export const benchmark: Benchmark = {
   title: "Remote checks per CPU second: scheduled, asked, validated, verdict stored, alert decided, series updated",
   metrics: [{ name: "checks", title: "checks", unit: "per CPU second", better: "more" }],
   sides: [flatline("keep-alive"), blackbox("keep-alive"), flatline("close"), blackbox("close")],
+  repetitions: 3,
   goals: [
     {
       title: "remote checks, keep-alive",

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { cacheFolder, removeCache } from "./cache.ts";
+import { cacheFolder, useCache } from "./cache.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
 import { runBenchmark } from "./harness.ts";
 import { formatResult } from "./table.ts";
@@ -33,7 +33,7 @@ else if (unknown.length > 0) {
 } else {
   // Children end with this process, whatever ends it.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
-  if (!values.keep) process.once("exit", removeCache);
+  useCache(values.keep);
   if (names.length === 1) await runOne(names[0] ?? "");
   else await runAll();
   // What a side left running must not keep this process.

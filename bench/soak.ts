@@ -5,6 +5,8 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 import { trendOf, type Trend } from "./regression.ts";
 import { startSoakWorld } from "./soak-world.ts";
@@ -33,6 +35,9 @@ interface Sample {
   readonly checks: number;
 }
 
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
 const world = await startSoakWorld(organizations);
 const startedMs = performance.now();
 const elapsedMinutes = (): number => (performance.now() - startedMs) / 60_000;
@@ -50,7 +55,10 @@ try {
 report();
 
 function sample(): Sample {
-  const { rss, heapUsed } = process.memoryUsage();
+  const { rss } = process.memoryUsage();
+  // What is left is in use: else the trend would be drowned by garbage.
+  collectGarbage();
+  const { heapUsed } = process.memoryUsage();
   return {
     atHours: elapsedMinutes() / 60,
     virtualHours,
@@ -111,7 +119,7 @@ function report(): void {
     `checks         ${result.checks} (${result.checksPerSecond} a second), ${result.notifications} notifications`,
   );
   console.log(`resident       ${residentMiB.last} MiB, ${slope(residentMiB.slopePerHour)} MiB an hour`);
-  console.log(`heap           ${heapMiB.last} MiB, ${slope(heapMiB.slopePerHour)} MiB an hour`);
+  console.log(`heap in use    ${heapMiB.last} MiB, ${slope(heapMiB.slopePerHour)} MiB an hour`);
   console.log(`file handles   ${fileHandles.last}, ${slope(fileHandles.slopePerHour)} an hour`);
   console.log(`store          ${storeMiB.last} MiB, ${slope(storeMiB.slopePerVirtualHour)} MiB a virtual hour`);
   console.log(`complaints     ${JSON.stringify(result.complaints)}`);
@@ -134,7 +142,7 @@ function rounded({ slope, standardError }: Trend): Trend {
 }
 
 function slope(trend: Trend | null): string {
-  if (trend === null) return `not ${boundedFromHours} virtual hours yet: unknown`;
+  if (trend === null) return `not known before ${boundedFromHours} virtual hours, in`;
   const { slope, standardError } = trend;
   return `${slope >= 0 ? "+" : ""}${slope} ± ${standardError}`;
 }

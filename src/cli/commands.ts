@@ -1,4 +1,5 @@
 import type { RegisterCommand } from "./context.ts";
+import { holdYoungGeneration } from "./young-generation.ts";
 
 type LoadCommands = () => Promise<readonly RegisterCommand[]>;
 
@@ -7,7 +8,10 @@ type LoadCommands = () => Promise<readonly RegisterCommand[]>;
  * `run` needs.
  */
 const loaders: Readonly<Record<string, LoadCommands>> = {
-  run: async () => [(await import("./run.ts")).registerRun],
+  run: async () => {
+    holdYoungGeneration();
+    return [(await import("./run.ts")).registerRun];
+  },
   check: async () => [(await import("./check.ts")).registerCheck],
   config: async () => {
     const { nextRuns } = await import("../app/next-runs.ts");

@@ -6,6 +6,7 @@ import { secondMs } from "../base/time.ts";
 import { configFingerprint } from "../config/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { releaseYoungGeneration } from "./young-generation.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
 const watchEveryMs = 2 * secondMs;
@@ -44,6 +45,7 @@ async function run(flags: { readonly config?: string; readonly watch?: boolean }
   });
   const app = createApp(config, { ...context, logger, readConfig: () => loadCheckedConfig(load) });
   await app.start();
+  releaseYoungGeneration();
   // What a reload could not apply is in the log and in the metrics.
   const reload = (): void => void app.reload().catch(() => undefined);
   context.onHangup(reload);
