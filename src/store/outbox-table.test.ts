@@ -149,6 +149,61 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       expect(idsOf(await claim())).toEqual(["one"]);
     });
 
+    it("takes back what was leased and not begun as never attempted, and only from who has the lease", async () => {
+      for (const id of ["one", "two", "three"]) await enqueue(id);
+      await claim({ limit: 2 });
+      await claim({ limit: 1, owner: "b" });
+
+      await outbox.giveBack(["one", "three", "unknown"], owner);
+
+      expect(await stateOf("one")).toMatchObject({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs });
+      expect(await stateOf("two")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await stateOf("three")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await claim()).toMatchObject([{ id: "one", attempts: 1 }]);
+    });
+
+    it("puts a list into the queue in its order, each with its own alerts, leased where it is asked for", async () => {
+      const entries = Array.from({ length: 90 }, (_, index) => ({
+        id: `n-${index}`,
+        receiver: "ops",
+        createdAtMs: nowMs,
+        notBeforeMs: nowMs,
+        subjects: [`own-${index}`, `shared-${index % 2}`, `own-${index}`],
+        payload: String(index),
+        ...(index === 89 ? { lease: { owner: "b", nowMs, untilMs: nowMs + 5_000 } } : {}),
+      }));
+
+      await outbox.enqueueAll(entries);
+
+      const listed = await outbox.list();
+      expect(listed.map(({ id, payload }) => [id, payload])).toEqual(entries.map(({ id, payload }) => [id, payload]));
+      expect(listed[7]?.subjects).toEqual(["own-7", "shared-1"]);
+      expect(listed[89]).toMatchObject({ state: "leased", attempts: 1 });
+      expect(idsOf(await claim())).toEqual(["n-0", "n-1"]);
+    });
+
+    it("acknowledges and retries many at once, and answers which were still leased", async () => {
+      for (const id of ["one", "two", "three", "four"]) await enqueue(id);
+      await claim({ limit: 3 });
+      await claim({ owner: "b" });
+      const later = { nextAttemptAtMs: nowMs + 1_000, lastError: "503" };
+
+      expect(await outbox.deliveredAll(["four", "one", "unknown"], owner)).toEqual(["one"]);
+      expect(
+        await outbox.retryAllLater(
+          ["four", "three", "two"].map((id) => ({ id, ...later })),
+          owner,
+        ),
+      ).toEqual(["three", "two"]);
+
+      expect((await outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual([
+        "two queued",
+        "three queued",
+        "four leased",
+      ]);
+      expect(await stateOf("two")).toMatchObject(later);
+    });
+
     it("makes a dead letter due again with new attempts and a new age", async () => {
       await enqueue("one", { createdAtMs: nowMs - 90_000_000 });
       await claim();
