@@ -9,7 +9,7 @@ import { fillStore } from "./embedded-store.ts";
 
 // More than can be done in a second are due in each, and few enough that all have run before the clock does.
 const organizations = 5_000;
-const warmUpMs = 12_000;
+const warmUpMs = 20_000;
 const eventsEach = 100;
 const quickOrganizations = 100;
 
