@@ -8,7 +8,7 @@ import { startPostgres } from "./local-postgres.ts";
 import type { OutboxWork } from "./outbox-work.ts";
 import { missingPackage, packageVersion } from "./peers.ts";
 
-const notificationsARun = 4_000;
+const notificationsARun = 10_000;
 
 /** Runs one of the two worker files once; the receiver is a process of its own and answers every request with 200. */
 async function deliverAll(script: string, work: OutboxWork): Promise<{ deliveries: number }> {
