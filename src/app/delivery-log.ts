@@ -34,17 +34,20 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
   let writing: Promise<void> = Promise.resolve();
 
   function flush(): Promise<void> {
-    writing = writing.then(async () => {
-      const attempts = noted;
-      noted = [];
-      if (attempts.length === 0) return;
-      try {
-        await store.add(attempts);
-      } catch (error) {
-        logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
-      }
-    });
+    writing = write(writing);
     return writing;
+  }
+
+  async function write(before: Promise<void>): Promise<void> {
+    await before;
+    const attempts = noted;
+    noted = [];
+    if (attempts.length === 0) return;
+    try {
+      await store.add(attempts);
+    } catch (error) {
+      logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
+    }
   }
 
   async function flushSoon(): Promise<void> {

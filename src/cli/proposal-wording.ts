@@ -12,11 +12,7 @@ const effects: Readonly<Record<ReviewDecision, string>> = {
 };
 
 /** Everything that is to be known before a yes: the proposal, its asset and report, the effect, and what will be sent. */
-export function describeReview(
-  request: ReviewRequest,
-  found: FoundProposal | null,
-  source: string,
-): string {
+export function describeReview(request: ReviewRequest, found: FoundProposal | null, source: string): string {
   const { proposalId, ...body } = request;
   const place = source === "embedded" ? "the store of this configuration" : "the service";
   const lines = [

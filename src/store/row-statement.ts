@@ -32,7 +32,7 @@ export function rowStatement<Row>(
     const answers: Row[] = [];
     for (const slice of rowSlices(rows)) {
       const query = CompiledQuery.raw(textFor(engine, slice.length), slice.flat());
-      const { rows: answered } = await db.executeQuery(query as CompiledQuery<Row>);
+      const { rows: answered } = await db.executeQuery<Row>(query);
       answers.push(...answered);
     }
     return answers;

@@ -65,7 +65,9 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     const [head, first, second] = stdout.split("\n");
     expect(head).toMatch(/^SEVERITY {2}STATE +ORGANIZATION +CHECK +SINCE +ID/);
-    expect(first).toMatch(/^fail +firing +acme +dead-asset-spike +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +\S+ +not_ok, began about \S+Z$/);
+    expect(first).toMatch(
+      /^fail +firing +acme +dead-asset-spike +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +\S+ +not_ok, began about \S+Z$/,
+    );
     expect(second).toMatch(/^fail +pending +slow .* for_running, began about \S+Z$/);
   });
 
