@@ -77,6 +77,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const logger = options.logger.child({ room: "outbox" });
   const stopping = new AbortController();
   const aborting = new AbortController();
+  const attemptOptions = { clock, stop: aborting.signal, graceMs: abortGraceMs };
   const underWay = new Set<Promise<unknown>>();
   let lanes = new Map<string, Lane>();
   let sleeping = new AbortController();
@@ -241,11 +242,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { settings } = lane;
     lane.begin();
     try {
-      const outcome = await attemptDelivery(settings, entry.payload, {
-        clock,
-        stop: aborting.signal,
-        graceMs: abortGraceMs,
-      });
+      const outcome = await attemptDelivery(settings, entry.payload, attemptOptions);
       const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
       lane.answered();
       // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.
@@ -288,11 +285,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       // This process was suspended: somebody else has gone on.
       if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
       const payload = JSON.stringify(notification);
-      const outcome = await attemptDelivery(lane.settings, payload, {
-        clock,
-        stop: aborting.signal,
-        graceMs: abortGraceMs,
-      });
+      const outcome = await attemptDelivery(lane.settings, payload, attemptOptions);
       if (outcome.kind === "retry" && outcome.retryAfterMs !== null) lane.pause(outcome.retryAfterMs);
       // Accepted or not: the next one tells what fires then.
       await store.delivered(notification.id, owner);
