@@ -115,7 +115,11 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
     close: async () => {
       const over = new AbortController();
       const stopped = app.stop().finally(() => over.abort());
-      while (!over.signal.aborted) await clock.advance(100);
+      while (!over.signal.aborted) {
+        await clock.advance(100);
+        // What ends in real time, as the ingest thread does, must not be too late in virtual time.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
       await stopped;
       sink.closeAllConnections();
       await new Promise((resolve) => sink.close(resolve));
