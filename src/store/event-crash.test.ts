@@ -90,7 +90,7 @@ describe("an import that is killed", () => {
     const publishedBefore = publishedImports(world);
     let killed = 0;
 
-    for (let round = 0; round < (isLong ? 60 : 4); round++) {
+    for (let round = 0; round < (isLong ? 60 : 2); round++) {
       const running = startImport(world, file);
       await running.until("writing");
       // From the first slice to the last ones; how far it gets depends on the machine.
@@ -142,7 +142,7 @@ describe("an import that is killed", () => {
 describe("while another process imports", () => {
   it("a write waits for less than 250 ms, and is counted at once", { timeout: 600_000 }, async () => {
     await using world = await createEventWorld();
-    const file = await world.write("large.csv.gz", gzipSync(rows(isLong ? 2_000_000 : 150_000, "large")));
+    const file = await world.write("large.csv.gz", gzipSync(rows(isLong ? 2_000_000 : 80_000, "large")));
     const running = startImport(world, file);
     await running.until("writing");
     // SQLite's own wait for a lock, as any other program would wait.

@@ -14,7 +14,7 @@ import { makeProgramFolder } from "../support/program-folder.ts";
 import { eventually, readText, startDaemon, startProgram } from "../support/program.ts";
 import { readToldAlerts } from "../support/told-alerts.ts";
 
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 200 : 10;
+const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 200 : 4;
 const check = "dead-asset-spike";
 const token = "a-token-of-the-tests";
 const slugs = ["acme", "globex", "initech", "umbrella", "hooli", "wonka"];

@@ -165,8 +165,8 @@ async function expectAllTold(): Promise<void> {
   expect(told).toEqual(happened);
 }
 
-describe("three replicas on one PostgreSQL", () => {
-  it(
+describe(`three replicas on one PostgreSQL${isLong ? "" : " (npm run test:long)"}`, () => {
+  it.skipIf(!isLong)(
     "check everything in time and tell everything, whichever of them dies, hangs or finds no database",
     { timeout: chaosMs + 180_000 },
     async ({ annotate }) => {
