@@ -18,7 +18,7 @@ export function missingProgram(program: string, debianPackage: string): string |
 
 /** The command that installs the packages of bench/package.json, or null when this one is there. */
 export function missingPackage(name: string): string | null {
-  return packageFolder(name) === null ? "npm ci --prefix bench" : null;
+  return packageFolder(name) === null ? "npm install --no-package-lock --prefix bench" : null;
 }
 
 /** The version of a package of bench/package.json or package.json. */

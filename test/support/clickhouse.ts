@@ -10,7 +10,10 @@ const installed = fileURLToPath(new URL("../clickhouse/node_modules/chdb", impor
 /** Whether the engine is there: it is half a gigabyte, so CI installs it and a bare clone does not. */
 export const clickhouse = existsSync(installed)
   ? { isMissing: false, note: "" }
-  : { isMissing: true, note: "(skipped: no ClickHouse engine here; npm ci --prefix test/clickhouse installs it)" };
+  : {
+      isMissing: true,
+      note: "(skipped: no ClickHouse engine here; npm install --no-package-lock --prefix test/clickhouse installs it)",
+    };
 
 /** A ClickHouse of the test's own. */
 export interface TestClickhouse {
