@@ -7,6 +7,7 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { recordReview } from "./local-review.ts";
 
+const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 10, 20);
 const organizations = ["acme", "globex"] as const;
@@ -72,8 +73,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
   describe("the review queue and the budget", () => {
-    it("go as the model says, through any sequence of steps over several keys", { timeout: 60_000 }, async () => {
-      const runs = process.env["FLATLINE_TEST_LONG"] === undefined ? (engine === "SQLite" ? 15 : 3) : 200;
+    it("go as the model says, through any sequence of steps over several keys", { timeout: 300_000 }, async () => {
+      const runs = { SQLite: isLong ? 200 : 15, PostgreSQL: isLong ? 20 : 3 }[engine];
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
           const clock = createVirtualClock({ startMs });

@@ -55,7 +55,7 @@ async function withStore<Result>(path: string, look: (store: Store) => Promise<R
 }
 
 function integrity(path: string): unknown[] {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 10 * secondMs });
   try {
     return database.prepare("pragma integrity_check").all();
   } finally {
@@ -156,7 +156,7 @@ it(
 /** Whether a daemon lived long enough to make its database. */
 function hasTables(path: string): boolean {
   if (!existsSync(path)) return false;
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 10 * secondMs });
   try {
     return database.prepare("select 1 from sqlite_schema where name = 'outbox'").all().length > 0;
   } finally {

@@ -33,7 +33,7 @@ function oneTo(first: number, last: number): number[] {
 }
 
 function pragma(path: string, name: string): unknown[] {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
   try {
     return database.prepare(`pragma ${name}`).all();
   } finally {

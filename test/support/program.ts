@@ -87,7 +87,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
     return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as LogLine] : []));
   }
 
-  async function ended(timeoutMs = 15 * secondMs): Promise<ProgramEnd> {
+  async function ended(timeoutMs = 30 * secondMs): Promise<ProgramEnd> {
     const timeout = new AbortController();
     const late = clock.sleep(timeoutMs, timeout.signal).then(() => null);
     const found = await Promise.race([closed, late]);
@@ -106,7 +106,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
     log,
     stdout: () => stdout,
     stderr: () => stderr,
-    untilLogged: async (message, fields = {}, timeoutMs = 15 * secondMs) => {
+    untilLogged: async (message, fields = {}, timeoutMs = 30 * secondMs) => {
       const endsAtMs = clock.monotonicMs() + timeoutMs;
       for (;;) {
         const found = log().find((line) => line.msg === message && hasFields(line, fields));
@@ -147,7 +147,7 @@ export async function startDaemon(args: readonly string[], options: ProgramOptio
 /** Waits in real time, at most `timeoutMs` [15 s], for what another process brings about; an error counts as not yet. */
 export async function eventually<Found>(
   look: () => Found | null | false | Promise<Found | null | false>,
-  timeoutMs = 15 * secondMs,
+  timeoutMs = 30 * secondMs,
 ): Promise<Found> {
   const endsAtMs = clock.monotonicMs() + timeoutMs;
   let last: unknown = "";
