@@ -133,11 +133,15 @@ export function createWeb(options: WebOptions): Web {
 function decodableUrl(url: string): string {
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);
+  return isDecodable(path) ? url : path.replaceAll("%", "%25") + url.slice(path.length);
+}
+
+function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return url;
+    // scripts/bundle.js drops a call of decodeURIComponent whose result nobody takes, and with it what it throws.
+    return decodeURIComponent(path) !== "";
   } catch {
-    return path.replaceAll("%", "%25") + url.slice(path.length);
+    return false;
   }
 }
 

@@ -248,6 +248,21 @@ organizations: [acme, { slug: globex, apiKey: of-globex }]
   });
 });
 
+describe("the program as it is shipped", () => {
+  it("asks for a key before it looks at a path that cannot be decoded", async () => {
+    await folder.configure(embedded("127.0.0.1:0"));
+    await importFixture();
+    await using daemon = await startDaemon([], { cwd: folder.path });
+
+    const status = async (target: string, headers = {}): Promise<number> =>
+      (await fetch(daemon.url + target, { headers })).status;
+
+    expect(await status("/api/v2/%zz")).toBe(401);
+    expect(await status("/api/v2/%zz", { "x-api-key": platformKeys.acme })).toBe(404);
+    expect(await status("/%zz")).toBe(404);
+  });
+});
+
 describe("a daemon that is killed right after it answered", () => {
   it("has kept every review that it answered with 200", async () => {
     await folder.configure(embedded("127.0.0.1:0"));
