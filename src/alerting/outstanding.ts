@@ -79,7 +79,9 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
   if (replayed.notices.length === 0) {
     if (told === null) return { kind: "none" };
     const seq = pending.at(-1)?.seq ?? told.seq;
-    return { kind: "quiet", told: { ...told, seq }, remindAtMs: remindAtMs(alert, told) };
+    // Below minSeverity it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
+    const isBelow = !wants(route, alert.live.severity);
+    return { kind: "quiet", told: { ...told, seq }, remindAtMs: isBelow ? null : remindAtMs(alert, told) };
   }
   return due(alert, route, told, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
 }

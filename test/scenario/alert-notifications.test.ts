@@ -203,6 +203,27 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.told("ops")).toHaveLength(6);
     });
 
+    it("reminds a receiver with minSeverity fail only while the alert is fail", async () => {
+      await open({
+        policy: { repeatIntervalMs: hourMs },
+        receivers: [{ name: "pager", minSeverity: "fail" }],
+      });
+      for (const severity of ["fail", "warn", "fail"] as const) {
+        await world.run("acme", severity);
+        await world.advance(90 * minuteMs);
+      }
+
+      expect(world.told("pager")).toEqual([
+        ["firing acme fail"],
+        ["reminder acme fail"],
+        ["reminder acme fail"],
+        ["reminder acme fail"],
+      ]);
+      expect(world.notifications("pager").map(({ alerts }) => alerts[0]?.result?.severity)).toEqual(
+        Array.from({ length: 4 }, () => "fail"),
+      );
+    });
+
     it.each([
       ["minSeverity warn gets them", { minSeverity: "warn" as const }, 2],
       ["minSeverity fail does not", { minSeverity: "fail" as const }, 0],
