@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createSystemClock } from "../base/time.ts";
-import type { CliContext, Output } from "./context.ts";
+import { outputColumns, type CliContext, type Output } from "./context.ts";
 import { runProgram } from "./program.ts";
 
 // The one place that touches the process: arguments, environment, streams, signals, exit code.
@@ -11,7 +11,7 @@ function output(stream: NodeJS.WriteStream): Output {
       stream.write(text);
     },
     isTerminal: stream.isTTY,
-    columns: stream.isTTY ? stream.columns : 80,
+    columns: outputColumns(stream),
   };
 }
 

@@ -46,7 +46,7 @@ describe("renderConfig", () => {
   it("is a configuration that means the same, where there are no secrets", async () => {
     const config = await load(`
 source: { type: embedded, preload: [{ events: "a$$b.csv" }] }
-defaults: { labels: { price: "$$5 and $\${NAME}" }, alert: { for: 90m } }
+defaults: { labels: { price: "$$5 and $\${NAME} or $$$$" }, alert: { for: 90m } }
 organizations:
   - { slug: "123", schedule: "@hourly", reviewQueue: { enabled: true } }
   - { slug: "yes", labels: { note: "a: b # c" } }
@@ -55,10 +55,12 @@ receivers: [{ name: console, type: log, rateLimit: 30/m, match: { slug: "*" } }]
 silences: [{ slug: "1*", schedule: "0 2 * * 6", duration: 2h }]
 `);
 
-    const again = await load(renderConfig(config));
+    const shown = renderConfig(config);
+    const again = await load(shown);
 
     expect(describeConfig(again)).toEqual(describeConfig(config));
-    expect(again.organizations[0]?.labels).toEqual({ price: "$5 and ${NAME}" });
+    expect(again.organizations[0]?.labels).toEqual({ price: "$5 and ${NAME} or $$" });
+    expect(shown).toContain("price: $5 and $${NAME} or $$$$\n");
   });
 });
 

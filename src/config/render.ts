@@ -48,9 +48,11 @@ export function describeConfig(config: Config): Record<string, unknown> {
   });
 }
 
-/** {@link describeConfig} as YAML, in which a `$` is doubled, so that it is no reference. */
+/** {@link describeConfig} as YAML, in which dollars are doubled where they would not be read as themselves. */
 export function renderConfig(config: Config): string {
-  const doubled = plain(describeConfig(config), (text) => text.replaceAll("$", "$$$$"));
+  const doubled = plain(describeConfig(config), (text) =>
+    text.replaceAll(/\$+\{|\${2,}/g, (dollars) => dollars.replaceAll("$", "$$$$")),
+  );
   return stringify(doubled, { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
