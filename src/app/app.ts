@@ -12,7 +12,7 @@ import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
-import { apiPlugins } from "./api-plugin.ts";
+import { createApiService } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./gate-port.ts";
@@ -233,7 +233,7 @@ async function startApp(
     version: deps.version,
     clock,
     logger,
-    plugins: apiPlugins({ ...deps, store, runtime, metrics }),
+    ...createApiService({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,
       runtime,

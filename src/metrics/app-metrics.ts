@@ -57,8 +57,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const lag = histogram(countedInstruments.lag);
   const notifications = counter(countedInstruments.notifications);
   const notificationDuration = histogram(countedInstruments.notificationDuration);
-  const countSourceRequest = requestCounter(counter(countedInstruments.sourceRequests));
-  const countApiRequest = requestCounter(counter(countedInstruments.apiRequests));
+  const countSourceRequest = requestCounter(countedInstruments.sourceRequests, registry);
+  const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const falseDeathRatio = gauge(countedInstruments.falseDeathRatio);
   if (withProcess) collectProcessMetrics(registry);
@@ -137,14 +137,27 @@ function atLeastZero(value: number): number {
   return Number.isFinite(value) ? Math.max(0, value) : 0;
 }
 
-function requestCounter(counter: Counter): (operation: string, code: string) => void {
-  const seen = new Set<string>();
+/** Requests are counted in a map, and told when somebody asks: prom-client makes a text of the labels at each one. */
+function requestCounter(instrument: Instrument, registry: Registry): (operation: string, code: string) => void {
+  const seen = new Map<string, { readonly labels: Record<string, string>; untold: number }>();
+  const counter = new Counter({
+    ...named(instrument),
+    labelNames: [...instrument.labels],
+    registers: [registry],
+    collect: () => {
+      for (const count of seen.values()) {
+        if (count.untold > 0) counter.inc(count.labels, count.untold);
+        count.untold = 0;
+      }
+    },
+  });
   for (const { name } of Object.values(operations)) counter.inc({ operation: name, code: successCode }, 0);
   return (operation, code) => {
     const id = `${operation} ${code}`;
-    if (!seen.has(id) && seen.size >= maxRequestSeries) return counter.inc({ operation, code: "other" });
-    seen.add(id);
-    counter.inc({ operation, code });
+    const known = seen.get(id);
+    if (known !== undefined) known.untold++;
+    else if (seen.size < maxRequestSeries) seen.set(id, { labels: { operation, code }, untold: 1 });
+    else counter.inc({ operation, code: "other" });
   };
 }
 

@@ -4,6 +4,9 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { secondMs } from "../base/time.ts";
 import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../contract/error-body.ts";
 
+/** Of every answer of API v2. */
+export const jsonType = "application/json; charset=utf-8";
+
 /** A refusal of API v2: its status, and what its body and Retry-After say. */
 export interface ApiRefusal {
   readonly status: number;
@@ -58,14 +61,23 @@ function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): 
   return { ...apiRefusal(apiCode, message, issues), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Answers with a refusal. */
-export function sendRefusal(reply: FastifyReply, refusal: ApiRefusal): FastifyReply {
-  const { status, code, message, issues = [], retryAfterMs } = refusal;
-  if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.max(1, Math.ceil(retryAfterMs / secondMs))));
+/** What a refusal's body says, and its Retry-After in whole seconds; null without one. */
+export function refusalParts(refusal: ApiRefusal): { readonly body: ErrorBody; readonly retryAfter: string | null } {
+  const { code, message, issues = [], retryAfterMs } = refusal;
   const body: ErrorBody = {
     message,
     code,
     ...(issues.length === 0 ? {} : { issues: issues.map((issue) => ({ message: issue })) }),
   };
-  return reply.code(status).type("application/json; charset=utf-8").send(body);
+  return {
+    body,
+    retryAfter: retryAfterMs === undefined ? null : String(Math.max(1, Math.ceil(retryAfterMs / secondMs))),
+  };
+}
+
+/** Answers with a refusal. */
+export function sendRefusal(reply: FastifyReply, refusal: ApiRefusal): FastifyReply {
+  const { body, retryAfter } = refusalParts(refusal);
+  if (retryAfter !== null) reply.header("retry-after", retryAfter);
+  return reply.code(refusal.status).type(jsonType).send(body);
 }

@@ -3,13 +3,12 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { spikeRequestSchema } from "../contract/healthcheck.ts";
-import { issueMessages } from "../contract/issues.ts";
 import { operations, type Operation } from "../contract/operations.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import { parseReportsQuery } from "../contract/reports.ts";
 import { parseReviewRequest } from "../contract/review.ts";
 import { apiKeyOf } from "./api-key-header.ts";
+import { bodyIssues, parseSpikeBody, readJson } from "./api-bodies.ts";
 import { apiRefusal, badRequest, refusalOf, sendRefusal } from "./api-refusals.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -34,8 +33,8 @@ declare module "fastify" {
   }
 }
 
-// Beyond the slowest page of a large store by far; a caller that waits longer has given up.
-const readTimeoutMs = 30 * secondMs;
+/** Of a read, milliseconds: beyond the slowest page of a large store by far; a caller that waits longer has given up. */
+export const readTimeoutMs = 30 * secondMs;
 const descriptionPath = "/openapi.json";
 
 /**
@@ -90,10 +89,9 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     takeAnyBody(scope);
 
     addOperation(scope, operations.deadAssetSpike, async (request, reply) => {
-      const body = readJson(request.body);
-      const parsed = spikeRequestSchema.safeParse(body.json);
-      if (!parsed.success) return sendRefusal(reply, badRequest(bodyIssues(body, issueMessages(parsed.error))));
-      return withinTime((signal) => apiOf(request).deadAssetSpike(parsed.data, { signal }));
+      const parsed = parseSpikeBody(request.body);
+      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(parsed.issues));
+      return withinTime((signal) => apiOf(request).deadAssetSpike(parsed.request, { signal }));
     });
     addOperation(scope, operations.listReports, async (request, reply) => {
       const parsed = parseReportsQuery(request.query);
@@ -139,24 +137,4 @@ function methodsOf(path: string): readonly string[] {
 function takeAnyBody(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-}
-
-interface JsonBody {
-  readonly isJson: boolean;
-  /** undefined when it is none: no schema takes that. */
-  readonly json: unknown;
-}
-
-function readJson(body: unknown): JsonBody {
-  if (!Buffer.isBuffer(body)) return { isJson: false, json: undefined };
-  try {
-    return { isJson: true, json: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) };
-  } catch {
-    return { isJson: false, json: undefined };
-  }
-}
-
-/** The issues in better words where there was no JSON: what the schema said of the body is the last of them. */
-function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly string[] {
-  return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
 }

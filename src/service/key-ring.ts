@@ -3,8 +3,13 @@ import type { Store } from "../store/store.ts";
 import { findKey, hashKey } from "./api-keys.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 
-/** Whose key was presented; null for one that is unknown or revoked. */
-export type KeyRing = (presented: string) => Promise<KeyIdentity | null>;
+/** Whose keys are presented. */
+export interface KeyRing {
+  /** null for one that is unknown or revoked. */
+  readonly find: (presented: string) => Promise<KeyIdentity | null>;
+  /** The same without asking the store: null where it has to be asked. */
+  readonly remembered: (presented: string) => KeyIdentity | null;
+}
 
 // A revoked key is refused within 2 s (CONTRACT 3), whoever revoked it. A tenth of a second is at once for a person, and ten
 // look-ups a second are nothing beside the thousands of requests that make them worth sparing.
@@ -28,17 +33,27 @@ export function createKeyRing(options: {
   const { store, clock } = options;
   const remembered = new Map<string, Remembered>();
 
-  return async (presented) => {
-    const sha256 = hashKey(presented);
+  function recall(sha256: string): KeyIdentity | null {
     const known = remembered.get(sha256);
-    const nowMs = clock.monotonicMs();
-    if (known !== undefined && nowMs < known.untilMs) return known.identity;
+    if (known === undefined) return null;
+    if (clock.monotonicMs() < known.untilMs) return known.identity;
     remembered.delete(sha256);
-    const identity = await findKey(store, presented);
-    if (identity === null) return null;
-    if (remembered.size >= rememberedKeys) remembered.clear();
-    // From before the look-up: what was revoked while it was under way must not be remembered longer.
-    remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
-    return identity;
+    return null;
+  }
+
+  return {
+    find: async (presented) => {
+      const sha256 = hashKey(presented);
+      const known = recall(sha256);
+      if (known !== null) return known;
+      const nowMs = clock.monotonicMs();
+      const identity = await findKey(store, presented);
+      if (identity === null) return null;
+      if (remembered.size >= rememberedKeys) remembered.clear();
+      // From before the look-up: what was revoked while it was under way must not be remembered longer.
+      remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
+      return identity;
+    },
+    remembered: (presented) => recall(hashKey(presented)),
   };
 }

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify";
@@ -5,6 +6,7 @@ import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify"
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
+import type { DirectHandler } from "../service/direct-healthcheck.ts";
 import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./alert-routes.ts";
 import { addCheckRoutes } from "./check-routes.ts";
@@ -58,6 +60,8 @@ export interface WebOptions {
   readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404. */
   readonly plugins?: readonly FastifyPluginAsync[];
+  /** Asked before any route, in this order, until one takes the request. */
+  readonly direct?: readonly DirectHandler[];
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
 }
@@ -137,6 +141,7 @@ function decodableUrl(url: string): string {
 }
 
 function isDecodable(path: string): boolean {
+  if (!path.includes("%")) return true;
   try {
     // scripts/bundle.js drops a call of decodeURIComponent whose result nobody takes, and with it what it throws.
     return decodeURIComponent(path) !== "";
@@ -145,16 +150,31 @@ function isDecodable(path: string): boolean {
   }
 }
 
+/** The server under Fastify: what is answered directly never reaches a route. One that closes leaves all to them. */
+function createHttpFront(routes: RequestListener, direct: readonly DirectHandler[], timeouts: WebTimeouts): Server {
+  const headers = Object.entries(securityHeaders).flat();
+  const limits = {
+    requestTimeout: timeouts.requestMs,
+    headersTimeout: timeouts.headersMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+  };
+  const front = createHttpServer(limits, (request, response) => {
+    if (front.listening) for (const handle of direct) if (handle(request, response, headers)) return;
+    routes(request, response);
+  });
+  return front;
+}
+
 function createServer(options: WebOptions): FastifyInstance {
   const { access, logger, plugins = [], timeouts = defaultWebTimeouts } = options;
+  const headers = Object.entries(securityHeaders);
   const server: FastifyInstance = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     routerOptions: { maxParamLength },
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
-    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
+    serverFactory: (routes) => createHttpFront(routes, options.direct ?? [], timeouts),
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, _request, reply) => {
@@ -162,7 +182,6 @@ function createServer(options: WebOptions): FastifyInstance {
       void sendProblem(reply, error.statusCode ?? 400, error.message);
     },
   });
-  const headers = Object.entries(securityHeaders);
   server.addHook("onSend", (_request, reply, payload, done) => {
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
     done(null, payload);

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { createSystemClock } from "../../src/base/time.ts";
+import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes, type ApiV2Options } from "../../src/service/api-routes.ts";
+import { createDirectHealthcheck, type DirectHandler } from "../../src/service/direct-healthcheck.ts";
 import { importFixtures } from "../../src/service/fixture.ts";
+import type { KeyIdentity } from "../../src/service/key-identity.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -98,6 +101,8 @@ export interface PlatformServer {
   readonly world: WebWorld;
   /** Every request that was answered, as `operation code`. */
   readonly counted: readonly string[];
+  /** How many of them were answered before the routes. */
+  readonly direct: () => number;
   /** One request; the body is sent as it is, or as JSON. */
   call(method: string, path: string, request?: CallRequest): Promise<CallAnswer>;
   close(): Promise<void>;
@@ -123,6 +128,10 @@ export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFo
   readonly nowMs?: () => number;
   /** Fills the store [platformFixture]. */
   readonly seed?: (store: Store) => Promise<unknown>;
+  /** Answers healthchecks directly where it can, with every key of `platformKeys` used a moment ago [false]. */
+  readonly isDirect?: boolean;
+  /** Who counts for it [the store]. */
+  readonly counts?: Pick<LivenessCounts, "deaths">;
 }
 
 export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
@@ -135,7 +144,7 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
   const logged: WebWorld["logged"] = [];
   const log = (fields: object, message: string): void => void logged.push({ fields, message });
   const logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
-  const plugin = apiV2Routes({
+  const service: ApiV2Options = {
     authenticate: (apiKey) => findKey(store, apiKey),
     apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
     onRequest: (operation, code) => counted.push(`${operation} ${code}`),
@@ -143,14 +152,34 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     logger,
     version: "1.2.3",
     ...options,
+  };
+  const known = new Map<string, KeyIdentity | null>();
+  for (const key of Object.values(platformKeys)) known.set(key, await findKey(store, key));
+  const healthcheck = createDirectHealthcheck({
+    ...service,
+    clock,
+    rememberedKey: (apiKey) => known.get(apiKey) ?? null,
+    settingsOf: (slug) => (slug === "acme" ? { appUrl: null, baseline: "mean" } : null),
+    counts: options.counts ?? store.events,
   });
-  const web = await startWeb({ plugins: [plugin], logger });
+  let taken = 0;
+  const direct: DirectHandler = (...request) => {
+    const isTaken = healthcheck(...request);
+    if (isTaken) taken++;
+    return isTaken;
+  };
+  const web = await startWeb({
+    plugins: [apiV2Routes(service)],
+    direct: options.isDirect === true ? [direct] : [],
+    logger,
+  });
   return {
     baseUrl: `${web.url}/api/v2`,
     origin: web.url,
     store,
     world: { ...web.world, logged },
     counted,
+    direct: () => taken,
     call: async (method, target, { key = platformKeys.acme, headers = {}, body } = {}) => {
       const isPlain = typeof body === "string" || body instanceof Uint8Array;
       const response = await fetch(`${web.url}/api/v2${target}`, {
