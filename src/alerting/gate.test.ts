@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../base/time.ts";
 import type { AlertHistoryEntry, AlertState } from "../store/alerts.ts";
-import { decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
+import { decideGate, releasesByAlerts, type GateFacts, type GatePolicy } from "./gate.ts";
 
 const either: GatePolicy = { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" };
 const check = "dead-asset-spike" as const;
@@ -153,5 +153,46 @@ describe("the gate", () => {
         },
       ),
     );
+  });
+});
+
+describe("releases by alerts", () => {
+  const acknowledged = [...failed, entry(3, "acknowledged", "fail")];
+  const failedAgain = [...acknowledged, entry(5, "deescalated", "warn"), entry(6, "escalated", "fail")];
+
+  it.each<{ rule: string; facts: Partial<GateFacts>; policy?: Partial<GatePolicy>; listed: string[] }>([
+    { rule: "an acknowledgement", facts: { history: acknowledged }, listed: ["acknowledged 3"] },
+    { rule: "it stays when the alert fails again", facts: { history: failedAgain }, listed: ["acknowledged 3"] },
+    {
+      rule: "and the end of that one is another",
+      facts: { history: [...failedAgain, entry(9, "resolved", "fail")] },
+      listed: ["acknowledged 3", "resolved 9"],
+    },
+    {
+      rule: "what was released already is not released by its end",
+      facts: { history: [...acknowledged, entry(9, "resolved", "fail")] },
+      listed: ["acknowledged 3"],
+    },
+    { rule: "nor what was released by hand", facts: { history: over, releases: [release(4)] }, listed: [] },
+    {
+      rule: "a later release by hand changes nothing",
+      facts: { history: over, releases: [release(20)] },
+      listed: ["resolved 9"],
+    },
+    {
+      rule: "the end of a warn",
+      facts: { history: [entry(1, "firing", "warn"), entry(9, "resolved", "warn")] },
+      listed: [],
+    },
+    {
+      rule: "what the policy does not name",
+      facts: { history: over },
+      policy: { releaseOn: ["acknowledged"] },
+      listed: [],
+    },
+  ])("$rule", ({ facts, policy, listed }) => {
+    const found = releasesByAlerts({ history: [], releases: [], ...facts }, { ...either, ...policy });
+
+    expect(found.map(({ how, atMs }) => `${how} ${atMs / minuteMs}`)).toEqual(listed);
   });
 });

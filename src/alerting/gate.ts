@@ -66,7 +66,7 @@ export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
 }
 
 /** Alerts that reached fail while they fired, each with what released it. */
-export function failuresOf({ live, history, releases }: Omit<GateFacts, "isKnown">, policy: GatePolicy): GateFailure[] {
+function failuresOf({ live, history, releases }: Omit<GateFacts, "isKnown">, policy: GatePolicy): GateFailure[] {
   const firing = live.filter(({ state, kind }) => state === "firing" && kind === "verdict");
   const lives = Map.groupBy(
     history.filter(({ kind }) => kind === "verdict"),
@@ -97,4 +97,31 @@ export function failuresOf({ live, history, releases }: Omit<GateFacts, "isKnown
           : null;
     return [{ alertId, check, failedAtMs, endedAtMs: alert === null ? (ended?.atMs ?? failedAtMs) : null, releasedBy }];
   });
+}
+
+/** What an alert itself did to end a hold. */
+export interface AlertRelease {
+  readonly alertId: string;
+  readonly atMs: number;
+  readonly how: "acknowledged" | "resolved";
+}
+
+/** Every hold that an acknowledgement or the end of its alert ended; what somebody released by hand before is not among them. */
+export function releasesByAlerts(
+  { history, releases }: Pick<GateFacts, "history" | "releases">,
+  { releaseOn }: GatePolicy,
+): AlertRelease[] {
+  const failedAtById = new Map<string, number>();
+  const found: AlertRelease[] = [];
+  for (const { alertId, kind, event, severity, atMs } of history) {
+    if (kind !== "verdict") continue;
+    if (severity === "fail" && (event === "firing" || event === "escalated")) failedAtById.set(alertId, atMs);
+    const how = releaseOn.find((one) => one === event);
+    const failedAtMs = failedAtById.get(alertId);
+    if (how === undefined || failedAtMs === undefined) continue;
+    failedAtById.delete(alertId);
+    const isReleased = releases.some((release) => release.atMs >= failedAtMs && release.atMs <= atMs);
+    if (!isReleased) found.push({ alertId, atMs, how });
+  }
+  return found;
 }

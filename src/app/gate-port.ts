@@ -1,9 +1,9 @@
 import {
   decideGate,
-  failuresOf,
   gateChecks,
+  releasesByAlerts,
+  type AlertRelease,
   type GateDecision,
-  type GateFailure,
   type GatePolicy,
 } from "../alerting/gate.ts";
 import type { Logger } from "../base/logger.ts";
@@ -54,7 +54,7 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
       slug,
       ...decided,
       message: wordDecision(slug, decided, organization.gate),
-      releases: listReleases(failuresOf(facts, organization.gate), history, releases),
+      releases: listReleases(releasesByAlerts(facts, organization.gate), releases),
     };
   }
 
@@ -92,26 +92,13 @@ async function asRecorded(
   return (await Promise.all(recorded)).toSorted((left, right) => left.atMs - right.atMs);
 }
 
-/** By hand, and what ended failures, newest first. */
-function listReleases(
-  failures: readonly GateFailure[],
-  history: readonly AlertHistoryEntry[],
-  releases: readonly GateRelease[],
-): ListedRelease[] {
-  const byHand = releases.map(({ atMs, by, comment }): ListedRelease => ({
-    atMs,
-    how: "released",
-    alertId: null,
-    by,
-    comment,
-  }));
-  const byAlert = failures.flatMap(({ alertId, failedAtMs, releasedBy }) => {
-    if (releasedBy === null || releasedBy === "released") return [];
-    const entry = history.find((one) => one.alertId === alertId && one.event === releasedBy && one.atMs >= failedAtMs);
-    if (entry === undefined) return [];
-    return [{ atMs: entry.atMs, how: releasedBy, alertId, by: null, comment: null }];
-  });
-  return [...byHand, ...byAlert].toSorted((left, right) => right.atMs - left.atMs).slice(0, shownReleases);
+/** By hand, and by alerts, newest first. */
+function listReleases(byAlerts: readonly AlertRelease[], byHand: readonly GateRelease[]): ListedRelease[] {
+  const listed = [
+    ...byHand.map(({ atMs, by, comment }) => ({ atMs, how: "released" as const, alertId: null, by, comment })),
+    ...byAlerts.map(({ atMs, how, alertId }) => ({ atMs, how, alertId, by: null, comment: null })),
+  ];
+  return listed.toSorted((left, right) => right.atMs - left.atMs).slice(0, shownReleases);
 }
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
