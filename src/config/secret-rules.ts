@@ -56,11 +56,3 @@ export function parseHeaderLines(text: string): readonly { readonly name: string
   }
   return headers;
 }
-
-/** What is wrong with the address of a PostgreSQL; null when nothing is. Never shows it: it may hold a password. */
-export function checkPostgresUrl(value: string): string | null {
-  if (!/^postgres(?:ql)?:\/\//.test(value)) return "must begin with postgres:// or postgresql://";
-  const isWhole = !/[\s\p{Cc}#]/u.test(value) && URL.canParse(value) && new URL(value).pathname.length > 1;
-  if (isWhole) return null;
-  return "must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters in user and password";
-}

@@ -1,10 +1,11 @@
 import { dirname, resolve } from "node:path";
 
+import { checkPostgresUrl } from "../base/postgres-url.ts";
 import { Secret } from "../base/secret.ts";
 import { unresolved, type ConfigDocument } from "./document.ts";
 import { describeFileError, readBounded } from "./files.ts";
 import { formatPath, type Problem, type YamlPath } from "./problems.ts";
-import { checkHeaders, checkKey, checkPostgresUrl, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
+import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
 import { checkHttpUrl } from "./schema-values.ts";
 import { tableSourceSlots } from "./table-source-secrets.ts";
 import { problemAt, valueAt } from "./validation.ts";

@@ -22,6 +22,7 @@ const codes: ReadonlyMap<string, ErrorCode> = new Map(
 export function clickhouseError(error: unknown, secrets: readonly Secret[]): FlatlineError {
   if (error instanceof FlatlineError) return error;
   const message = redact(error instanceof Error ? error.message : String(error), secrets)
+    .replace(ownQuery, "")
     .trim()
     .slice(0, longest);
   const fail = (code: ErrorCode, text: string): FlatlineError =>
@@ -29,7 +30,7 @@ export function clickhouseError(error: unknown, secrets: readonly Secret[]): Fla
   if (error instanceof ClickHouseError) {
     return fail(
       codes.get(error.code) ?? "api_server_error",
-      `${message} (code ${error.code}, ${error.type ?? "unnamed"})`,
+      `${message} (code ${error.code}, ${error.type ?? "unnamed"})${timeGuard.test(message) ? timeHint : ""}`,
     );
   }
   if (error instanceof SyntaxError) return fail("api_invalid_response", `the answer is no JSON: ${message}`);
@@ -41,5 +42,10 @@ export function clickhouseError(error: unknown, secrets: readonly Secret[]): Fla
   return fail("api_server_error", message);
 }
 
+// See typeGuard in clickhouse-sql.
+const timeGuard = /illegal type .* function (?:toYear|abs)\b/i;
+const timeHint = "; source.timeUnit says what the column of times holds";
+// The server repeats the whole query, a page of it, before what it proposes.
+const ownQuery = /[.,]?\s+in scope (?:SELECT|WITH)\b[\s\S]*?(?=\. Maybe you meant|$)/gi;
 // A proxy may answer with a page.
 const longest = 500;

@@ -71,7 +71,8 @@ export function queryStatement(
       slug: "flatline_e.slug",
       at,
       assetType: "toString(flatline_e.assetType)",
-      deaths: "sum(flatline_e.count)",
+      // As in postgres-sql: a row that says no number must not be counted as none.
+      deaths: "if(count() = count(flatline_e.count), sum(flatline_e.count), null)",
       conditions: [
         `${at} > ${timeExpression("{flatline_from:Int64}", timeUnit)}`,
         `${at} <= ${timeExpression("{flatline_to:Int64}", timeUnit)}`,
@@ -119,7 +120,7 @@ function countText({ relation, slug, at, assetType, deaths, conditions, timeUnit
   nullIf(${assetType}, '') as flatline_type,
   toString(${deaths}) as flatline_deaths
 from ${relation}
-where ${conditions.join("\n  and ")}
+where ${[...conditions, typeGuard(at, timeUnit)].join("\n  and ")}
 group by flatline_slug, flatline_segment, flatline_type`;
 }
 
@@ -154,6 +155,14 @@ function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
       break;
   }
   return BigInt(atMs) * 1_000n;
+}
+
+/**
+ * Always true, and an error (43) for a column that is not what `timeUnit` says: ClickHouse compares times and numbers with each
+ * other, so that milliseconds taken for a time would lie far ahead, and count as nothing.
+ */
+function typeGuard(at: string, timeUnit: TimeUnit): string {
+  return `ignore(${timeUnit === "timestamp" ? "toYear" : "abs"}(${at})) = 0`;
 }
 
 function timeExpression(bound: string, timeUnit: TimeUnit): string {

@@ -13,7 +13,9 @@ export interface SegmentDeaths {
 const digits = /^-?\d{1,19}(?:\.0+)?$/;
 // Drivers give 64-bit numbers as text, so that none is rounded.
 const whole = z
-  .union([z.string().regex(digits), z.number()])
+  .union([z.string().regex(digits), z.number()], {
+    error: ({ input }) => (input === null ? "must not be null" : "must be a whole number"),
+  })
   .transform(Number)
   .pipe(z.number().int("must be a whole number").min(0, "must not be negative").max(Number.MAX_SAFE_INTEGER));
 

@@ -22,6 +22,9 @@ const byClass: Readonly<Record<string, ErrorCode>> = {
   "42": "api_bad_request",
   "0A": "api_bad_request",
 };
+const undefinedFunction = "42883";
+const timeComparison = / > (?:timestamp with time zone|bigint);/;
+const timeHint = "; source.timeUnit says what the column of times holds";
 const timeoutText = /timeout exceeded|timed? ?out/i;
 const authenticationText = /password must be a|SASL|no pg_hba/i;
 
@@ -33,7 +36,8 @@ export function postgresError(error: unknown, secrets: readonly Secret[]): Flatl
   const isState = /^[0-9A-Z]{5}$/.test(state) && error instanceof Error && "severity" in error;
   if (isState) {
     const code = byState[state] ?? byClass[state.slice(0, 2)] ?? "api_server_error";
-    return new FlatlineError(code, `PostgreSQL: ${message} (SQLSTATE ${state})`, { cause: error });
+    const hint = state === undefinedFunction && timeComparison.test(message) ? timeHint : "";
+    return new FlatlineError(code, `PostgreSQL: ${message} (SQLSTATE ${state})${hint}`, { cause: error });
   }
   const code = state === "ETIMEDOUT" || timeoutText.test(message) ? "api_timeout" : "api_network";
   const isRefused = authenticationText.test(message);

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient } from "pg";
 import { FlatlineError } from "../base/errors.ts";
+import { driverUrl, postgresPasswords } from "../base/postgres-url.ts";
 import { Secret } from "../base/secret.ts";
 import type { PostgresTableSource } from "../contract/table-source.ts";
 import { stopped } from "./batcher.ts";
@@ -19,7 +20,7 @@ import {
 export function createPostgresReader(source: PostgresTableSource): CountReader {
   const secrets = connectionSecrets(source.url);
   const pool = new Pool({
-    connectionString: source.url.reveal(),
+    connectionString: driverUrl(source.url.reveal()),
     max: mostConnections,
     application_name: source.applicationName,
     connectionTimeoutMillis: source.timeoutMs,
@@ -122,7 +123,5 @@ function rejectOnAbort(signal: AbortSignal, done: AbortSignal): Promise<never> {
 
 /** What a message of the driver or the server could show of the address. */
 function connectionSecrets(url: Secret): Secret[] {
-  const text = url.reveal();
-  const password = URL.canParse(text) ? new URL(text).password : "";
-  return [url, ...(password === "" ? [] : [new Secret(password), new Secret(decodeURIComponent(password))])];
+  return [url, ...postgresPasswords(url.reveal()).map((password) => new Secret(password))];
 }

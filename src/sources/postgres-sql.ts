@@ -70,7 +70,8 @@ export function queryStatement(
       slug: `${column(columns.slug)}::text`,
       at: column(columns.bucket),
       assetType: `${column(columns.assetType)}::text`,
-      deaths: `sum(${column(columns.count)})`,
+      // A row that says no number must not be counted as none.
+      deaths: `case when count(*) = count(${column(columns.count)}) then sum(${column(columns.count)}) end`,
       firstParameter: 4,
       timeUnit,
       more: "",

@@ -122,6 +122,22 @@ describe("opening a store in PostgreSQL", () => {
   });
 
   it.each([
+    { rule: "other columns", table: "(version text, installed_on date)", row: "('1.9', now())" },
+    { rule: "other steps", table: "(version int, name text)", row: `(${currentVersion}, 'init')` },
+    { rule: "nothing in it", table: "(version int, name text)", row: null },
+  ])("refuses the schema_version of another program: $rule", async ({ table, row }) => {
+    const url = await database("empty");
+    await ask(url, `create table schema_version ${table}`);
+    if (row !== null) await ask(url, `insert into schema_version values ${row}`);
+
+    await expect(open(url)).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(/schema_version is another program's/),
+    });
+    expect(await ask(url, "select count(*)::int from pg_tables where schemaname = 'public'")).toEqual([1]);
+  });
+
+  it.each([
     { rule: "a wrong password", change: (url: URL) => (url.password = "hush"), says: /password/ },
     { rule: "no such database", change: (url: URL) => (url.pathname = "/nowhere"), says: /no database of this name/ },
     {

@@ -27,6 +27,8 @@ const busyCodes: Readonly<Record<string, string>> = {
   ETIMEDOUT: "it does not answer in time",
 };
 
+const unknownAuthority = "its certificate is of an authority that is not known here: name it with sslrootcert=FILE";
+
 /** Somebody has to do something. */
 const unusableCodes: Readonly<Record<string, string>> = {
   "25006": "it is read only: is it a standby?",
@@ -40,6 +42,13 @@ const unusableCodes: Readonly<Record<string, string>> = {
   "53200": "its memory is exhausted",
   XX001: "it is damaged",
   XX002: "it is damaged",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
 };
 
 // What pg throws without a code.
@@ -68,7 +77,7 @@ export function isLost(error: unknown): boolean {
 export function statementError(error: unknown, place: string): unknown {
   if (error instanceof FlatlineError) return error;
   const code = codeOf(error);
-  const busy = code === null ? undefined : busyCodes[code];
+  const busy = isSocketMissing(error) ? "nobody listens on its socket" : code === null ? undefined : busyCodes[code];
   // 08: connection exceptions.
   if (busy !== undefined || code?.startsWith("08") === true || isLost(error)) {
     const what = busy ?? "the connection was lost";
@@ -89,6 +98,11 @@ export function connectionError(error: unknown, place: string): FlatlineError {
   const code = codeOf(error);
   const what = code === "ERR_INVALID_URL" ? "its address cannot be read" : messageOf(error);
   return new FlatlineError("store_unusable", `the store ${place} cannot be used: ${what}`);
+}
+
+/** A server that stops takes its socket with it; other files that are missing are no socket. */
+function isSocketMissing(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" && error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
 function codeOf(error: unknown): string | null {

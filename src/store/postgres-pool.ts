@@ -1,6 +1,7 @@
 import { Pool, types, type PoolClient, type QueryResult } from "pg";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
+import { driverUrl, postgresPlace } from "../base/postgres-url.ts";
 import { redact } from "../base/secret.ts";
 import { createSystemClock, minuteMs, secondMs } from "../base/time.ts";
 import type { PostgresLocation } from "./location.ts";
@@ -33,6 +34,8 @@ const idleTransactionMs = 10 * secondMs;
 const lockTimeoutMs = 5 * secondMs;
 const idleMs = minuteMs;
 const firstRetryMs = 50;
+// Doubling for ever would give up half way.
+const longestRetryMs = secondMs;
 const retryWithinMs = secondMs;
 // A transaction takes milliseconds; the process has more to do before it ends.
 const endWithinMs = 5 * secondMs;
@@ -40,10 +43,10 @@ const endWithinMs = 5 * secondMs;
 /** Opens no connection yet. The URL's own parameters (sslmode, options, application_name …) go before what is set here. */
 export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   const { url, poolSize = defaultPoolSize, isPatient = false } = options;
-  const place = placeOf(url.reveal());
+  const place = postgresPlace(url.reveal());
   const timeoutMs = isPatient ? patientTimeoutMs : statementTimeoutMs;
   const pool = new Pool({
-    connectionString: url.reveal(),
+    connectionString: driverUrl(url.reveal()),
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleMs,
@@ -109,7 +112,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   async function connectPatiently(): Promise<StoreClient> {
     const clock = createSystemClock();
     const deadlineMs = clock.monotonicMs() + connectWithinMs;
-    for (let waitMs = firstRetryMs; ; waitMs *= 2) {
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
       try {
         return await connect();
       } catch (error) {
@@ -187,13 +190,6 @@ function safeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new FlatlineError("internal", `${text} is too large for a number`);
   return value;
-}
-
-function placeOf(url: string): string {
-  if (!URL.canParse(url)) return "(storage.url)";
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const host = hostname === "" ? (searchParams.get("host") ?? "localhost") : hostname;
-  return `${host}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
 function withoutSecret(error: FlatlineError, { url }: PostgresLocation): FlatlineError {

@@ -48,6 +48,8 @@ const queries = {
     unnamed: `select "Org" as slug, kind as type, "checked at" as bucket, n as count from "Checks"."live events"
       where "Org" = any(:slugs) and "checked at" between :from and :to`,
     negative: `select unnest(:slugs) as slug, 'URL' as "assetType", :to as bucket, case when :from < :to then -1 end as count`,
+    uncounted: `select slug, 'URL' as "assetType", :to as bucket, n as count
+      from unnest(:slugs) as slug, (values (1), (null)) as counts(n) where :from < :to`,
     writing: `with gone as (delete from "Checks"."live events" returning 1)
       select ''::text as slug, ''::text as "assetType", :to as bucket, 1 as count where :from is null or '' = any(:slugs)`,
   },
@@ -63,6 +65,8 @@ const queries = {
       where Org in {slugs:Array(String)} and bucket between {from:DateTime} and {to:DateTime}`,
     negative: `select arrayJoin({slugs:Array(String)}) as slug, 'URL' as assetType, {to:DateTime64(3)} as bucket,
       if({from:DateTime} < {to:DateTime}, -1, 0) as count`,
+    uncounted: `select arrayJoin({slugs:Array(String)}) as slug, 'URL' as assetType, {to:DateTime64(3)} as bucket,
+      arrayJoin([1, null]) as count where {from:DateTime} < {to:DateTime}`,
     writing: null,
   },
 } as const;
@@ -169,9 +173,29 @@ describe.each(engines)("a source in $name $note", ({ name, start, isMissing }) =
       code: "api_invalid_response",
       change: { events: { kind: "query", query: queries[name].negative } },
     },
+    {
+      rule: "a count that is missing beside one that is there",
+      code: "api_invalid_response",
+      change: { events: { kind: "query", query: queries[name].uncounted } },
+    },
+    {
+      rule: "whole numbers that are taken for times",
+      code: "api_bad_request",
+      change: { events: { ...ownNames, columns: { ...ownNames.columns, at: "at_ms" } } },
+    },
+    { rule: "times that are taken for whole numbers", code: "api_bad_request", change: { timeUnit: "milliseconds" } },
     { rule: "a port where nobody listens", code: "api_network", change: { url: new Secret(unheard[name]) } },
   ] as const)("says $code of $rule", async ({ code, change }) => {
     expect(await failureOf(change)).toMatchObject({ code, message: expect.stringMatching(/./) });
+  });
+
+  it("says where to look when times and numbers are mixed up, and does not repeat its query", async () => {
+    const mixedUp = await failureOf({ timeUnit: "milliseconds" });
+    const misspelt = await failureOf({ events: { ...ownNames, columns: { ...ownNames.columns, at: "checked att" } } });
+
+    expect(mixedUp.message).toContain("source.timeUnit");
+    expect(misspelt.message).toContain("checked at");
+    expect(misspelt.message).not.toMatch(/in scope|unnest|arrayCount/i);
   });
 
   it("says api_unauthorized of a wrong password, and never says the password", async () => {

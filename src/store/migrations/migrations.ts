@@ -1,4 +1,5 @@
 import { sql, type Kysely } from "kysely";
+import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { engineOf } from "../engine.ts";
 import type { StoreEngine } from "../location.ts";
@@ -79,14 +80,11 @@ async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
 
 const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
 
-/** The version that the database has; 0 for an empty one. Somebody else's was refused when it was opened. */
+/** The version that the database has; 0 for an empty one. A file of somebody else's was refused when it was opened. */
 async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
   const engine = engineOf(db);
   if (!(await hasVersions(db, engine))) return 0;
-  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
-    db,
-  );
-  const version = rows[0]?.version ?? 0;
+  const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
   if (version > currentVersion + aheadOf[engine]) {
     throw new FlatlineError(
       "store_newer",
@@ -96,6 +94,31 @@ async function readVersion(db: Kysely<unknown>, place: string): Promise<number> 
   }
   return version;
 }
+
+async function newestVersion(db: Kysely<unknown>): Promise<number> {
+  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
+    db,
+  );
+  return rows[0]?.version ?? 0;
+}
+
+/** Other programs have a table of this name, too: ours has the steps that we know, by their names. */
+async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
+  // As JSON, because the other's columns are others.
+  const { rows } = await sql<{ step: unknown }>`select to_jsonb(step) as step from schema_version as step`.execute(db);
+  const steps = z.array(stepSchema).safeParse(rows.map(({ step }) => step));
+  const isOurs =
+    steps.success &&
+    steps.data.length > 0 &&
+    steps.data.every(({ version, name }) => (migrations[version - 1]?.name ?? name) === name);
+  if (isOurs) return Math.max(0, ...steps.data.map(({ version }) => version));
+  throw new FlatlineError(
+    "store_unusable",
+    `the store ${place} cannot be used: its table schema_version is another program's: give flatline a schema or a database of its own`,
+  );
+}
+
+const stepSchema = z.object({ version: z.number().int().positive(), name: z.string() });
 
 // A file has one flatline, which is replaced as a whole.
 const aheadOf = { sqlite: 0, postgres: 1 } as const;
