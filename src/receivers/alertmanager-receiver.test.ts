@@ -172,8 +172,9 @@ describe("createAlertmanagerReceiver", () => {
       { dispatcher },
     );
 
-    const first = await receiver.deliver(sample("firing"), { signal, nowMs });
-    const second = await receiver.deliver(sample("firing"), { signal, nowMs });
+    const notification = { ...sample("firing"), generatedAtMs: nowMs };
+    const first = await receiver.deliver(notification, { signal, nowMs });
+    const second = await receiver.deliver(notification, { signal, nowMs });
 
     expect(first).toMatchObject({ kind: "retry", error: expect.stringContaining("1 of 2") });
     expect(second).toMatchObject({ kind: "accepted" });
@@ -185,5 +186,39 @@ describe("createAlertmanagerReceiver", () => {
         { startsAt: "2026-01-15T00:20:00.000Z", endsAt: new Date(nowMs + 4 * 60_000).toISOString() },
       ]);
     }
+  });
+
+  it.each([
+    ["one of two that is down is waited for at first", "503", 4_999, "retry", "1 of 2"],
+    ["and holds nothing up after some seconds", "503", 5_000, "accepted", "1 of 2 accepted"],
+    ["nor after a clock that was set back", "503", -1, "accepted", "1 of 2 accepted"],
+    ["one that refuses is told of, however old it is", "400", 60_000, "rejected", "1 of 2"],
+  ])("%s", async (_rule, status, ageMs, kind, says) => {
+    const failing = await startHttpSink((response) => response.writeHead(Number(status)).end("no"));
+    const urls = [failing, ...sinks.slice(0, 1)].map(({ url }) => new Secret(url));
+    const receiver = createAlertmanagerReceiver(
+      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { dispatcher },
+    );
+
+    const notification = { ...sample("firing"), generatedAtMs: nowMs - ageMs };
+    const outcome = await receiver.deliver(notification, { signal, nowMs });
+    await failing.close();
+
+    expect(outcome.kind).toBe(kind);
+    expect(outcome.kind === "accepted" ? outcome.detail : outcome.error).toContain(says);
+    expect(failing.requests).toHaveLength(1);
+  });
+
+  it("is tried again for as long as none accepts", async () => {
+    const urls = sinks.slice(1).map(({ url }) => new Secret(url));
+    const receiver = createAlertmanagerReceiver(
+      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { dispatcher },
+    );
+
+    const outcome = await receiver.deliver({ ...sample("firing"), generatedAtMs: 0 }, { signal, nowMs });
+
+    expect(outcome.kind).toBe("retry");
   });
 });

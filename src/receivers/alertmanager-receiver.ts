@@ -10,9 +10,14 @@ import type { AlertmanagerOptions } from "./receiver-options.ts";
 // CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
 const resendsUntilForgotten = 4;
 
+// Long enough for an answer that went wrong once or twice. A pair of Alertmanagers is there for one that is down for longer:
+// what the other one has to be told next, a resolved above all, must not wait for it.
+const wholePatienceMs = 5_000;
+
 /**
- * Posts to /api/v2/alerts of every address, all of which must accept. Alertmanager forgets what is not repeated: the alerts
- * that fire are to be delivered again every `resendIntervalMs`.
+ * Posts to /api/v2/alerts of every address. All are to accept; some seconds later it is enough that one did, as with Prometheus.
+ * Alertmanager forgets what is not repeated: the alerts that fire are to be delivered again every `resendIntervalMs`, which is
+ * how one that was down learns of them, and what it holds for longer than that ends by itself.
  * @throws FlatlineError invalid_config for an address that can't be
  */
 export function createAlertmanagerReceiver(
@@ -34,7 +39,12 @@ export function createAlertmanagerReceiver(
       const body = JSON.stringify(alertmanagerAlertsBody(alerts, activeUntilMs));
       const headers = { "content-type": "application/json", "user-agent": "flatline" };
       const sent = urls.map((url) => deliverRequest(deps.dispatcher, { url, headers, body }, context));
-      return combineOutcomes(await Promise.all(sent));
+      const outcomes = await Promise.all(sent);
+      const combined = combineOutcomes(outcomes);
+      const acceptedCount = outcomes.filter(({ kind }) => kind === "accepted").length;
+      const ageMs = context.nowMs - notification.generatedAtMs;
+      if (combined.kind !== "retry" || acceptedCount === 0 || (ageMs >= 0 && ageMs < wholePatienceMs)) return combined;
+      return { kind: "accepted", detail: `${acceptedCount} of ${outcomes.length} accepted; ${combined.error}` };
     },
   };
 }
