@@ -1,7 +1,8 @@
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import { openStore } from "../src/store/open.ts";
 
-const organizationsAtOnce = 100;
+// A commit waits for the disk: of more, a fleet of a hundred thousand would be filled no faster.
+const organizationsAtOnce = 1_000;
 // Evenly over more than a week: what is within the window is no spike against what was before it.
 const spanMs = 200 * hourMs;
 

@@ -30,16 +30,18 @@ const better = "less";
 export const growthMetrics: readonly GrowthMetric[] = [
   { axis: "organizations", name: "round", title: "a round of checks", unit: "CPU ms", better },
   { axis: "organizations", name: "scrape", title: "/metrics", unit: "CPU ms", better },
-  { axis: "organizations", name: "start", title: "start", unit: "CPU ms", better },
+  { axis: "organizations", name: "fleetStart", title: "start", unit: "CPU ms", better },
   { axis: "organizations", name: "memory", title: "resident, daemon at full load", unit: "MiB", better },
   { axis: "organizations", name: "creation", title: "creating the schedule", unit: "CPU ms", better },
   { axis: "organizations", name: "schedule", title: "the schedule in memory", unit: "MiB", better },
   { axis: "events", name: "counts", title: "counts, whole minute", unit: "ms", better },
   { axis: "events", name: "countsOdd", title: "counts, within a minute", unit: "ms", better },
+  { axis: "events", name: "start", title: "start of the daemon", unit: "CPU s", better },
   { axis: "events", name: "sums", title: "running sums", unit: "MiB", better },
   { axis: "events", name: "import", title: "import", unit: "CPU s", better },
   { axis: "events", name: "importRow", title: "import, a row", unit: "CPU µs", better },
   { axis: "events", name: "importPeak", title: "import, most resident", unit: "MiB", better },
+  { axis: "events", name: "database", title: "database", unit: "MiB", better },
 ];
 
 /** What is drawn of them. */
@@ -51,7 +53,7 @@ export const growthPlots: readonly GrowthPlot[] = [
     unit: "CPU ms",
     lines: [
       { metric: "round", label: "a round of checks" },
-      { metric: "start", label: "start" },
+      { metric: "fleetStart", label: "start" },
       { metric: "creation", label: "creating the schedule" },
       { metric: "scrape", label: "/metrics" },
     ],
@@ -79,11 +81,22 @@ export const growthPlots: readonly GrowthPlot[] = [
   {
     file: "growth-import.svg",
     axis: "events",
-    title: "Import by events: processor time of a row, most memory",
-    unit: "CPU µs a row, MiB",
+    title: "Processor time of an import and of a start by events",
+    unit: "CPU s",
     lines: [
-      { metric: "importPeak", label: "most resident, MiB" },
-      { metric: "importRow", label: "a row, CPU µs" },
+      { metric: "import", label: "import" },
+      { metric: "start", label: "start of the daemon" },
+    ],
+  },
+  {
+    file: "growth-sizes.svg",
+    axis: "events",
+    title: "Disk and memory by events",
+    unit: "MiB",
+    lines: [
+      { metric: "database", label: "the database" },
+      { metric: "importPeak", label: "import, most resident" },
+      { metric: "sums", label: "running sums" },
     ],
   },
 ];

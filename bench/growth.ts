@@ -1,19 +1,24 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
 
 import type { Benchmark, Goal, RunningSide, RunOptions, Side } from "./benchmark.ts";
-import { eventDatabase, startFlatline } from "./count-sides.ts";
+import { eventDatabase, organizations as historyOrganizations, startFlatline } from "./count-sides.ts";
+import { startDaemon } from "./daemon.ts";
+import { slugOf } from "./event-data.ts";
 import { startFleet } from "./growth-fleet.ts";
 import { growthPlot } from "./growth-plot.ts";
 import { growthMetrics, growthPlots, pointsOf, sideName, type Axis } from "./growth-report.ts";
+import { cpuSecondsOf } from "./process-cpu.ts";
 
 const organizations = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000] as const;
 const events = [1_000_000, 2_000_000, 5_000_000, 10_000_000] as const;
 const imagesFolder = new URL("../docs/images/", import.meta.url);
 
-/** Counts over so many events, and what storing them took. */
+/** Counts over so many events, what storing them took, and what starting with them takes. */
 async function startHistory(count: number, { quick }: RunOptions): Promise<RunningSide> {
   const stored = quick ? Math.ceil(count / 500) : count;
-  const { cost } = await eventDatabase(stored);
+  const { path, cost } = await eventDatabase(stored);
   const counts = await startFlatline(stored);
   return {
     measure: async () => {
@@ -21,14 +26,28 @@ async function startHistory(count: number, { quick }: RunOptions): Promise<Runni
       return {
         counts: minute,
         countsOdd: odd,
+        start: await startCpuSeconds(path),
         sums: memory,
         import: cost.cpuSeconds,
         importRow: (cost.cpuSeconds / stored) * 1e6,
         importPeak: cost.peakMiB,
+        database: statSync(path).size / 2 ** 20,
       };
     },
     stop: () => counts.stop(),
   };
+}
+
+/** Of the real daemon until it is ready, with a copy of the store; nothing is due meanwhile. */
+async function startCpuSeconds(path: string): Promise<number> {
+  const slugs = Array.from({ length: historyOrganizations }, (_, rank) => slugOf(rank));
+  const daemon = await startDaemon({
+    config: `source: { type: embedded }\ndefaults: { schedule: "0 0 1 1 *" }\norganizations: [${slugs.join(", ")}]`,
+    prepare: (folder) => copyFile(path, join(folder, "flatline.db")),
+  });
+  const cpuSeconds = cpuSecondsOf(daemon.pid);
+  await daemon.stop();
+  return cpuSeconds;
 }
 
 function side(axis: Axis, size: number): Side {
@@ -67,6 +86,8 @@ export const benchmark: Benchmark = {
     atMost("counts", "countsOdd", "events", 2),
     atMost("import, a row", "importRow", "events", 1.2),
     atMost("import, memory", "importPeak", "events", 1.2),
+    atMost("start", "start", "events", 1.5),
+    atMost("database", "database", "events", 11),
   ],
   // Each size is a point of a line; a busy minute shows as a bend, and another run tells.
   repetitions: 1,
