@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 
 import type { BenchmarkResult } from "./benchmark.ts";
-import { benchmarkNames } from "./catalogue.ts";
+import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
 import { growthPage } from "./growth-report.ts";
+import { soakPage, type SoakResult } from "./soak-report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
 /** Where the page is. */
@@ -22,9 +23,20 @@ export function readResults(): readonly BenchmarkResult[] {
   });
 }
 
+/** What the soak said last; null when it never ran to its end. */
+export function readSoak(): SoakResult | null {
+  const file = new URL("results/soak.json", import.meta.url);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as SoakResult) : null;
+}
+
 /** The page with everything between `<!-- summary -->`, or `<!-- measured NAME -->`, and its `<!-- end -->` written anew. */
-export async function performancePage(page: string, results: readonly BenchmarkResult[]): Promise<string> {
-  const blocks: Record<string, string> = { summary: summary(results) };
+export async function performancePage(
+  page: string,
+  results: readonly BenchmarkResult[],
+  soak: SoakResult | null,
+): Promise<string> {
+  const blocks: Record<string, string> = { summary: await summary(results, soak) };
+  if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
   for (const result of results)
     blocks[`measured ${result.name}`] =
       result.name === "growth" ? `${growthPage(result)}\n\nMeasured once; ${where(result)}` : details(result);
@@ -35,18 +47,29 @@ export async function performancePage(page: string, results: readonly BenchmarkR
   return format(written, { ...(await resolveConfig(performanceFile)), parser: "markdown" });
 }
 
-function summary(results: readonly BenchmarkResult[]): string {
-  if (results.length === 0) return "Not measured yet.";
-  const rows = results.flatMap((result) =>
-    result.goals.map((goal) =>
-      row([`\`bench:${result.name}\``, goal.title, formatRatio(goal.ratio), formatBound(goal), formatMet(goal)]),
-    ),
-  );
+async function summary(results: readonly BenchmarkResult[], soak: SoakResult | null): Promise<string> {
+  const rows: string[] = [];
+  for (const name of benchmarkNames().filter(hasBenchmark)) {
+    const measured = results.find((result) => result.name === name)?.goals;
+    for (const goal of measured ?? (await loadBenchmark(name)).goals) {
+      const [ratio, met] = "ratio" in goal ? [formatRatio(goal.ratio), formatMet(goal)] : ["not measured yet", ""];
+      rows.push(row([`\`bench:${name}\``, goal.title, ratio, formatBound(goal), met]));
+    }
+  }
   return [
     row(["benchmark", "ratio of", "measured", "goal (moonshot)", ""]),
     row(["---", "---", "--:", "--:", "---"]),
     ...rows,
+    ...soakRows(soak),
   ].join("\n");
+}
+
+function soakRows(soak: SoakResult | null): readonly string[] {
+  const name = "`npm run soak`";
+  if (soak === null) return [row([name, "memory, file handles and the store over time", "not measured yet", "", ""])];
+  return soak.lines.map(({ title, verdict }) =>
+    row([name, `${title}, over time`, verdict, "level", verdict === "level" ? "met" : "missed"]),
+  );
 }
 
 function details(result: BenchmarkResult): string {
@@ -70,7 +93,13 @@ function details(result: BenchmarkResult): string {
   ].join("\n");
 }
 
-function where({ machine, versions, measuredAt }: BenchmarkResult): string {
+function where({
+  machine,
+  versions,
+  measuredAt,
+}: Pick<BenchmarkResult, "machine" | "measuredAt"> & {
+  readonly versions: { readonly node: string };
+}): string {
   return `${measuredAt.slice(0, 10)}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node.js ${versions.node}.`;
 }
 
@@ -79,4 +108,7 @@ function row(cells: readonly string[]): string {
 }
 
 if (import.meta.main)
-  writeFileSync(performanceFile, await performancePage(readFileSync(performanceFile, "utf8"), readResults()));
+  writeFileSync(
+    performanceFile,
+    await performancePage(readFileSync(performanceFile, "utf8"), readResults(), readSoak()),
+  );

@@ -29,7 +29,7 @@ export function formatRatio(ratio: number | null): string {
 }
 
 /** "≥ 8× (15×)" */
-export function formatBound({ bound, goal, moonshot }: GoalResult): string {
+export function formatBound({ bound, goal, moonshot }: Pick<GoalResult, "bound" | "goal" | "moonshot">): string {
   const sign = bound === "at least" ? "≥" : "≤";
   return `${sign} ${formatRatio(goal)}${moonshot === undefined ? "" : ` (${formatRatio(moonshot)})`}`;
 }

@@ -7,7 +7,7 @@ import { benchmarkNames, hasBenchmark, loadBenchmark } from "../../bench/catalog
 import { growthPlot } from "../../bench/growth-plot.ts";
 import { doublingFactor } from "../../bench/growth-report.ts";
 import { runBenchmark } from "../../bench/harness.ts";
-import { performanceFile, performancePage, readResults } from "../../bench/report.ts";
+import { performanceFile, performancePage, readResults, readSoak } from "../../bench/report.ts";
 import { formatResult } from "../../bench/table.ts";
 
 const metrics = [{ name: "speed", title: "speed", unit: "runs/s", better: "more" }] as const;
@@ -68,7 +68,7 @@ describe("the benchmarks", () => {
   it("have their measured values in docs/performance.md, fresh", async () => {
     const page = readFileSync(performanceFile, "utf8");
 
-    expect(page).toBe(await performancePage(page, readResults()));
+    expect(page).toBe(await performancePage(page, readResults(), readSoak()));
   });
 });
 

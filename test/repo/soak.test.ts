@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { trendOf } from "../../bench/regression.ts";
+import { lowest, soakPage, verdictOf, type SoakResult } from "../../bench/soak-report.ts";
 
 const soak = fileURLToPath(new URL("../../bench/soak.ts", import.meta.url));
 
@@ -19,7 +20,8 @@ describe("the soak", () => {
     expect(stdout).toMatch(/^100 organizations, [\d.]+ real minutes, [\d.]+ virtual hours$/m);
     expect(Number(/^checks +(\d+) /m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(100);
     expect(stdout).toMatch(/^file handles +\d+, /m);
-    expect(stdout).toContain("complaints     {}");
+    expect(stdout).toMatch(/^memory of its own +[\d.]+ MiB, \? MiB a virtual day: not known$/m);
+    expect(stdout).toMatch(/^complaints +\{\}$/m);
   });
 
   it.each([
@@ -38,5 +40,68 @@ describe("the soak", () => {
     expect(trend.slope).toBeCloseTo(slope, 10);
     if (Number.isFinite(standardError)) expect(trend.standardError).toBeCloseTo(standardError, 3);
     else expect(trend.standardError).toBe(standardError);
+  });
+
+  it.each([
+    { rule: "what rises", y: (x: number) => 100 + x, verdict: "grows" },
+    { rule: "what sinks", y: (x: number) => 100 - x, verdict: "falls" },
+    { rule: "what stays", y: () => 100, verdict: "level" },
+    { rule: "what only jumps about", y: (x: number) => 100 + (x % 2) * 5, verdict: "level" },
+    { rule: "less than a thousandth a day", y: (x: number) => 100 + x * 0.05, verdict: "level" },
+  ])("calls $rule by its name", ({ y, verdict }) => {
+    const points = Array.from({ length: 20 }, (_, x) => ({ x, y: y(x) }));
+
+    expect(verdictOf(points).verdict).toBe(verdict);
+  });
+
+  it("does not judge a run that ended before its warm-up", () => {
+    expect(verdictOf(lowest([{ x: 1, y: 1 }]))).toEqual({ trend: null, verdict: "not known" });
+  });
+
+  it("looks at the lowest of each interval, in which garbage and open connections come and go", () => {
+    const points = Array.from({ length: 100 }, (_, x) => ({ x, y: x % 5 === 0 ? 10 : 10 + x }));
+
+    const least = lowest(points);
+
+    expect(least).toHaveLength(20);
+    expect(least.every(({ y }) => y === 10)).toBe(true);
+    expect(lowest(points.slice(0, 10))).toHaveLength(3);
+  });
+
+  it("writes a table with each slope, its standard error and the verdict", () => {
+    const line = { least: 300, most: 320, last: 310.4 } as const;
+    const result: SoakResult = {
+      name: "soak",
+      measuredAt: "2026-11-21T00:00:00.000Z",
+      machine: { cpu: "none", cores: 2, memoryGiB: 1, kernel: "6" },
+      versions: { node: "24.0.0" },
+      organizations: 1_000,
+      realMinutes: 10.01,
+      virtualHours: 90,
+      settledFromVirtualHours: 36,
+      checks: 1_080_000,
+      checksPerSecond: 1_800,
+      notifications: 180,
+      complaints: { "a check failed": 1_200 },
+      lines: [
+        {
+          ...line,
+          name: "private",
+          title: "memory",
+          unit: "MiB",
+          ...verdictOf([0, 1, 2, 3].map((x) => ({ x, y: 7 }))),
+        },
+        { ...line, name: "handles", title: "file handles", unit: "", trend: null, verdict: "not known" },
+      ],
+      samples: [],
+    };
+
+    const page = soakPage(result);
+
+    expect(page).toContain("| memory | 300–320 MiB | 310 MiB | 0 ± 0 MiB | level |");
+    expect(page).toContain("| file handles | 300–320 | 310 | ? | not known |");
+    expect(page).toContain(
+      '1,080,000 checks (1,800 a second), 180 notifications; in the log: "a check failed" (1,200).',
+    );
   });
 });
