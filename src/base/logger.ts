@@ -19,14 +19,24 @@ export interface LoggerOptions {
   readonly colour: boolean;
 }
 
+/** A logger whose level and format a reload may change. */
+export interface RootLogger extends Logger {
+  /** Changes what it writes from now on, and what its children write. */
+  adjust(options: Pick<LoggerOptions, "level" | "format">): void;
+}
+
+const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
+
 /** A logger over pino; errors in `err` are logged without a stack unless they are bugs. */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): RootLogger {
+  const shared = { level: options.level, format: options.format };
   const destination = {
-    write: (line: string): void => options.write(options.format === "json" ? line : prettyLine(line, options.colour)),
+    write: (line: string): void => options.write(shared.format === "json" ? line : prettyLine(line, options.colour)),
   };
-  const logger: PinoLogger = pino(
+  const logger = pino(
     {
-      level: options.level,
+      // The level is looked at before, here: a child of pino's keeps the level that its parent had when it was made.
+      level: "debug",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -34,7 +44,26 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     destination,
   );
-  return logger;
+  return { ...levelled(logger, shared), adjust: ({ level, format }) => void Object.assign(shared, { level, format }) };
+}
+
+function levelled(logger: PinoLogger, shared: { readonly level: LogLevel }): Logger {
+  const isWritten = (level: LogLevel): boolean => ranks[level] >= ranks[shared.level];
+  return {
+    debug: (fields, message) => {
+      if (isWritten("debug")) logger.debug(fields, message);
+    },
+    info: (fields, message) => {
+      if (isWritten("info")) logger.info(fields, message);
+    },
+    warn: (fields, message) => {
+      if (isWritten("warn")) logger.warn(fields, message);
+    },
+    error: (fields, message) => {
+      if (isWritten("error")) logger.error(fields, message);
+    },
+    child: (fields) => levelled(logger.child(fields), shared),
+  };
 }
 
 /** A logger that says nothing, for commands that only answer. */

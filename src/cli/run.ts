@@ -3,6 +3,7 @@ import { createApp } from "../app/app.ts";
 import { loadCheckedConfig } from "../app/config-check.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
+import type { Config } from "../config/config.ts";
 import { configFingerprint } from "../config/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
@@ -43,7 +44,13 @@ async function run(flags: { readonly config?: string; readonly watch?: boolean }
     write: (line) => context.stderr.write(line),
     colour: hasColour(context.stderr, env),
   });
-  const app = createApp(config, { ...context, logger, readConfig: () => loadCheckedConfig(load) });
+  const readConfig = async (): Promise<Config> => {
+    const next = await loadCheckedConfig(load);
+    // Here, not once it is applied: what applying it says is of it already.
+    logger.adjust(next.log);
+    return next;
+  };
+  const app = createApp(config, { ...context, logger, readConfig });
   await app.start();
   releaseYoungGeneration();
   // What a reload could not apply is in the log and in the metrics.

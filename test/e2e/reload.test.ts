@@ -99,6 +99,19 @@ describe("SIGHUP", () => {
   });
 });
 
+describe("a reload", () => {
+  it("changes what is logged, by what already runs too", async () => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+
+    await folder.write("flatline.yaml", `${configText("[acme, globex]")}\nlog: { level: debug }\n`);
+    daemon.signal("SIGHUP");
+    await daemon.untilLogged("configuration reloaded");
+
+    expect(await daemon.untilLogged("check ran", { slug: "acme" })).toMatchObject({ level: "debug" });
+  });
+});
+
 describe("run --watch", () => {
   it("sees new content of the file, and does not reload what is only touched", async () => {
     await using daemon = await startDaemon(["--watch"], { cwd: folder.path });
