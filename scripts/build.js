@@ -7,7 +7,10 @@ import { bundle } from "./bundle.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
 const compile = (project) => spawnSync(process.execPath, [tsc, "-p", project], { cwd: root, stdio: "inherit" }).status;
-if (existsSync(tsc) && existsSync(`${root}src`)) {
+// The first `npx flatline` in a clone installs the clone into npx's own cache, which prepares it again: that would take away
+// what `npm ci` compiled from under the daemon that runs.
+const isNpx = process.env["npm_command"] === "exec" && existsSync(`${root}dist`);
+if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   rmSync(`${root}dist`, { recursive: true, force: true });
   // The page's own part runs in a browser: another library of types, and no declarations.
   const statuses = [compile("tsconfig.build.json"), compile("src/web/page-client/tsconfig.json")];

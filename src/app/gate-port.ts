@@ -103,12 +103,14 @@ function listReleases(byAlerts: readonly AlertRelease[], byHand: readonly GateRe
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed =
-    failure === null ? "" : `${failure.check} of ${slug} fails since ${new Date(failure.failedAtMs).toISOString()}`;
+    failure === null
+      ? ""
+      : `${failure.check} of ${slug} has fired as fail since ${new Date(failure.failedAtMs).toISOString()}`;
   switch (reason) {
     case "fail_firing":
       return `${failed}: act on none of its deaths until it is ${[...releaseOn, "released"].join(" or ")}`;
     case "fail_latched":
-      return `${failed.replace("fails since", "failed at")}, and nobody has released it yet`;
+      return `${failed.replace("has fired as fail since", "fired as fail at")}, and nobody has released it yet`;
     case "released":
       return `${failed}, and somebody let its deaths be acted on`;
     case "unknown":

@@ -31,7 +31,10 @@ export function summarize({ events, candidates, leftOut }: BacktestReport, tookM
     .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
     .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
   const count = (value: number): string => value.toLocaleString("en");
-  const left = leftOut.length === 0 ? "" : `left out, too few events for a baseline: ${leftOut.join(", ")}\n`;
+  const left =
+    leftOut.length === 0
+      ? ""
+      : `left out, too few events for a baseline (--from TIME replays them without): ${leftOut.join(", ")}\n`;
   return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}`;
 }
 

@@ -127,31 +127,40 @@ const logSchema = strictObject({
   .prefault({})
   .describe("The log, on stderr.");
 
+/** Keys that belong to each organization, written one level too high. */
+const misplaced = Object.fromEntries(
+  Object.keys(defaultsSchema.shape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
+);
+
 /** The main configuration file (CONTRACT 4). What spans several keys is checked in relations.ts and secrets.ts. */
-export const rootSchema = strictObject({
-  source: sourceSchema,
-  defaults: defaultsSchema.optional(),
-  organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
-  include: z
-    .union([filePath(), z.array(filePath())])
-    .optional()
-    .describe(
-      "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
-    ),
-  alerting: alertingSchema,
-  receivers: z.array(receiverSchema).default([]).describe("Where notifications go."),
-  silences: z
-    .array(silenceSchema)
-    .default([])
-    .describe("When notifications are held back: fixed times, or recurring ones."),
-  appUrl: appUrlSchema
-    .optional()
-    .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
-  server: serverSchema,
-  storage: storageSchema,
-  heartbeat: heartbeatSchema.optional(),
-  log: logSchema,
-}).describe("Configuration of flatline");
+export const rootSchema = strictObject(
+  {
+    source: sourceSchema,
+    defaults: defaultsSchema.optional(),
+    organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
+    include: z
+      .union([filePath(), z.array(filePath())])
+      .optional()
+      .describe(
+        "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
+      ),
+    alerting: alertingSchema,
+    receivers: z.array(receiverSchema).default([]).describe("Where notifications go."),
+    silences: z
+      .array(silenceSchema)
+      .default([])
+      .describe("When notifications are held back: fixed times, or recurring ones."),
+    appUrl: appUrlSchema
+      .optional()
+      .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
+    server: serverSchema,
+    storage: storageSchema,
+    heartbeat: heartbeatSchema.optional(),
+    log: logSchema,
+  },
+  "",
+  misplaced,
+).describe("Configuration of flatline");
 
 /** A file that `include` names. */
 export const includeSchema = strictObject({

@@ -9,7 +9,7 @@ import type { PageOrganization, PageThresholds } from "./page-ports.ts";
 import { baselineDaysOf } from "./page/baseline-days.ts";
 import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
 import type { LaneSpan } from "./page/chart.ts";
-import { formatCount, formatExpected, nbsp } from "./page/figures.ts";
+import { formatCount, formatExpected, formatRatio, nbsp } from "./page/figures.ts";
 import type { RowSeverity } from "./page/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./page/organization.ts";
 import { selectRows } from "./page/row.ts";
@@ -258,7 +258,10 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
   if (point === undefined || point.currentCount === null || Math.abs(point.atMs - atMs) > hourMs) return "";
   const { currentCount, expectedCount } = point;
   if (expectedCount === null) return `${formatCount(currentCount)} deaths`;
-  const ratio = expectedCount > 0 ? ` (${(currentCount / expectedCount).toFixed(1)}×)` : "";
+  const ratio =
+    expectedCount > 0
+      ? ` (${formatRatio({ count: currentCount, expected: expectedCount, ratio: currentCount / expectedCount })})`
+      : "";
   return `${formatCount(currentCount)} deaths, ${formatExpected(expectedCount)} expected${ratio}`;
 }
 

@@ -272,7 +272,7 @@ function traceOf(
     for (let offset = 0; offset < historyHours; offset++) {
       while (index < hours.length && (hours[index]?.hour ?? 0) <= firstHour + offset) index++;
       const last = hours[index - 1];
-      if (last === undefined || last.hour < firstHour + offset - carry) continue;
+      if (last === undefined || last.hour < firstHour + offset - carry || last.severity === "unknown") continue;
       counts[offset] = (counts[offset] ?? 0) + (last.severity === "warn" || last.severity === "fail" ? 1 : 0);
     }
   }

@@ -206,32 +206,37 @@ export function addPageRoutes(
     void reply.code(hasToken ? 401 : 403);
     if (hasToken && !isScript)
       void reply.header("www-authenticate", ['Bearer realm="flatline"', 'Basic realm="flatline", charset="UTF-8"']);
+    const { publicRead } = settings();
+    // A browser without scripts asks by itself, for a name and a password.
+    const asked = ", given as the password with any name";
     const text = hasToken
-      ? html`Give it as the password, with any name. It is <code>server.token</code> of the configuration.`
+      ? html`It is <code>server.token</code> of the
+          configuration${publicRead ? html`<noscript>${asked}</noscript>` : asked}.`
       : html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
     const button =
-      hasToken && settings().publicRead
+      hasToken && publicRead
         ? html`<p class="actions"><button type="button" data-do="token">Give the token</button></p>`
         : nothing;
     const main = html`${renderMessage("This page needs the token.", text)}${button}`;
     const path = pathOf(request.url);
     const current = path === "/receivers" ? "receivers" : path === "/queue" ? "queue" : "config";
-    const isPublic = settings().publicRead;
-    const page = renderDocument({
-      title: "flatline",
-      current,
-      severity: "unknown",
-      fleet: isPublic ? (await readModel()).fleet : null,
-      deadLetters: 0,
-      queued: 0,
-      nowMs: clock.nowMs(),
-      version: options.version,
-      footer: "",
-      hasToken,
-      scripts: isPublic ? ["page-client/main.js"] : [],
-      main,
-      showsVerdict: false,
-    });
+    const page = publicRead
+      ? frame(await readModel(), { title: "flatline", current, main })
+      : renderDocument({
+          title: "flatline",
+          current,
+          severity: "unknown",
+          fleet: null,
+          deadLetters: 0,
+          queued: 0,
+          nowMs: clock.nowMs(),
+          version: options.version,
+          footer: "",
+          hasToken,
+          scripts: [],
+          main,
+          showsVerdict: false,
+        });
     await sendText(request, reply, "text/html", page);
   }
 }

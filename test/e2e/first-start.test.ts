@@ -100,14 +100,14 @@ describe("the first start", () => {
 });
 
 describe("config.example.yaml", () => {
-  it("listens on this machine only, reaches nobody and holds no secret", () => {
+  it("listens on this machine only, reaches nobody and has no secret but one for trying", () => {
     const { server, source, receivers } = parse(example) as {
       server: unknown;
       source: { type: string };
       receivers: { type: string }[];
     };
 
-    expect(server).toEqual({ listen: "127.0.0.1:9640" });
+    expect(server).toEqual({ listen: "127.0.0.1:9640", token: "example-token" });
     expect(source.type).toBe("embedded");
     expect(receivers.map(({ type }) => type)).toEqual(["log"]);
     expect(example).not.toContain("${");

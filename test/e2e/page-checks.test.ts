@@ -98,7 +98,7 @@ describe("checks beside the spike check, on the pages", () => {
     expect(text).toMatch(/fail acme/);
     expect(text).toMatch(/13 deaths in 24.h, .* Ok for/);
     expect(text).toMatch(/sentinel fails since .*: 1 of 2 assets that are known to be alive is called dead\./);
-    expect(text).toMatch(/Deaths are held : sentinel of acme fails since \d\d:\d\d: /);
+    expect(text).toMatch(/Deaths are held : sentinel of acme has fired as fail since \d\d:\d\d: /);
     expect(text).not.toMatch(/\d{4}-\d\d-\d\dT/);
     expect(text).toMatch(/sentinel.assets 2 flatline.yaml:\d+/);
     expect(text).toContain(`${asset} is known to be alive and was called dead`);

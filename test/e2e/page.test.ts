@@ -257,6 +257,10 @@ describe("the other pages in a browser", () => {
     await run("globex");
     const page = await browser.open(url);
     await page.locator(".pagesnav a[data-page=receivers] .pill").waitFor();
+    // A count in the navigation, and its word for screen readers, widen no phone.
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+    await page.setViewportSize({ width: 1_360, height: 900 });
     await page.locator(".pagesnav a[data-page=receivers]").click();
     await page.locator("dialog input[name=token]").fill(token);
     await page.locator("dialog button.primary").click();

@@ -105,7 +105,7 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
   return {
     width: host.clientWidth,
     height: isNarrow ? 230 : 300,
-    padding: [8, isNarrow ? 12 : 132, 0, 0],
+    padding: [8, isNarrow ? 12 : 148, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false } },
     scales: {
@@ -171,9 +171,30 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
           }
         },
       ],
+      draw: [(plot) => drawEnd(plot, data, colour)],
       setCursor: [(plot) => showEnds(plot, data, ends, plot.cursor.idx ?? null, isNarrow)],
     },
   };
+}
+
+/** The dot at the end of the count, in the colour of what holds. */
+function drawEnd(plot: UPlot, data: ChartData, colour: (name: string) => string): void {
+  const count = data.count.at(-1) ?? null;
+  const { max } = plot.scales["x"] ?? {};
+  // Zoomed in on the past there is no now.
+  if (count === null || max === undefined || Math.abs(max * secondMs - data.toMs) > 1) return;
+  const severity = data.severity.at(-1) ?? "ok";
+  const { ctx } = plot;
+  ctx.fillStyle = colour(severity === "fail" || severity === "warn" ? `--${severity}` : "--ink-2");
+  ctx.beginPath();
+  ctx.arc(
+    plot.valToPos(data.toMs / secondMs, "x", true),
+    plot.valToPos(count, "y", true),
+    3.5 * devicePixelRatio,
+    0,
+    7,
+  );
+  ctx.fill();
 }
 
 /** The values at the right end: those of now, or those under the cursor. */

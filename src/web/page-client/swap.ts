@@ -47,7 +47,7 @@ function show(page: Document): void {
   if (selector !== null) main.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
   document.title = page.title;
   document.documentElement.dataset["page"] = page.documentElement.dataset["page"] ?? "";
-  for (const id of ["data", "trace"]) {
+  for (const id of ["data", "trace", "banner"]) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (old !== null && fresh !== null) old.innerHTML = fresh.innerHTML;
     else if (old === null && fresh !== null) document.body.append(document.importNode(fresh, true));

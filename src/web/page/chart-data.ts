@@ -58,7 +58,9 @@ export function ticksOf(peak: number, scale: "linear" | "log"): number[] {
   }
   const raw = peak / 4;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = Math.max(1, ([1, 2, 2.5, 5, 10].find((one) => one * power >= raw) ?? 10) * power);
+  // Deaths are whole: no step of two and a half below 25.
+  const steps = power < 10 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
+  const step = Math.max(1, (steps.find((one) => one * power >= raw) ?? 10) * power);
   const ticks: number[] = [];
   for (let value = 0; value <= peak * 1.02; value += step) ticks.push(Math.round(value * 100) / 100);
   return ticks;

@@ -66,7 +66,7 @@ export function renderChart(data: ChartData): Html {
       ${lastCount === null ? nothing : html`<circle class="dot ${data.severity.at(-1) ?? "ok"}" cx="100%" cy="${y(lastCount)}" r="3.5" />`}</svg
     ><svg class="left" width="44" height="300">
       ${ticks.map((tick) => html`<text x="38" y="${y(tick) + 4}" text-anchor="end">${formatTick(tick)}</text>`)}</svg
-    ><svg class="right" width="126" height="300">
+    ><svg class="right" width="142" height="300">
       ${ends.map(({ css, name, text, last }, index) => html`<text class="end e-${css}" x="4" y="${round((places[index] ?? 0) + 4)}"><tspan class="b">${text(last)}</tspan> ${name}</text>`)}
     </svg>
   </div>`;

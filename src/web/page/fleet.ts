@@ -90,7 +90,9 @@ export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs:
   const window = sameWindow(rows);
   return html`<section class="verdict" aria-labelledby="verdict">
     <div>
-      <h1 class="sentence" id="verdict">${mark("fail", 20)} ${sentence}</h1>
+      <h1 class="sentence" id="verdict">
+        ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
+      </h1>
       <p class="why">
         Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`} against
         ${formatExpected(expected)} expected${times}.<br />Attackers do not leave ${formatCount(fleet.spiking)}
@@ -190,17 +192,24 @@ export function renderTrace(fleet: FleetData): Html {
   const step = traceWidth / Math.max(1, trace.length);
   const line: string[] = [];
   const hot: string[] = [];
-  let last = y(0);
+  // Hours of which nothing is known: a hairline, not the trace, which would say that nobody spiked.
+  const none: string[] = [];
+  let last: number | null = null;
   for (const [index, count] of trace.entries()) {
     const [x0, x1] = [Math.round(index * step * 10) / 10, Math.round((index + 1) * step * 10) / 10];
-    const now = y(count ?? 0);
-    line.push(index === 0 ? `M0 ${now}` : now === last ? "" : `V${now}`, `H${x1}`);
-    if (fleet.traceVerdicts[index] === true) hot.push(`M${x0} ${last}V${now}H${x1}`);
+    if (count === null) {
+      none.push(`M${x0} ${y(0)}H${x1}`);
+      last = null;
+      continue;
+    }
+    const now = y(count);
+    line.push(last === null ? `M${x0} ${now}` : now === last ? "" : `V${now}`, `H${x1}`);
+    if (fleet.traceVerdicts[index] === true) hot.push(`M${x0} ${last ?? now}V${now}H${x1}`);
     last = now;
   }
   const verdictLine = from === null ? nothing : html`<path class="from" d="M0 ${y(from)}H${traceWidth}" />`;
-  return html`<div class="trace"><svg viewBox="0 0 ${traceWidth} ${traceHeight}" height="${traceHeight}" preserveAspectRatio="none" aria-hidden="true">${verdictLine}<path class="line" d="${line.join("")}"/>${hot.length === 0 ? nothing : html`<path class="hot" d="${hot.join("")}" />`}</svg>
-<p class="caption"><span class="cap-what">organizations spiking, last 7 days</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${formatCount(fleet.spiking)} now</b></span></p></div>`;
+  return html`<div class="trace"><svg viewBox="0 0 ${traceWidth} ${traceHeight}" height="${traceHeight}" preserveAspectRatio="none" aria-hidden="true">${verdictLine}${none.length === 0 ? nothing : html`<path class="none" d="${none.join("")}" />`}${line.length === 0 ? nothing : html`<path class="line" d="${line.join("")}" />`}${hot.length === 0 ? nothing : html`<path class="hot" d="${hot.join("")}" />`}</svg>
+<p class="caption"><span class="cap-what">organizations spiking, last 7 days</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${fleet.spiking === 0 && fleet.trace.every((count) => count === null) ? "no result yet" : `${formatCount(fleet.spiking)} now`}</b></span></p></div>`;
 }
 
 /** The title of the document. */

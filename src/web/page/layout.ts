@@ -79,7 +79,7 @@ export function renderDocument(frame: PageFrame): string {
         </header>
         <div id="trace">${fleet === null ? nothing : renderTrace(fleet)}</div>
         <p class="stale" id="stale" hidden></p>
-        ${banner}
+        <div id="banner">${banner}</div>
         <main id="main" tabindex="-1" data-now="${nowMs}" data-token="${frame.hasToken ? "yes" : "no"}">
           ${frame.main}
         </main>

@@ -109,7 +109,7 @@ export function renderOrganization(data: OrganizationData): Html {
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
-    ${data.fleet.verdict === null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
+    ${data.fleet.verdict === null ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">
       <div class="charthead">
@@ -122,8 +122,8 @@ export function renderOrganization(data: OrganizationData): Html {
               Nothing was recorded in this range.
               ${row.severity === null ? "The first run is yet to come." : "A longer one may show more."}
             </p>`
-          : html`<div id="chart">${renderChart(data.chart)}</div>
-              ${renderLanes(data.chart, data.lanes)}${renderChartTable(data.chart)}`
+          : html`${data.chart.count.every((count) => count === null) ? html`<p class="away">No run in this range gave a count.</p>` : html`<div id="chart">${renderChart(data.chart)}</div>`}
+            ${renderLanes(data.chart, data.lanes)}${renderChartTable(data.chart)}`
       }
     </section>
     <div class="columns">

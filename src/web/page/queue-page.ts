@@ -11,12 +11,13 @@ export function renderQueue(
 ): Html {
   const oldest = reports.find(({ createdAtMs }) => createdAtMs !== null);
   const sentence = !isWatched
-    ? "No review queue is watched. Set `reviewQueue: { enabled: true }` in flatline.yaml, then reload."
+    ? "No review queue is watched."
     : reports.length === 0
       ? failures.length === 0
         ? "No report waits for the customer."
         : "The review queues could not be read."
-      : `${countOf(reports.length, "report")} ${reports.length === 1 ? "waits" : "wait"} for the customer.${(oldest?.createdAtMs ?? null) === null || oldest === undefined || oldest.createdAtMs === null ? "" : ` The oldest, ${oldest.slug} ${oldest.reportId}, since ${formatDay(oldest.createdAtMs)} ${formatClock(oldest.createdAtMs)}: ${formatLengthInProse(nowMs - oldest.createdAtMs)} (fails from ${Math.round(failAfterMs / 3_600_000)}${nbsp}h).`}`;
+      : html`${countOf(reports.length, "report")} ${reports.length === 1 ? "waits" : "wait"} for the
+        customer.${(oldest?.createdAtMs ?? null) === null || oldest === undefined || oldest.createdAtMs === null ? "" : html` The oldest, <span class="whole">${oldest.slug}</span> ${oldest.reportId}, since ${formatDay(oldest.createdAtMs)} ${formatClock(oldest.createdAtMs)}: ${formatLengthInProse(nowMs - oldest.createdAtMs)} (fails from ${Math.round(failAfterMs / 3_600_000)}${nbsp}h).`}`;
   const rows = reports.map((one) => {
     const ageMs = one.createdAtMs === null ? null : nowMs - one.createdAtMs;
     const severity: RowSeverity =
@@ -39,8 +40,10 @@ export function renderQueue(
       <td class="sla" data-name="SLA">${slaText(one, nowMs)}</td>
     </tr>`;
   });
-  const first = reports[0]?.proposals[0]?.id;
+  const first = reports.find(({ proposals }) => proposals.length > 0);
+  const command = `flatline proposals review ${first?.proposals[0]?.id ?? ""} --slug ${first?.slug ?? ""}`;
   return html`<h1 class="sentence">${sentence}</h1>
+    ${isWatched ? nothing : html`<p class="why">Set <code>defaults: { reviewQueue: { enabled: true } }</code> in flatline.yaml, then reload.</p>`}
     ${failures.map(({ slug, message }) => html`<p class="problem">${mark("unknown")} ${slug} could not be read: <code>${message}</code></p>`)}
     ${
       reports.length === 0
@@ -64,7 +67,7 @@ export function renderQueue(
             </table>
           </div>`
     }
-    ${first === undefined ? nothing : html`<p class="how">Review one: <code id="copied">flatline proposals review ${first}</code> <button type="button" data-copy="copied">Copy</button></p>`}`;
+    ${first === undefined ? nothing : html`<p class="how">Review one: <code id="copied">${command}</code> <button type="button" data-copy="copied">Copy</button></p>`}`;
 }
 
 function slaText({ sla }: PageQueuedReport, nowMs: number): string {
