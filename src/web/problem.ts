@@ -48,17 +48,20 @@ export function problemBody(status: number, message: string, issues: readonly st
   return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
 }
 
-/** Answers with a refusal. */
+/** Answers with a refusal; a 400 has its issues, if only those that its message tells, each on a line below the first. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,
   message: string,
   issues: readonly string[] = [],
 ): FastifyReply {
+  const [heading = "", ...below] = message.split("\n");
+  const said = below.length === 0 ? [heading] : below;
+  const told = status === 400 && issues.length === 0 ? said : issues;
   return reply
     .code(status)
     .type("application/json; charset=utf-8")
-    .send(problemBody(status, message, issues));
+    .send(problemBody(status, message, told));
 }
 
 /** Turns what a route threw into a refusal; a 500 is logged and says nothing of the inside. */

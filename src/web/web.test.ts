@@ -330,9 +330,7 @@ describe("/-/", () => {
     const web = await start();
     const good = await ask(web, "POST /-/reload", bearer);
     web.world.reload = async () => {
-      throw new FlatlineError("invalid_config", "the configuration has 2 problems", {
-        issues: ["a.yaml:1:1: x", "a.yaml:2:1: y"],
-      });
+      throw new FlatlineError("invalid_config", "the configuration has 2 problems\na.yaml:1:1: x\na.yaml:2:1: y");
     };
 
     const bad = await ask(web, "POST /-/reload", bearer);
