@@ -95,12 +95,12 @@ export function formatSoak(result: SoakResult): string {
   const { organizations, realMinutes, virtualHours, checks, checksPerSecond, notifications, complaints } = result;
   return [
     `${organizations} organizations, ${realMinutes} real minutes, ${virtualHours} virtual hours`,
-    `${"checks".padEnd(24)}${checks} (${checksPerSecond} a second), ${notifications} notifications`,
+    `${"checks".padEnd(29)}${checks} (${checksPerSecond} a second), ${notifications} notifications`,
     ...result.lines.map(
       ({ title, unit, last, trend, verdict }) =>
-        `${title.padEnd(24)}${withUnit(formatNumber(last), unit)}, ${withUnit(slopeText(trend), unit)} a virtual day: ${verdict}`,
+        `${title.padEnd(29)}${withUnit(formatNumber(last), unit)}, ${withUnit(slopeText(trend), unit)} a virtual day: ${verdict}`,
     ),
-    `${"complaints".padEnd(24)}${JSON.stringify(complaints)}`,
+    `${"complaints".padEnd(29)}${JSON.stringify(complaints)}`,
   ].join("\n");
 }
 

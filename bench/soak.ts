@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak-report.ts";
@@ -36,6 +36,7 @@ interface Sample {
   readonly virtualHours: number;
   readonly residentBytes: number;
   readonly privateBytes: number;
+  readonly nativeBytes: number;
   readonly heapBytes: number;
   readonly fileHandles: number;
   readonly storeBytes: number;
@@ -66,11 +67,14 @@ function sample(): Sample {
   // What is left is in use: else the trend would be drowned by garbage.
   collectGarbage();
   const { heapUsed } = process.memoryUsage();
+  const own = privateBytes();
   return {
     atHours: elapsedMinutes() / 60,
     virtualHours,
     residentBytes: rss,
-    privateBytes: privateBytes(),
+    privateBytes: own,
+    // V8 keeps its young generation as large as it once was, or gives it back, as it likes: tens of megabytes up and down.
+    nativeBytes: own - getHeapStatistics().total_physical_size,
     heapBytes: heapUsed,
     fileHandles: readdirSync("/proc/self/fd").length,
     storeBytes: ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(world.folder, `flatline.db${end}`)), 0),
@@ -125,9 +129,10 @@ function report(): void {
     notifications: world.notifications(),
     complaints: Object.fromEntries(world.complaints()),
     lines: [
-      line("private", "memory of its own", "MiB", ({ privateBytes }) => privateBytes / mib),
-      line("resident", "resident", "MiB", ({ residentBytes }) => residentBytes / mib),
+      line("native", "memory outside of V8's heap", "MiB", ({ nativeBytes }) => nativeBytes / mib),
       line("heap", "V8's heap in use", "MiB", ({ heapBytes }) => heapBytes / mib),
+      line("private", "both, with V8's reserve", "MiB", ({ privateBytes }) => privateBytes / mib),
+      line("resident", "resident", "MiB", ({ residentBytes }) => residentBytes / mib),
       line("handles", "file handles", "", ({ fileHandles }) => fileHandles),
       line("store", "the store with its log", "MiB", ({ storeBytes }) => storeBytes / mib),
     ],
@@ -135,6 +140,10 @@ function report(): void {
   };
   console.log(formatSoak(result));
   if (!isFull) return;
+  if (result.lines.some(({ verdict }) => verdict === "not known")) {
+    console.log("too few virtual hours to judge it: nothing is stored");
+    return;
+  }
   const folder = new URL("results/", import.meta.url);
   mkdirSync(folder, { recursive: true });
   writeFileSync(new URL("soak.json", folder), `${JSON.stringify(result, null, 2)}\n`);
