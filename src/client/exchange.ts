@@ -55,10 +55,17 @@ const longestBackoffMs = 8_000;
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #account: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #bodyHeaders: Readonly<Record<string, string>>;
+  /** Of paths without values in them, which are asked for again and again. */
+  readonly #urls = new Map<string, URL>();
 
   constructor(options: ExchangeOptions) {
+    const { baseUrl, apiKey, userAgent } = options;
     this.#options = options;
-    this.#account = accountOf(options.baseUrl.origin, options.apiKey);
+    this.#account = accountOf(baseUrl.origin, apiKey);
+    this.#headers = { accept: "application/json", "user-agent": userAgent, "x-api-key": apiKey.reveal() };
+    this.#bodyHeaders = { ...this.#headers, "content-type": "application/json" };
   }
 
   /** The JSON of a 200; for operations that may be repeated. @throws FlatlineError api_* */
@@ -135,22 +142,15 @@ export class Exchange {
   }
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    const { baseUrl, apiKey, timeoutMs, userAgent, dispatcher, clock, onRequest } = this.#options;
+    const { timeoutMs, dispatcher, clock, onRequest } = this.#options;
     const operation = request.operation.name;
-    const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${request.path}`);
-    if (url.origin !== baseUrl.origin)
-      throw new FlatlineError("internal", "a request would leave the configured origin");
+    const url = this.#urlOf(request);
     const deadline = clock.deadline(timeoutMs, signal);
     try {
       const response = await sendRequest(dispatcher, {
         method: request.operation.method,
         url,
-        headers: {
-          accept: "application/json",
-          "user-agent": userAgent,
-          "x-api-key": apiKey.reveal(),
-          ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-        },
+        headers: request.body === undefined ? this.#headers : this.#bodyHeaders,
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: deadline.signal,
         maxBodyBytes,
@@ -163,6 +163,17 @@ export class Exchange {
     } finally {
       deadline.release();
     }
+  }
+
+  #urlOf({ path, operation }: ExchangeRequest): URL {
+    const known = this.#urls.get(path);
+    if (known !== undefined) return known;
+    const { baseUrl } = this.#options;
+    const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${path}`);
+    if (url.origin !== baseUrl.origin)
+      throw new FlatlineError("internal", "a request would leave the configured origin");
+    if (path === operation.path) this.#urls.set(path, url);
+    return url;
   }
 
   #retryAfterMs(response: HttpResponse): number | null {
