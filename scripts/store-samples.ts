@@ -19,6 +19,7 @@ import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/migrations/migrations.ts";
 import { openStore } from "../src/store/open.ts";
+import type { Store } from "../src/store/store.ts";
 import { createSqliteDialect } from "../src/store/sqlite-driver.ts";
 import { runCli } from "../test/support/cli-run.ts";
 
@@ -58,10 +59,10 @@ reports:
 `;
 
 /**
- * Rows for tables that came after version 8, in the order of their versions; run on a store that has all rows before, and has
- * been brought to the current version.
+ * What fills tables that came after version 8, in the order of their versions; run on a store that has all rows before, and
+ * has been brought to the current version.
  */
-const additions: readonly string[] = [];
+const additions: readonly ((store: Store) => Promise<void>)[] = [recordLastRuns];
 
 await mkdir(folder, { recursive: true });
 const versions = migrations.map((_migration, index) => index + 1).filter((version) => !existsSync(fileOf(version)));
@@ -85,11 +86,20 @@ async function continueNewest(work: string): Promise<string> {
   const newest = migrations.findLastIndex((_migration, index) => existsSync(fileOf(index + 1))) + 1;
   const path = join(work, "flatline.db");
   await writeFile(path, gunzipSync(await readFile(fileOf(newest))));
-  await (await openStore({ path, clock })).close();
-  const database = new DatabaseSync(path);
-  for (const addition of additions) database.exec(addition);
-  database.close();
+  const store = await openStore({ path, clock });
+  for (const add of additions) await add(store);
+  await store.close();
   return path;
+}
+
+/** Version 10 has the reports of last runs in parts, once they are recorded. */
+async function recordLastRuns({ schedule }: Store): Promise<void> {
+  const owner = "samples";
+  for (const { check, slug, lastReport, nextDueAtMs } of await schedule.states()) {
+    const nowMs = clock.nowMs();
+    const run = await schedule.claimNow({ check, slug, nowMs, owner, leaseUntilMs: nowMs + longestWaitMs });
+    if (run !== null && lastReport !== null) await schedule.complete({ run, owner, report: lastReport, nextDueAtMs });
+  }
 }
 
 /** A store of the current version in which a daemon has done all it does. */

@@ -1,7 +1,8 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { healthcheckResultSchema, type HealthcheckResult } from "../contract/healthcheck.ts";
-import { checkErrorReasons, checkNames, type CheckReport } from "../contract/report.ts";
+import { checkErrorReasons, checkNames, type CheckReport, type ResultReport } from "../contract/report.ts";
+import { joinReport, splitReport, type ReportParts } from "./report-parts.ts";
 
 const nullableNumber = z.number().nullable();
 const base = {
@@ -45,6 +46,9 @@ interface Bounds {
 // (the first 32 keys in order of their names, CONTRACT 6) and what people read.
 const wholeCharacters = 64 * 1_024;
 const lastBounds: Bounds = { keys: 64, findings: 5_000, characters: 200 };
+const doubleBytes = 8;
+/** The longest number of JSON. */
+const numberCharacters = 24;
 // Of 1,000 organizations 90,000 reports and more are kept, in 1 GB that is not theirs alone.
 const historyBounds: Bounds = { keys: 32, findings: 20, characters: 300 };
 
@@ -52,6 +56,22 @@ const historyBounds: Bounds = { keys: 32, findings: 20, characters: 300 };
 export function writeReport(report: CheckReport): string {
   const whole = JSON.stringify(report);
   return whole.length <= wholeCharacters ? whole : JSON.stringify(boundReport(report, lastBounds));
+}
+
+/** The same in two parts. */
+export function writeParts(report: ResultReport): ReportParts {
+  const parts = splitReport(report);
+  const isSmall = parts.shape.length + (parts.values.length / doubleBytes) * numberCharacters <= wholeCharacters;
+  if (isSmall || JSON.stringify(report).length <= wholeCharacters) return parts;
+  return splitReport(boundReport(report, lastBounds));
+}
+
+/** The report of two parts; null as with readReport, and where one is missing. */
+export function readParts(
+  base: Pick<CheckReport, "check" | "slug" | "finishedAtMs">,
+  { shape, values }: { readonly shape: string | null; readonly values: Uint8Array | null },
+): CheckReport | null {
+  return shape === null || values === null ? null : validReport(joinReport(base, shape, values));
 }
 
 /** The report of a row; null for null, and for one of another version that this one cannot read any more. */
@@ -70,10 +90,15 @@ export function unpackReport(packed: Uint8Array): CheckReport | null {
 }
 
 function parseReport(text: string): CheckReport | null {
-  const parsed = storedReport.safeParse(JSON.parse(text));
+  return validReport(JSON.parse(text));
+}
+
+function validReport(value: unknown): CheckReport | null {
+  const parsed = storedReport.safeParse(value);
   return parsed.success ? parsed.data : null;
 }
 
+function boundReport<Report extends CheckReport>(report: Report, bounds: Bounds): Report;
 function boundReport(report: CheckReport, bounds: Bounds): CheckReport {
   const cut = (text: string): string => cutText(text, bounds.characters);
   if (report.kind === "error") {

@@ -5,8 +5,9 @@ import type { StoreEngine } from "./location.ts";
 import type { Db } from "./schema.ts";
 
 /** Types that both engines know, as a list of values has to name them on PostgreSQL. */
-export type ValueType = "bigint" | "text" | "double precision";
-type Value = string | number | null;
+export type ValueType = "bigint" | "text" | "double precision" | "bytea";
+/** What a cell of such a list may be. */
+export type CellValue = string | number | Uint8Array | null;
 
 /**
  * A statement over a list of rows, whose text is written once for each engine and each of a few lengths: Kysely's builder
@@ -16,7 +17,7 @@ type Value = string | number | null;
 export function rowStatement<Row>(
   types: readonly ValueType[],
   textOf: (values: string) => string,
-): (db: Db, rows: readonly (readonly Value[])[]) => Promise<Row[]> {
+): (db: Db, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
   const texts: Record<StoreEngine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() };
 
   function textFor(engine: StoreEngine, length: number): string {

@@ -275,6 +275,34 @@ describe.each(implementations)("the schedule, $name,", ({ open }) => {
     expect(await schedule.states()).toEqual([states[3]]);
   });
 
+  it("has each last report as it was given, whatever came before it", async () => {
+    const schedule = await openOne(entry("acme"), entry("globex"));
+    const ok = { severity: "ok", counts: { currentCount: 1, baselineCount: 7, expectedCount: 1, ratio: 1 } } as const;
+    const reports = [
+      resultReport({ ...ok, finishedAtMs: nowMs + 1 }),
+      resultReport({ ...ok, finishedAtMs: nowMs + 2, result: { observed: { currentCount: 0.5 } } }),
+      resultReport({ ...ok, finishedAtMs: nowMs + 3, result: { observed: { currentCount: 0.25 } } }),
+      resultReport({ finishedAtMs: nowMs + 4 }),
+      errorReport({ finishedAtMs: nowMs + 5 }),
+      errorReport({ finishedAtMs: nowMs + 6 }),
+      resultReport({ ...ok, finishedAtMs: nowMs + 7 }),
+    ];
+
+    for (const report of reports) {
+      const runs = await schedule.claimDue({ ...lease("a"), limit: 2 });
+      const done = runs.map((run) => ({
+        run,
+        owner: "a",
+        report: { ...report, slug: run.slug },
+        nextDueAtMs: nowMs,
+      }));
+      const states = await schedule.completeAll(done);
+
+      expect(states.map((state) => state?.lastReport)).toEqual(done.map((one) => one.report));
+      expect(await schedule.statesOf(runs)).toEqual(expect.arrayContaining([...states]));
+    }
+  });
+
   it.each([
     { rule: "nothing is scheduled", entries: [], held: 0, inMs: null },
     { rule: "the first is free", entries: [entry("a", 9), entry("b", 5)], held: 0, inMs: 5 },

@@ -4,7 +4,7 @@ import { readReport } from "./check-reports.ts";
 import { chunksOf } from "./chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "./engine.ts";
 import { inTransaction } from "./in-transaction.ts";
-import { completeRuns } from "./run-completion.ts";
+import { completeRuns, lastResultOf } from "./run-completion.ts";
 import type { CheckKey, CheckState, ClaimedRun, ScheduleEntry, ScheduleStore } from "./schedule.ts";
 import type { Db } from "./schema.ts";
 
@@ -184,7 +184,7 @@ export function createScheduleStore(db: Db, leaseClock: LeaseClock): ScheduleSto
       const row = await selectStates(db).where("check_name", "=", check).where("slug", "=", slug).executeTakeFirst();
       return row === undefined ? null : checkState(row);
     },
-    states: async () => (await selectStates(db).execute()).map(checkState),
+    states: async () => (await selectStates(db).orderBy("checks.check_id").execute()).map(checkState),
     lastRuns: async (sinceMs) => {
       const rows = await db
         .selectFrom("checks")
@@ -227,6 +227,11 @@ function keysOf(checks: readonly CheckKey[]) {
 function selectStates(db: Db) {
   return db
     .selectFrom("checks")
+    .leftJoin("check_reports", (join) =>
+      join
+        .onRef("check_reports.check_id", "=", "checks.check_id")
+        .onRef("check_reports.shape_id", "=", "checks.report_shape"),
+    )
     .select([
       "check_name",
       "slug",
@@ -238,13 +243,16 @@ function selectStates(db: Db) {
       "severity_since_ms",
       "last_report",
       "last_result_report",
+      "report_values",
+      "check_reports.shape",
     ]);
 }
 
 type StateRow = Awaited<ReturnType<ReturnType<typeof selectStates>["execute"]>>[number];
 
 function checkState(row: StateRow): CheckState {
-  const lastReport = readReport(row.last_report);
+  const whole = readReport(row.last_report);
+  const lastResultReport = whole?.kind === "result" ? whole : lastResultOf(row, row.shape);
   return {
     check: row.check_name,
     slug: row.slug,
@@ -254,8 +262,8 @@ function checkState(row: StateRow): CheckState {
     lastSuccessAtMs: row.last_success_at_ms,
     severity: row.severity,
     severitySinceMs: row.severity_since_ms,
-    lastReport,
-    lastResultReport: lastReport?.kind === "result" ? lastReport : readReport(row.last_result_report),
+    lastReport: row.last_report === null ? lastResultReport : whole,
+    lastResultReport,
   };
 }
 

@@ -21,9 +21,20 @@ export interface CheckRow {
   readonly last_success_at_ms: number | null;
   readonly severity: Severity | null;
   readonly severity_since_ms: number | null;
+  /** Whole; null where the last run gave a result that is kept in parts. */
   readonly last_report: string | null;
-  /** Of the last run with a result, while last_report is an error. */
+  /** Of the last run with a result, while last_report is an error; null where it is kept in parts. */
   readonly last_result_report: string | null;
+  /** Of the last run with a result that was kept in parts (report-parts.ts). */
+  readonly report_values: Uint8Array | null;
+  readonly report_shape: string | null;
+}
+
+/** The part of a last result's report that stays the same from run to run. */
+export interface CheckReportRow {
+  readonly check_id: number;
+  readonly shape_id: string;
+  readonly shape: string;
 }
 
 export interface VerdictSeriesRow {
@@ -132,6 +143,7 @@ export interface DeliveryRow {
 /** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
+  readonly check_reports: CheckReportRow;
   readonly verdict_series: VerdictSeriesRow;
   readonly verdict_points: VerdictPointRow;
   readonly verdict_hours: VerdictHourRow;

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { severities, type Severity } from "../contract/severity.ts";
 import { rowStatement } from "./row-statement.ts";
@@ -34,7 +35,7 @@ export function severityAt(index: number): Severity {
 
 /** The series of a (check, slug), as findSeriesOf answers them. */
 export interface NamedSeries extends VerdictSeries {
-  readonly check_name: string;
+  readonly check_name: CheckName;
   readonly slug: string;
 }
 
@@ -45,7 +46,7 @@ const selectSeries = rowStatement<NamedSeries>(
     where (check_name, slug) in (${values})`,
 );
 
-/** The series of those that ever ran, by seriesKey. */
+/** The series of those that ever ran, by checkKey. */
 export async function findSeriesOf(
   db: Db,
   runs: readonly Pick<CheckReport, "check" | "slug">[],
@@ -54,12 +55,7 @@ export async function findSeriesOf(
     db,
     runs.map(({ check, slug }) => [check, slug]),
   );
-  return new Map(rows.map((row) => [seriesKey(row.check_name, row.slug), row]));
-}
-
-/** Under which findSeriesOf answers a series. */
-export function seriesKey(check: string, slug: string): string {
-  return `${check} ${slug}`;
+  return new Map(rows.map((row) => [checkKey(row.check_name, row.slug), row]));
 }
 
 /** The series of a (check, slug); null when it never ran. */

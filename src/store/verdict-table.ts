@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs } from "../base/time.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { packReport, unpackReport } from "./check-reports.ts";
 import { inTransaction } from "./in-transaction.ts";
+import { chosenThresholds } from "./report-parts.ts";
 import { rowStatement } from "./row-statement.ts";
 import type { Db } from "./schema.ts";
 import { takesTurn } from "./turns.ts";
@@ -13,7 +15,6 @@ import {
   findSeries,
   findSeriesOf,
   numbersOf,
-  seriesKey,
   severityAt,
   type VerdictNumbers,
   type VerdictSeries,
@@ -120,7 +121,7 @@ async function appendAll(db: Db, reports: readonly CheckReport[]): Promise<void>
   const runs: { readonly report: CheckReport; readonly series: VerdictSeries }[] = [];
   for (const report of reports) {
     const { check, slug } = report;
-    runs.push({ report, series: known.get(seriesKey(check, slug)) ?? (await addSeries(db, check, slug)) });
+    runs.push({ report, series: known.get(checkKey(check, slug)) ?? (await addSeries(db, check, slug)) });
   }
   await insertPoints(
     db,
@@ -135,17 +136,6 @@ async function appendAll(db: Db, reports: readonly CheckReport[]): Promise<void>
   }
 }
 
-// Other keys of `threshold` derive from the counts and move with each run, as warnAbove does.
-const thresholdNames = [
-  "windowHours",
-  "baselineDays",
-  "warnMultiplier",
-  "failMultiplier",
-  "minSpikeCount",
-  "warnAfterSeconds",
-  "failAfterSeconds",
-];
-
 /**
  * Severity and thresholds, then the kinds and refs of the findings, whose order and messages move with the numbers: two runs
  * differ in the first part when the operator would call it a change.
@@ -153,7 +143,7 @@ const thresholdNames = [
 function digestOf(report: CheckReport): string {
   if (report.kind === "error") return `${report.severity} ${report.error.reason}`;
   const { threshold, findings } = report.result;
-  const thresholds = thresholdNames.map((name) => threshold[name] ?? null);
+  const thresholds = chosenThresholds.map((name) => threshold[name] ?? null);
   const names = findings.map(({ kind, ref, severity }) => JSON.stringify([kind, ref, severity])).sort();
   return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }

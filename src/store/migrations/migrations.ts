@@ -12,6 +12,7 @@ import * as eventChanges from "./0006-event-changes.ts";
 import * as operations from "./0007-operations.ts";
 import * as deliveries from "./0008-deliveries.ts";
 import * as outboxOrder from "./0009-outbox-order.ts";
+import * as checkReports from "./0010-check-reports.ts";
 
 /** One step of the schema. */
 export interface Migration {
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { name: "operations", ...operations },
   { name: "deliveries", ...deliveries },
   { name: "outbox-order", ...outboxOrder },
+  { name: "check-reports", ...checkReports },
 ];
 
 /** The schema version that this program writes. */
