@@ -1,5 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
+import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { spikeOnsetOf } from "../contract/spike-onset.ts";
 import type { AlertState } from "../store/alerts.ts";
@@ -109,6 +110,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
+    if (report.severity === "ok" && states.length === 0) return nothing;
     const onset = report.kind === "result" && report.check === "dead-asset-spike" ? spikeOnsetOf(report.result) : null;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     const known = onset === null ? counted : { ...counted, onset };
@@ -149,7 +151,7 @@ function removalReason(settings: AlertingSettings, state: AlertState): "organiza
 }
 
 function keyOf({ check, slug }: { readonly check: CheckName; readonly slug: string }): string {
-  return `${check} ${slug}`;
+  return checkKey(check, slug);
 }
 
 function isPresent<Value>(value: Value | null | undefined): value is Value {

@@ -1,4 +1,5 @@
 import { secondMs } from "../base/time.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { checkInstruments, runOutcomes, type RunOutcome } from "./catalogue.ts";
 import {
@@ -6,7 +7,6 @@ import {
   formatNoResult,
   formatVerdict,
   targetLabels,
-  targetLine,
   targetTimeLine,
   timeTail,
   verdictSource,
@@ -43,9 +43,9 @@ interface Target {
   readonly labels: string;
   /** Which rows are its. */
   readonly row: number;
-  /** Of the input that the lines were made from. */
-  fingerprint: string;
-  /** When its result becomes stale; null when the last run gave none. The report itself is not kept: it can be large. */
+  /** What the lines were made from; null: to be made anew. The report itself is not kept: it can be large. */
+  shown: ShownRun | null;
+  /** When its result becomes stale; null when the last run gave none. */
   staleAtMs: number | null;
   /** The lines of a result that is stale, for a clock that is set back; null while they are shown. */
   staleLines: CheckLines | null;
@@ -77,25 +77,24 @@ export function createCheckSeries(): CheckSeries {
       slug,
       labels,
       row,
-      fingerprint: "",
+      shown: null,
       staleAtMs: null,
       staleLines: null,
       source: null,
       tailBytes: { lastRun: 0, lastSuccess: 0, nextRun: 0 },
     };
-    targets.set(key(check, slug), target);
+    targets.set(checkKey(check, slug), target);
     return target;
   }
 
   function set(input: CheckSeriesInput): void {
     const { check, slug, lastReport } = input;
-    const id = key(check, slug);
-    const fingerprint = fingerprintOf(input);
+    const id = checkKey(check, slug);
     const known = targets.get(id);
-    if (known?.fingerprint === fingerprint) return;
+    if (known !== undefined && known.shown !== null && isShown(known.shown, input)) return;
     const target = known ?? add(check, slug);
     const { row, labels } = target;
-    target.fingerprint = fingerprint;
+    target.shown = shownRun(input);
     target.staleAtMs = lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null;
     showVerdict(target, lastReport);
     writeTime(target, "lastRun", input.lastRunAtMs);
@@ -106,10 +105,10 @@ export function createCheckSeries(): CheckSeries {
 
   function showVerdict(target: Target, report: CheckReport | null): void {
     const { source, labels, row } = target;
-    const isShown = target.staleLines === null && source !== null;
+    const isFresh = target.staleLines === null && source !== null;
     target.staleLines = null;
     target.source = report?.kind === "result" ? verdictSource(report) : null;
-    if (!isShown || report?.kind !== "result") {
+    if (!isFresh || report?.kind !== "result") {
       writeVerdict(target, report === null ? {} : formatVerdict(report, labels));
       return;
     }
@@ -142,7 +141,7 @@ export function createCheckSeries(): CheckSeries {
   }
 
   function remove(check: CheckName, slug: string): void {
-    const id = key(check, slug);
+    const id = checkKey(check, slug);
     runs.delete(id);
     const target = targets.get(id);
     if (target === undefined) return;
@@ -154,9 +153,9 @@ export function createCheckSeries(): CheckSeries {
   return {
     set,
     showError: (report) => {
-      const target = targets.get(key(report.check, report.slug));
+      const target = targets.get(checkKey(report.check, report.slug));
       if (target === undefined) return;
-      target.fingerprint = "";
+      target.shown = null;
       target.staleAtMs = null;
       target.staleLines = null;
       target.source = null;
@@ -167,12 +166,12 @@ export function createCheckSeries(): CheckSeries {
       const gone = new Map(targets);
       for (const input of inputs) {
         set(input);
-        gone.delete(key(input.check, input.slug));
+        gone.delete(checkKey(input.check, input.slug));
       }
       for (const { check, slug } of gone.values()) remove(check, slug);
     },
     countRun: (check, slug, outcome) => {
-      const id = key(check, slug);
+      const id = checkKey(check, slug);
       const counts = runs.get(id) ?? { ...noRuns };
       counts[outcome]++;
       runs.set(id, counts);
@@ -205,29 +204,57 @@ export function renderReport(report: CheckReport, format: ExpositionFormat): str
   return verdictFamilies.map((family) => formatFamily(checkInstruments[family], lines[family] ?? "", format)).join("");
 }
 
-function key(check: string, slug: string): string {
-  return `${check}\n${slug}`;
+/** What tells two inputs of one target apart, without looking into the report: one target has one run at a time. */
+interface ShownRun extends Pick<CheckSeriesInput, "lastRunAtMs" | "lastSuccessAtMs" | "nextDueAtMs" | "staleAfterMs"> {
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  readonly severity: string | null;
+  /** Of deaths, or why there is none. */
+  readonly count: number | string | null;
 }
 
-/** The same for the same run and times, without looking into the report: one target has one run at a time. */
-function fingerprintOf({
-  lastReport,
-  lastRunAtMs,
-  lastSuccessAtMs,
-  nextDueAtMs,
-  staleAfterMs,
-}: CheckSeriesInput): string {
-  const times = `${lastRunAtMs} ${lastSuccessAtMs} ${nextDueAtMs} ${staleAfterMs}`;
-  if (lastReport === null) return times;
-  const { startedAtMs, finishedAtMs, severity } = lastReport;
-  const count = lastReport.kind === "result" ? lastReport.counts.currentCount : lastReport.error.reason;
-  return `${times} ${startedAtMs} ${finishedAtMs} ${severity} ${count}`;
+function shownRun({ lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs, staleAfterMs }: CheckSeriesInput): ShownRun {
+  return {
+    lastRunAtMs,
+    lastSuccessAtMs,
+    nextDueAtMs,
+    staleAfterMs,
+    startedAtMs: lastReport?.startedAtMs ?? null,
+    finishedAtMs: lastReport?.finishedAtMs ?? null,
+    severity: lastReport?.severity ?? null,
+    count: countOf(lastReport),
+  };
+}
+
+function isShown(shown: ShownRun, input: CheckSeriesInput): boolean {
+  const { lastReport } = input;
+  return (
+    shown.lastRunAtMs === input.lastRunAtMs &&
+    shown.lastSuccessAtMs === input.lastSuccessAtMs &&
+    shown.nextDueAtMs === input.nextDueAtMs &&
+    shown.staleAfterMs === input.staleAfterMs &&
+    shown.startedAtMs === (lastReport?.startedAtMs ?? null) &&
+    shown.finishedAtMs === (lastReport?.finishedAtMs ?? null) &&
+    shown.severity === (lastReport?.severity ?? null) &&
+    shown.count === countOf(lastReport)
+  );
+}
+
+function countOf(report: CheckReport | null): number | string | null {
+  if (report === null) return null;
+  return report.kind === "result" ? report.counts.currentCount : report.error.reason;
 }
 
 type TimeFamily = "lastRun" | "lastSuccess" | "nextRun";
 
 const noRuns: Readonly<RunCounts> = { ok: 0, warn: 0, fail: 0, error: 0 };
 
+// Written at each run.
+const runLabels = runOutcomes.map((outcome) => ({ outcome, label: `,outcome="${outcome}"}` }));
+
 function formatRuns(counts: Readonly<RunCounts>, labels: string): string {
-  return runOutcomes.map((outcome) => targetLine("runs", labels, counts[outcome], ["outcome", outcome])).join("");
+  let lines = "";
+  for (const { outcome, label } of runLabels)
+    lines += `${checkInstruments.runs.name}{${labels}${label} ${counts[outcome]}\n`;
+  return lines;
 }

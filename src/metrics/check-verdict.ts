@@ -34,8 +34,17 @@ export function targetTimeLine(family: CheckFamily, target: string, tail: string
 
 /** A time as the end of its line: always as many characters, so that a new one takes the old one's place. */
 export function timeTail(seconds: number): string {
-  return ` ${seconds.toFixed(3)}\n`;
+  const known = lastTails.get(seconds);
+  if (known !== undefined) return known;
+  const tail = ` ${seconds.toFixed(3)}\n`;
+  if (lastTails.size >= keptTails) lastTails.clear();
+  lastTails.set(seconds, tail);
+  return tail;
 }
+
+// Checks that run together have the same times. A memo of a pure function.
+const lastTails = new Map<number, string>();
+const keptTails = 64;
 
 /** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
 export function formatVerdict(report: CheckReport, target: string): CheckLines {

@@ -1,4 +1,5 @@
 import type { SpikeRequest } from "../contract/platform-api.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { EventFlowThresholds } from "./event-flow.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
@@ -24,7 +25,7 @@ export type CheckTarget =
   | (TargetBase & { readonly check: "sentinel"; readonly assets: readonly string[] })
   | (TargetBase & { readonly check: "event-flow"; readonly thresholds: EventFlowThresholds });
 
-/** A (check, slug) as one key of a map; no name of a check has a space. */
+/** A target as one key of a map. */
 export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {
-  return `${target.check} ${target.slug}`;
+  return checkKey(target.check, target.slug);
 }

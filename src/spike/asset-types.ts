@@ -30,13 +30,9 @@ export function excessByAssetType(
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind = "mean",
 ): AssetTypeExcess[] {
+  checkAssetTypes(counts);
   const found: { readonly exactExcess: bigint; readonly excess: AssetTypeExcess }[] = [];
-  const seen = new Set<string | null>();
   for (const { assetType, currentCount, baselineCount, dayCounts } of counts) {
-    checkCount("assetTypes.currentCount", currentCount);
-    checkCount("assetTypes.baselineCount", baselineCount);
-    if (seen.has(assetType)) throw new SpikeInputError("assetTypes", `assetTypes names ${String(assetType)} twice`);
-    seen.add(assetType);
     const { exact, expectedCount }: Expectation = expectation({
       baseline,
       thresholds,
@@ -53,4 +49,15 @@ export function excessByAssetType(
     return left.excess.assetType < right.excess.assetType ? -1 : 1;
   });
   return found.map(({ excess }) => excess);
+}
+
+/** @throws SpikeInputError for a count that is no safe integer ≥ 0, and for a type that is named twice */
+export function checkAssetTypes(counts: readonly AssetTypeCounts[]): void {
+  const seen = new Set<string | null>();
+  for (const { assetType, currentCount, baselineCount } of counts) {
+    checkCount("assetTypes.currentCount", currentCount);
+    checkCount("assetTypes.baselineCount", baselineCount);
+    if (seen.has(assetType)) throw new SpikeInputError("assetTypes", `assetTypes names ${String(assetType)} twice`);
+    seen.add(assetType);
+  }
 }

@@ -1,4 +1,4 @@
-import { excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
+import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
 import { expectation } from "./expectation.ts";
 import { spikeFindings, type SpikeFinding } from "./findings.ts";
 import type { BaselineKind } from "./median.ts";
@@ -84,14 +84,17 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
   const isOk = severity === "ok";
-  const assetTypes = excessByAssetType(input.assetTypes ?? [], thresholds, baseline);
+  const { assetTypes: counts = [] } = input;
+  checkAssetTypes(counts);
+  // Only findings name them; the days of a median are looked at there.
+  const assetTypes = isOk && baseline === "mean" ? [] : excessByAssetType(counts, thresholds, baseline);
   const { windowHours } = thresholds;
 
   return {
     id: "dead-asset-spike",
     title: "Spike in recently dead assets",
     category: "assets",
-    generatedAt: new Date(nowMs).toISOString(),
+    generatedAt: isoTime(nowMs),
     scope: { slug },
     ok: isOk,
     severity,
@@ -115,8 +118,21 @@ export function organizationUrl(template: string | null, slug: string): string |
   return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));
 }
 
+// Organizations that are evaluated together have one time. A memo of a pure function.
+const times = new Map<number, string>();
+const keptTimes = 64;
+
+function isoTime(atMs: number): string {
+  const known = times.get(atMs);
+  if (known !== undefined) return known;
+  if (times.size >= keptTimes) times.clear();
+  const text = new Date(atMs).toISOString();
+  times.set(atMs, text);
+  return text;
+}
+
 function dayKeys(dayCounts: readonly number[]): Record<`day${number}`, number> {
-  return Object.fromEntries(dayCounts.map((count, index) => [`day${index + 1}`, count]));
+  return dayCounts.length === 0 ? {} : Object.fromEntries(dayCounts.map((count, index) => [`day${index + 1}`, count]));
 }
 
 /** JSON has no infinity: a multiplier of 1e308 is above everything anyway. */

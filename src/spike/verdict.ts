@@ -32,12 +32,19 @@ export function expectedDeathsNumber(
   return (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
 }
 
+// Doubles are off by some 1e-16 of their value: what is farther apart needs no fractions, which take five times as long.
+const doubtfulShare = 1e-12;
+
 /** The rule of CONTRACT 2, strict and exact; fail is tried first, whichever multiplier is larger. Expects checked input. */
 export function spikeSeverity(currentCount: number, expected: Fraction, thresholds: SpikeThresholds): SpikeSeverity {
   if (currentCount < thresholds.minSpikeCount) return "ok";
-  const current: Fraction = { numerator: BigInt(currentCount), denominator: 1n };
-  const isAbove = (multiplier: number): boolean =>
-    compareFractions(current, multiplyFractions(expected, decimalFraction(multiplier))) > 0;
+  const expectedCount = Number(expected.numerator) / Number(expected.denominator);
+  const isAbove = (multiplier: number): boolean => {
+    const limit = expectedCount * multiplier;
+    if (Math.abs(currentCount - limit) > doubtfulShare * limit) return currentCount > limit;
+    const current: Fraction = { numerator: BigInt(currentCount), denominator: 1n };
+    return compareFractions(current, multiplyFractions(expected, decimalFraction(multiplier))) > 0;
+  };
   if (isAbove(thresholds.failMultiplier)) return "fail";
   return isAbove(thresholds.warnMultiplier) ? "warn" : "ok";
 }

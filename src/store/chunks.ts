@@ -7,7 +7,7 @@ export function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[], 
 }
 
 // Few lengths, so that their statements stay prepared.
-const sliceLengths = [64, 16, 4, 1] as const;
+const sliceLengths = [256, 64, 16, 4, 1] as const;
 
 /** `rows` in pieces of a few fixed lengths: for statements that are made for each length and run all the time. */
 export function* rowSlices<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
