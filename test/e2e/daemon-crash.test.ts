@@ -117,6 +117,7 @@ it(
 
     await using last = await startDaemon([], { cwd: folder.path });
     url = last.url;
+    await eventually(() => load.taken.imported > 0, 120_000);
     await load.stop();
     await eventually(async () => {
       const metrics = parseExposition(await readText(`${last.url}/metrics`), "text");
@@ -151,7 +152,6 @@ it(
     // That there was something to lose; how much depends on the machine's other work.
     expect(happened.size).toBeGreaterThanOrEqual(kills / 5);
     expect(load.taken.posted).toBeGreaterThanOrEqual(kills / 5);
-    expect(load.taken.imported).toBeGreaterThan(0);
     await sink.close();
   },
 );
