@@ -29,6 +29,8 @@ const stepMs = 10;
 const checksWithinMs = 60_000;
 const roundMs = 5 * minuteMs;
 const roundsAnHour = hourMs / roundMs;
+// Within these every organization has spiked and every asset has died: whoever has not yet is growth that is none of a leak.
+const cycleHours = 20;
 const token = "of-the-soak";
 // As short as they may be, so that both have to let go within the run.
 const config = (slugs: readonly string[], sinkUrl: string): string => `
@@ -75,12 +77,13 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
   const url = app.address()?.url ?? "";
   let rounds = 0;
 
-  /** One death of each organization, and sixty of every hundredth each hour. */
+  /** One death of each organization, and sixty of every twentieth each hour. */
   async function postEvents(): Promise<void> {
     const at = clock.nowMs();
     const events = slugs.map((slug, index) => {
-      const isSpike = rounds % roundsAnHour === 0 && index % 100 === (rounds / roundsAnHour) % 100;
-      return { at, slug, assetType: "URL", asset: `${slug}/${rounds % 600}`, count: isSpike ? 60 : 1 };
+      const isSpike = rounds % roundsAnHour === 0 && index % cycleHours === (rounds / roundsAnHour) % cycleHours;
+      const asset = `${slug}/${rounds % (cycleHours * roundsAnHour)}`;
+      return { at, slug, assetType: "URL", asset, count: isSpike ? 60 : 1 };
     });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const response = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(events) });

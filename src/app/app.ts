@@ -123,7 +123,6 @@ async function startApp(
     withProcess: deps.withProcessMetrics ?? true,
   });
   const publisher = createPublisher();
-  const hours = createHourBook(store, clock);
   const deliveries = createDeliveryLog({
     store: store.deliveries,
     clock,
@@ -136,6 +135,7 @@ async function startApp(
     watch: (receiver) => deliveries.watch(receiver),
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
+  const hours = createHourBook(store, clock, () => runtime.current().config.storage.retentionMs);
   const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
   const fleet = createFleetView({ store, runtime, clock, logger, metrics, hours, publisher });

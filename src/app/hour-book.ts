@@ -14,14 +14,19 @@ export interface HourBook {
 
 const keptHours = 7 * 24 + 3;
 
-/** Over the verdicts of the store. */
-export function createHourBook(store: Store, clock: Clock): HourBook {
+/** Over the verdicts of the store: no hour outlives its retention here either. */
+export function createHourBook(
+  store: Pick<Store, "verdicts">,
+  clock: Pick<Clock, "nowMs">,
+  retentionMs: () => number,
+): HourBook {
+  const kept = (): number => Math.min(keptHours, Math.ceil(retentionMs() / hourMs));
   const book = new Map<string, Promise<VerdictHour[]>>();
   return {
     read: (slug) => {
       const known = book.get(slug);
       if (known !== undefined) return known;
-      const fromMs = clock.nowMs() - keptHours * hourMs;
+      const fromMs = clock.nowMs() - kept() * hourMs;
       const hours = store.verdicts.hours({ check: "dead-asset-spike", slug, fromMs }).then((rows) => [...rows]);
       book.set(slug, hours);
       // A store that was busy is asked again.
@@ -36,7 +41,7 @@ export function createHourBook(store: Store, clock: Clock): HourBook {
       const counts = lastReport.kind === "result" ? lastReport.counts : { currentCount: null, expectedCount: null };
       const { currentCount, expectedCount } = counts;
       const run: VerdictHour = { hour: Math.floor(atMs / hourMs), atMs, severity, currentCount, expectedCount };
-      void amend(known, run);
+      void amend(known, run, kept());
     },
     forget: (slug) => {
       if (slug === undefined) book.clear();
@@ -45,7 +50,7 @@ export function createHourBook(store: Store, clock: Clock): HourBook {
   };
 }
 
-async function amend(known: Promise<VerdictHour[]>, run: VerdictHour): Promise<void> {
+async function amend(known: Promise<VerdictHour[]>, run: VerdictHour, keptHours: number): Promise<void> {
   // Whoever asked for what could not be read hears of it.
   const hours = await known.catch(() => null);
   if (hours === null) return;

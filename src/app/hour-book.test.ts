@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { resultReport } from "../../test/support/check-reports.ts";
+import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
+import { dayMs, hourMs } from "../base/time.ts";
+import type { CheckState } from "../store/schedule.ts";
+import type { VerdictHour } from "../store/verdicts.ts";
+import { createHourBook, type HourBook } from "./hour-book.ts";
+
+const startMs = Date.UTC(2026, 10, 2);
+let clock: VirtualClock;
+let asked: number[];
+
+beforeEach(() => {
+  clock = createVirtualClock({ startMs });
+  asked = [];
+});
+
+function bookOf(retentionMs: number): HourBook {
+  const hours = ({ fromMs }: { readonly fromMs: number }): Promise<readonly VerdictHour[]> => {
+    asked.push(fromMs);
+    return Promise.resolve([]);
+  };
+  return createHourBook({ verdicts: { hours } as never }, clock, () => retentionMs);
+}
+
+async function runHourly(book: HourBook, hours: number): Promise<readonly VerdictHour[]> {
+  await book.read("acme");
+  for (let hour = 0; hour < hours; hour++) {
+    await clock.advance(hourMs);
+    const lastReport = resultReport({ finishedAtMs: clock.nowMs() });
+    book.note({ check: "dead-asset-spike", slug: "acme", lastReport } as CheckState);
+  }
+  return book.read("acme");
+}
+
+describe("the hours that are kept in memory", () => {
+  it.each([
+    { rule: "a week and the hours that its edges need", retentionMs: 90 * dayMs, kept: 171 },
+    { rule: "no more than storage.retention", retentionMs: 36 * hourMs, kept: 36 },
+    { rule: "the last one at least", retentionMs: hourMs, kept: 1 },
+  ])("are $rule, however long the daemon runs", async ({ retentionMs, kept }) => {
+    const hours = await runHourly(bookOf(retentionMs), 200);
+
+    expect(asked).toEqual([startMs - kept * hourMs]);
+    expect(hours.at(-1)?.atMs).toBe(clock.nowMs());
+    expect(hours).toHaveLength(kept + 1);
+  });
+});
