@@ -41,6 +41,7 @@ describe("the share of false deaths", () => {
     book.start();
 
     await clock.advance(10 * secondMs);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.25],
       ["globex", null],
@@ -51,6 +52,7 @@ describe("the share of false deaths", () => {
 
     await world.store.events.add([alive(nowMs, "b")]);
     await clock.advance(minuteMs);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.5],
       ["globex", null],
@@ -59,8 +61,10 @@ describe("the share of false deaths", () => {
     await world.store.events.add([alive(nowMs, "c")]);
     slugs = ["acme"];
     await clock.advance(minuteMs);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["globex", null]]);
     await clock.advance(3 * minuteMs);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["acme", 0.75]]);
 
     await book.stop();

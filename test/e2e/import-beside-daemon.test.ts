@@ -10,7 +10,7 @@ import { startHttpSink } from "../support/http-sink.ts";
 import { makeProgramFolder, type ProgramFolder } from "../support/program-folder.ts";
 import { eventually, readText, runProgram, startDaemon, startProgram, type Daemon } from "../support/program.ts";
 
-const rows = process.env["FLATLINE_TEST_LONG"] === "1" ? 5_000_000 : 80_000;
+const rows = process.env["FLATLINE_TEST_LONG"] === "1" ? 5_000_000 : 200_000;
 const longMs = process.env["FLATLINE_TEST_LONG"] === "1" ? 10 * minuteMs : 60 * secondMs;
 const token = "a-token-of-the-tests";
 const clock = createSystemClock();
