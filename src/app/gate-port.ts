@@ -102,17 +102,16 @@ function listReleases(byAlerts: readonly AlertRelease[], byHand: readonly GateRe
 }
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
-  const failed =
-    failure === null
-      ? ""
-      : `${failure.check} of ${slug} has fired as fail since ${new Date(failure.failedAtMs).toISOString()}`;
+  const failed = (how: string): string =>
+    failure === null ? "" : `${failure.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
+  const firing = failed("has fired as fail since");
   switch (reason) {
     case "fail_firing":
-      return `${failed}: act on none of its deaths until it is ${[...releaseOn, "released"].join(" or ")}`;
+      return `${firing}: act on none of its deaths until it is ${[...releaseOn, "released"].join(" or ")}`;
     case "fail_latched":
-      return `${failed.replace("has fired as fail since", "fired as fail at")}, and nobody has released it yet`;
+      return `${failed("fired as fail at")}, and nobody has released it yet`;
     case "released":
-      return `${failed}, and somebody let its deaths be acted on`;
+      return `${firing}, and somebody let its deaths be acted on`;
     case "unknown":
       return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;
     case "no_failure":

@@ -12,7 +12,8 @@ export interface HourBook {
   forget(slug?: string): void;
 }
 
-const keptHours = 7 * 24 + 3;
+/** A week, and what its edges need. */
+const mostHours = 7 * 24 + 3;
 
 /** Over the verdicts of the store: no hour outlives its retention here either. */
 export function createHourBook(
@@ -20,13 +21,13 @@ export function createHourBook(
   clock: Pick<Clock, "nowMs">,
   retentionMs: () => number,
 ): HourBook {
-  const kept = (): number => Math.min(keptHours, Math.ceil(retentionMs() / hourMs));
+  const keptHours = (): number => Math.min(mostHours, Math.ceil(retentionMs() / hourMs));
   const book = new Map<string, Promise<VerdictHour[]>>();
   return {
     read: (slug) => {
       const known = book.get(slug);
       if (known !== undefined) return known;
-      const fromMs = clock.nowMs() - kept() * hourMs;
+      const fromMs = clock.nowMs() - keptHours() * hourMs;
       const hours = store.verdicts.hours({ check: "dead-asset-spike", slug, fromMs }).then((rows) => [...rows]);
       book.set(slug, hours);
       // A store that was busy is asked again.
@@ -41,7 +42,7 @@ export function createHourBook(
       const counts = lastReport.kind === "result" ? lastReport.counts : { currentCount: null, expectedCount: null };
       const { currentCount, expectedCount } = counts;
       const run: VerdictHour = { hour: Math.floor(atMs / hourMs), atMs, severity, currentCount, expectedCount };
-      void amend(known, run, kept());
+      void amend(known, run, keptHours());
     },
     forget: (slug) => {
       if (slug === undefined) book.clear();
