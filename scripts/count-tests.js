@@ -3,23 +3,25 @@
 import { readFileSync } from "node:fs";
 
 const runs = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, "utf8")));
-const endings = new Map();
-for (const file of runs.flatMap((run) => run.testResults)) {
-  for (const { fullName, status, failureMessages } of file.assertionResults) {
-    const name = `${file.name}: ${fullName}`;
-    if (status === "passed" && failureMessages.length > 0)
-      console.error(`flaky: ${name}\n  ${failureMessages.join("\n  ")}`);
-    if (status === "failed") endings.set(name, "failed");
-    else if (status === "passed" && endings.get(name) !== "failed") endings.set(name, "passed");
-    else if (!endings.has(name)) endings.set(name, "skipped");
-  }
-}
+// A file that ran again, in its long form, is counted as it ran last: the names of its tests may differ, as a skipped one says why.
+const files = new Map(runs.flatMap((run) => run.testResults.map((file) => [file.name, file])));
+const endings = [...files.values()].flatMap((file) =>
+  file.assertionResults.map(({ fullName, status }) => ({ name: `${file.name}: ${fullName}`, status })),
+);
 
-const withStatus = (status) => [...endings].filter((ending) => ending[1] === status).map(([name]) => name);
-const skipped = withStatus("skipped");
+for (const file of runs.flatMap((run) => run.testResults))
+  for (const { fullName, status, failureMessages } of file.assertionResults)
+    if (status === "passed" && failureMessages.length > 0)
+      console.error(`flaky: ${file.name}: ${fullName}\n  ${failureMessages.join("\n  ")}`);
+
+const withStatus = (wanted) => endings.filter(({ status }) => status === wanted).map(({ name }) => name);
+const passed = withStatus("passed");
+const failed = withStatus("failed");
+// Also what was named but never begun: todo, or interrupted.
+const skipped = endings.filter(({ status }) => status !== "passed" && status !== "failed").map(({ name }) => name);
 const hasBaseImage = Boolean(process.env.FLATLINE_TEST_CONTAINERS_STORAGE_CONF);
 const unwanted = skipped.filter((name) => hasBaseImage || !/e2e\/container\./.test(name));
 for (const name of unwanted) console.error(`skipped: ${name}`);
-for (const name of withStatus("failed")) console.error(`failed: ${name}`);
-console.log(`${withStatus("passed").length} passed, ${withStatus("failed").length} failed, ${skipped.length} skipped`);
+for (const name of failed) console.error(`failed: ${name}`);
+console.log(`${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`);
 if (unwanted.length > 0 || !runs.every((run) => run.success)) process.exitCode = 1;
