@@ -19,12 +19,13 @@ const organizations = Number(values.organizations);
 const fullMinutes = 10;
 const isFull = minutes >= fullMinutes;
 // A machine that others use gets fewer hours done in its minutes, and what is judged begins late.
-const leastVirtualHours = isFull ? 40 : minutes >= 1 ? 1 : 0;
+const leastVirtualHours = isFull ? 100 : minutes >= 1 ? 1 : 0;
 const mostMinutes = 3 * minutes;
 const hoursARound = 5 / 60;
-// From here on events are let go as fast as they come (26 h, and the ten minutes between two rounds of housekeeping). Until then
-// the store grows, with it what is cached of it, and the sums of its events in memory.
-const settledFromHours = 27;
+// After 26 h and some minutes events are let go as fast as they come. Until then the store grows, with it what is cached of it
+// and the sums of its events in memory; and once more as long, until its pages, which were filled in order, are as full as they
+// stay when rows go and come.
+const settledFromHours = 54;
 // Until code is compiled, and each arena of malloc has met the largest that its threads ask for.
 const warmUpShare = 0.4;
 const samplesWanted = 240;

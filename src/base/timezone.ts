@@ -1,4 +1,5 @@
 import { FlatlineError } from "./errors.ts";
+import { memoized } from "./memo.ts";
 
 /** The offset of local time from UTC in one timezone of the IANA database. */
 export interface Timezone {
@@ -24,23 +25,14 @@ export interface Timezone {
 // Farther from UTC than any zone is (UTC−12 to UTC+14, Samoa's skipped day included): a local time, read as UTC, is at most
 // this far from its instant.
 const farthestOffsetMs = 26 * 3_600_000;
-// A bound for what configurations can make us keep; the IANA database has some 600 names.
-const cachedZones = 1_000;
-// A memo of a pure function: what it holds can't be seen from outside.
-const zones = new Map<string, Timezone>();
+// The IANA database has some 600 names.
+const mostZones = 1_000;
 
 /**
  * The timezone of that name, case-insensitive.
  * @throws FlatlineError invalid_config when there is no such timezone
  */
-export function timezoneOf(name: string): Timezone {
-  const known = zones.get(name);
-  if (known !== undefined) return known;
-  const zone = createTimezone(name);
-  if (zones.size >= cachedZones) zones.clear();
-  zones.set(name, zone);
-  return zone;
-}
+export const timezoneOf = memoized(mostZones, createTimezone);
 
 // Intl takes 20 ms to read the names of the time zones, once, which most fleets never need.
 const utc: Timezone = {

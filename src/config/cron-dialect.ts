@@ -1,4 +1,5 @@
 import { nextCronAtMs } from "../base/cron.ts";
+import { memoized } from "../base/memo.ts";
 
 const shortcuts = ["@yearly", "@monthly", "@weekly", "@daily", "@hourly"];
 const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
@@ -105,18 +106,8 @@ function describeValue(text: string, field: Field): string {
   return `${JSON.stringify(text)} is not in ${field.min}-${field.max}${names}`;
 }
 
-const checkedPatterns = new Map<string, string | null>();
 // Thousands of organizations share a few patterns, and croner takes some milliseconds to give up on one.
-const rememberedPatterns = 1_000;
-
-function checkComes(pattern: string): string | null {
-  const known = checkedPatterns.get(pattern);
-  if (known !== undefined) return known;
-  const problem = findRun(pattern);
-  if (checkedPatterns.size >= rememberedPatterns) checkedPatterns.clear();
-  checkedPatterns.set(pattern, problem);
-  return problem;
-}
+const checkComes = memoized(1_000, findRun);
 
 function findRun(pattern: string): string | null {
   try {

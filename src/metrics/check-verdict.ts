@@ -1,3 +1,4 @@
+import { memoized } from "../base/memo.ts";
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import { checkInstruments, resultSeverities } from "./catalogue.ts";
 import { escapeLabelValue, formatValue } from "./exposition.ts";
@@ -32,19 +33,11 @@ export function targetTimeLine(family: CheckFamily, target: string, tail: string
   return `${checkInstruments[family].name}{${target}}${tail}`;
 }
 
-/** A time as the end of its line: always as many characters, so that a new one takes the old one's place. */
-export function timeTail(seconds: number): string {
-  const known = lastTails.get(seconds);
-  if (known !== undefined) return known;
-  const tail = ` ${seconds.toFixed(3)}\n`;
-  if (lastTails.size >= keptTails) lastTails.clear();
-  lastTails.set(seconds, tail);
-  return tail;
-}
-
-// Checks that run together have the same times. A memo of a pure function.
-const lastTails = new Map<number, string>();
+// Checks that run together have the same times.
 const keptTails = 64;
+
+/** A time as the end of its line: always as many characters, so that a new one takes the old one's place. */
+export const timeTail = memoized(keptTails, (seconds: number) => ` ${seconds.toFixed(3)}\n`);
 
 /** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
 export function formatVerdict(report: CheckReport, target: string): CheckLines {

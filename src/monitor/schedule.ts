@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { nextCronAtMs } from "../base/cron.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { memoized } from "../base/memo.ts";
 import { minuteMs } from "../base/time.ts";
 
 /** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
@@ -21,20 +22,12 @@ export function scheduleKey(schedule: Schedule): string {
   return JSON.stringify([schedule.pattern, schedule.timezone, schedule.jitterMs]);
 }
 
-// A memo of a pure function: each run asks six times.
-const slugHashes = new Map<string, number>();
-const keptHashes = 20_000;
+// Each run asks six times.
+const slugHash = memoized(20_000, (slug: string) => createHash("sha256").update(slug).digest().readUIntBE(0, 6));
 
 /** How much later than the pattern says this organization runs, milliseconds in [0, jitterMs): a stable hash of the slug. */
 export function jitterOffsetMs(jitterMs: number, slug: string): number {
-  if (jitterMs <= 0) return 0;
-  let hash = slugHashes.get(slug);
-  if (hash === undefined) {
-    hash = createHash("sha256").update(slug).digest().readUIntBE(0, 6);
-    if (slugHashes.size >= keptHashes) slugHashes.clear();
-    slugHashes.set(slug, hash);
-  }
-  return hash % Math.ceil(jitterMs);
+  return jitterMs <= 0 ? 0 : slugHash(slug) % Math.ceil(jitterMs);
 }
 
 /**

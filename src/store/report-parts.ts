@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { memoized } from "../base/memo.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { CheckReport, ObservedCounts, ResultReport } from "../contract/report.ts";
 
@@ -220,20 +221,16 @@ function isValue(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-// What is evaluated together has one time. A memo of a pure function.
-const times = new Map<string, number | null>();
-const keptTimes = 64;
 /** As JavaScript writes years beyond 9999. */
 const longestTime = 27;
 
 /** The instant of a time as JavaScript writes it; null for one that is written in another way. */
 function timeOf(text: string): number | null {
-  if (text.length > longestTime) return null;
-  const known = times.get(text);
-  if (known !== undefined) return known;
-  if (times.size >= keptTimes) times.clear();
-  const parsedMs = Date.parse(text);
-  const atMs = Number.isFinite(parsedMs) && new Date(parsedMs).toISOString() === text ? parsedMs : null;
-  times.set(text, atMs);
-  return atMs;
+  return text.length > longestTime ? null : parsedTime(text);
 }
+
+// What is evaluated together has one time.
+const parsedTime = memoized(64, (text: string): number | null => {
+  const parsedMs = Date.parse(text);
+  return Number.isFinite(parsedMs) && new Date(parsedMs).toISOString() === text ? parsedMs : null;
+});

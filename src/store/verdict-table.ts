@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
+import { memoized } from "../base/memo.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
@@ -148,19 +149,12 @@ function digestOf(report: CheckReport): string {
   return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }
 
-// Thresholds and findings are the same in nearly every run; a memo of a pure function.
-const hashes = new Map<string, string>();
-const keptHashes = 1_000;
-
 function shortHash(value: unknown): string {
-  const text = JSON.stringify(value);
-  const known = hashes.get(text);
-  if (known !== undefined) return known;
-  const hash = createHash("sha256").update(text).digest("base64url").slice(0, 12);
-  if (hashes.size >= keptHashes) hashes.clear();
-  hashes.set(text, hash);
-  return hash;
+  return hashOf(JSON.stringify(value));
 }
+
+// Thresholds and findings are the same in nearly every run.
+const hashOf = memoized(1_000, (text: string) => createHash("sha256").update(text).digest("base64url").slice(0, 12));
 
 function isToKeep(series: VerdictSeries, digest: string, atMs: number): boolean {
   if (series.last_full_at_ms === null || series.last_digest === null) return true;

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+
+import { memoized } from "./memo.ts";
+
+/** A memo of a function that counts how often it was asked. */
+function countedMemo(keep: number) {
+  let calls = 0;
+  const ask = memoized(keep, (key: string) => {
+    calls++;
+    return key === "nothing" ? null : { key };
+  });
+  return { ask, calls: () => calls };
+}
+
+describe("memoized", () => {
+  it("computes once for each key and gives the same answer again", () => {
+    const { ask, calls } = countedMemo(10);
+
+    const first = ask("a");
+
+    expect(ask("a")).toBe(first);
+    expect(ask("b")).toEqual({ key: "b" });
+    expect(calls()).toBe(2);
+  });
+
+  it("remembers null, too", () => {
+    const { ask, calls } = countedMemo(10);
+
+    expect([ask("nothing"), ask("nothing")]).toEqual([null, null]);
+    expect(calls()).toBe(1);
+  });
+
+  it("keeps no more answers than it may, and still answers", () => {
+    const { ask, calls } = countedMemo(2);
+
+    for (const key of ["a", "b", "c"]) ask(key);
+
+    expect(ask("c")).toEqual({ key: "c" });
+    expect(calls()).toBe(3);
+    expect(ask("a")).toEqual({ key: "a" });
+    expect(calls()).toBe(4);
+  });
+
+  it("does not remember what it could not compute", () => {
+    let calls = 0;
+    const ask = memoized(10, () => {
+      calls++;
+      throw new Error("not today");
+    });
+
+    expect(() => ask("a")).toThrow("not today");
+    expect(() => ask("a")).toThrow("not today");
+    expect(calls).toBe(2);
+  });
+});
