@@ -100,6 +100,17 @@ describe("summarize", () => {
       "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5119 dead assets",
     ],
     [
+      "of several that fire, the worst are named first, else as they came",
+      [
+        notice({ slug: "a", severity: "warn" }),
+        notice({ slug: "b", severity: "unknown", kind: "unknown" }),
+        notice({ slug: "c" }),
+        notice({ slug: "d", severity: "warn" }),
+      ],
+      null,
+      "4 firing: c (fail), b (unknown), a (warn), +1 more",
+    ],
+    [
       "a group names three and counts the rest",
       [...["a", "b", "c", "d", "e"].map((slug) => notice({ slug })), notice({ ...ended, slug: "f" })],
       null,

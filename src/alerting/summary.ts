@@ -1,4 +1,5 @@
 import type { CheckName } from "../contract/report.ts";
+import { compareSeverity } from "../contract/severity.ts";
 import { hourMs, minuteMs, secondMs } from "../base/time.ts";
 import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
 
@@ -115,7 +116,9 @@ function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   const firing = latest.filter(({ status }) => status === "firing");
   const resolved = latest.filter(({ status }) => status === "resolved");
   const parts = [];
-  if (firing.length > 0) parts.push(`${firing.length} firing: ${names(firing, true)}`);
+  // Not all are named: the worst are.
+  const worstFirst = firing.toSorted((left, right) => compareSeverity(right.severity, left.severity));
+  if (firing.length > 0) parts.push(`${firing.length} firing: ${names(worstFirst, true)}`);
   if (resolved.length > 0) parts.push(`${resolved.length} resolved: ${names(resolved, false)}`);
   return parts.join("; ");
 }
