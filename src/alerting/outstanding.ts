@@ -88,7 +88,7 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
 
 /** Whether a receiver with this route wants to hear of that severity. */
 export function wants(route: ReceiverRoute, severity: Severity): boolean {
-  if (severity === "unknown") return route.minSeverity === "warn" || route.sendUnknown;
+  if (severity === "unknown") return route.sendUnknown;
   return compareSeverity(severity, route.minSeverity) >= 0;
 }
 

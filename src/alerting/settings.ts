@@ -36,7 +36,7 @@ export interface ReceiverRoute {
   readonly name: string;
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
-  /** Matters with minSeverity fail only: others get alerts of kind unknown anyway. */
+  /** Whether it is told of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
   readonly match: Matcher | null;
 }

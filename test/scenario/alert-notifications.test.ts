@@ -226,6 +226,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     it.each([
       ["minSeverity warn gets them", { minSeverity: "warn" as const }, 2],
+      ["minSeverity warn without sendUnknown does not", { minSeverity: "warn" as const, sendUnknown: false }, 0],
       ["minSeverity fail does not", { minSeverity: "fail" as const }, 0],
       ["minSeverity fail with sendUnknown does", { minSeverity: "fail" as const, sendUnknown: true }, 2],
     ])("of alerts of kind unknown: %s", async (_rule, route, expected) => {

@@ -112,7 +112,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     (options.receivers ?? [{ name: "ops" }]).map((route) => ({
       minSeverity: "warn",
       sendResolved: true,
-      sendUnknown: false,
+      sendUnknown: route.minSeverity !== "fail",
       match: null,
       ...route,
     }));
