@@ -36,11 +36,10 @@ export class Secret {
 
 /** `text` with every occurrence of the secrets' values replaced by `***`: an upstream may echo what it was sent. */
 export function redact(text: string, secrets: readonly Secret[]): string {
-  let redacted = text;
-  for (const secret of secrets) {
-    for (const form of formsOf(secret)) if (redacted.includes(form)) redacted = redacted.replaceAll(form, mask);
-  }
-  return redacted;
+  const echoed = secrets.flatMap((secret) => formsOf(secret).filter((form) => text.includes(form)));
+  // The longest first: one that is replaced within another would leave the rest of that readable.
+  const forms = echoed.length > 1 ? echoed.toSorted((left, right) => right.length - left.length) : echoed;
+  return forms.reduce((redacted, form) => redacted.replaceAll(form, mask), text);
 }
 
 /** Whether `text` holds a secret's value in any of the forms that `redact` replaces. */

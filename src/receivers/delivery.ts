@@ -118,8 +118,14 @@ function partsOf(address: Secret): readonly Secret[] {
       parts.add(decoded(token));
     }
   }
-  // The longest first: a part that is replaced within the whole would leave the rest of the whole readable.
-  return [...parts].toSorted((left, right) => right.length - left.length).map((part) => new Secret(part));
+  return [...parts].map((part) => new Secret(part));
+}
+
+/** A secret as it is, and without what stands before what lets somebody in: `Bearer ` of a header, `whsec_` of a key. */
+export function bareSecrets(secret: Secret): readonly Secret[] {
+  const value = secret.reveal();
+  const bare = value.replace(/^(?:whsec_|\S+\s+)/, "");
+  return bare === value || bare.length < shortestTokenCharacters ? [secret] : [secret, new Secret(bare)];
 }
 
 /** @throws FlatlineError invalid_config when the address of a receiver is no URL of http or https */

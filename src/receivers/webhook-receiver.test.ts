@@ -47,6 +47,23 @@ async function deliver(given: Partial<WebhookOptions>, atMs = nowMs) {
 }
 
 describe("createWebhookReceiver", () => {
+  it.each([
+    ["the token of a header", "no such token: header-token-1"],
+    ["the key of a secret without its prefix", `bad key ${encoded.slice("whsec_".length)}`],
+    // The path of the address, /hook, is a part of it.
+    ["a secret that holds another one", "bad key Top/hook-7c1e0123456"],
+  ])("shows nothing of what the answer echoes: %s", async (_what, echo) => {
+    await sink.close();
+    sink = await startHttpSink((response) => response.writeHead(400).end(echo));
+    const outcome = await deliver({
+      url: new Secret(`${sink.url}/hook`),
+      secrets: [new Secret(encoded), new Secret("Top/hook-7c1e0123456")],
+      headers: { authorization: new Secret("Bearer header-token-1") },
+    });
+
+    expect(outcome).toEqual({ kind: "rejected", error: expect.stringMatching(/^HTTP 400: [a-z ]+:? \*{3}$/) });
+  });
+
   it("posts the payload with its id, unsigned without a secret", async () => {
     const outcome = await deliver({ headers: { "X-Team": new Secret("trust"), "Webhook-Id": new Secret("forged") } });
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Notification } from "../alerting/notification.ts";
 import type { Receiver } from "../alerting/receiver.ts";
 import { alertmanagerWebhookBody } from "./alertmanager-body.ts";
-import { checkAddress, deliverRequest, failureOutcome } from "./delivery.ts";
+import { bareSecrets, checkAddress, deliverRequest, failureOutcome } from "./delivery.ts";
 import { notificationPayload } from "./payload.ts";
 import type { WebhookOptions } from "./receiver-options.ts";
 import { createWebhookSigner } from "./signature.ts";
@@ -19,7 +19,7 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
   checkAddress(name, url);
   const signer = createWebhookSigner(name, secrets);
   const body = bodyOf(options);
-  const headerSecrets = Object.values(options.headers);
+  const hidden = [...secrets, ...Object.values(options.headers)].flatMap(bareSecrets);
   const ownHeaders = Object.fromEntries(
     Object.entries(options.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
   );
@@ -32,7 +32,7 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
         text = await body(notification);
       } catch (error) {
         // Only a template fails: the same notification would fail again.
-        return failureOutcome(error, [...secrets, ...headerSecrets]);
+        return failureOutcome(error, hidden);
       }
       const headers = {
         "user-agent": "flatline",
@@ -40,7 +40,7 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
         "content-type": options.contentType,
         ...signer.headers({ id: notification.id, atMs: context.nowMs, body: text }),
       };
-      const request = { url, headers, body: text, secrets: [...secrets, ...headerSecrets] };
+      const request = { url, headers, body: text, secrets: hidden };
       return deliverRequest(deps.dispatcher, request, context);
     },
   };
