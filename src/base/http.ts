@@ -36,6 +36,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Of the body no more than this is read: the connection is closed at the first byte after it. */
   readonly maxBodyBytes: number;
+  /** True where the status says all: a body that breaks off, or does not end in time, is what came of it. */
+  readonly isBodyOptional?: boolean;
 }
 
 export interface HttpResponse {
@@ -44,7 +46,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Read as UTF-8, up to `maxBodyBytes`. */
   readonly body: string;
-  /** True when there was more than `maxBodyBytes`. */
+  /** True when there was more than `maxBodyBytes`, or an optional body broke off. */
   readonly isTruncated: boolean;
 }
 
@@ -99,10 +101,12 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
       fail(new HttpFailure(isTimeout ? "timeout" : "aborted", message, controller !== null, signal.reason));
     }
     function fail(failure: HttpFailure): void {
-      settle(() => reject(failure));
+      if (head !== null && request.isBodyOptional === true) answer(true);
+      else settle(() => reject(failure));
       controller?.abort(failure);
     }
     function answer(isTruncated: boolean): void {
+      if (isSettled) return;
       const answered = head;
       if (answered === null) return fail(new HttpFailure("network", "an answer without a head", true));
       const [first] = chunks;
@@ -131,7 +135,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
         active.abort(new Error("the body is longer than what is read of it"));
       },
       onResponseEnd() {
-        if (!isSettled) answer(false);
+        answer(false);
       },
       onResponseError(_controller, error) {
         const kind = isTimeoutError(error) ? "timeout" : "network";

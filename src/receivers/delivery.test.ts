@@ -70,6 +70,36 @@ describe("deliverRequest", () => {
     expect(await outcome).toMatchObject({ kind: "retry", error: "no complete answer in time" });
   });
 
+  it.each([
+    ["200 is accepted", 200, {}, { kind: "accepted", detail: "HTTP 200: why" }],
+    ["404 is rejected", 404, {}, { kind: "rejected", error: "HTTP 404: why" }],
+    ["503 is tried again", 503, { "retry-after": "7" }, { kind: "retry", retryAfterMs: 7_000 }],
+  ])("goes by the status when the body breaks off: %s", async (_rule, status, headers, outcome) => {
+    const got = await deliver((response) => {
+      response.writeHead(status, { ...headers, "content-length": "100" });
+      response.write("why", () => response.destroy());
+    });
+
+    expect(got).toMatchObject(outcome);
+  });
+
+  it("goes by the status when the deadline passes before the body has ended", async () => {
+    const deadline = new AbortController();
+    sink = await startHttpSink((response) => response.writeHead(202).write("why"));
+    const late = dispatcher.compose((dispatch) => (options, handler) => {
+      const onResponseData: typeof handler.onResponseData = (controller, chunk) => {
+        handler.onResponseData?.(controller, chunk);
+        deadline.abort(new DOMException("late", "TimeoutError"));
+      };
+      return dispatch(options, { ...handler, onResponseData });
+    });
+
+    const request = { url: new Secret(sink.url), headers: {}, body: "{}" };
+    const outcome = await deliverRequest(late, request, { signal: deadline.signal, nowMs });
+
+    expect(outcome).toEqual({ kind: "accepted", detail: "HTTP 202: why" });
+  });
+
   it("tries again when nobody listens", async () => {
     const url = new Secret("http://127.0.0.1:1/");
 

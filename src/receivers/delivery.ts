@@ -42,6 +42,8 @@ export async function deliverRequest(
       body: request.body,
       signal: context.signal,
       maxBodyBytes: maxAnswerBytes,
+      // Accepted is accepted: sent again it would be there twice.
+      isBodyOptional: true,
     });
     return responseOutcome(response, context.nowMs, secrets);
   } catch (error) {
