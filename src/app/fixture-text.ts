@@ -10,8 +10,13 @@ export async function readFixtureText(path: string, name: string): Promise<strin
     const { size } = await stat(path);
     if (size <= longestFileBytes) return await readFile(path, "utf8");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FlatlineError("no_input", `${name} cannot be read: ${reason}`, { cause: error });
+    throw new FlatlineError("no_input", `${name}: ${reasonOf(error)}`, { cause: error });
   }
   throw new FlatlineError("too_large", `${name} is larger than ${longestFileBytes} bytes`);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return { ENOENT: "no such file", EISDIR: "is a folder", EACCES: "permission denied" }[code] ?? error.message;
 }

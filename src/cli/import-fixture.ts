@@ -19,11 +19,17 @@ export const registerImportFixture: RegisterCommand = (program: Command, context
       const config = await loadCommandConfig(flags.config, context);
       const counts = await importFixtureFiles(config, context, files);
       const text = Object.entries(counts)
-        .map(([name, count]) => `${count} ${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
+        .map(([name, count]) => `${count} ${wordFor(name, count)}`)
         .join(", ");
       context.stdout.write(flags.json === true ? `${JSON.stringify(counts)}\n` : `imported ${text}\n`);
     });
 };
+
+/** What is counted: `legitimacyRules` as "legitimacy rules", or "legitimacy rule" where it is one. */
+function wordFor(name: string, count: number): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return count === 1 ? words.replace(/s$/, "") : words;
+}
 
 const help = `
 Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated

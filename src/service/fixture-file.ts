@@ -1,5 +1,6 @@
-import { isNode, LineCounter, parseDocument, type Document } from "yaml";
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from "yaml";
 import { FlatlineError } from "../base/errors.ts";
+import { wordFixtureIssue } from "./fixture-issue.ts";
 import { fixtureSchema, type Fixture } from "./fixture-schema.ts";
 
 /** A fixture's text under the name that messages give it. */
@@ -33,15 +34,15 @@ export function readFixture({ name, text }: FixtureText): FixtureFile {
   const json = parseJson(text);
   if (json === undefined && text.length > longestYaml) throw tooLarge(name, longestYaml);
   const locate = createLocator(text);
-  const problemAt = (path: Path, message: string): string =>
-    `${name}${locate(path)}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`;
+  const problemAt = (path: Path, message: string, part: "value" | "key" = "value"): string =>
+    `${name}${locate(path, part)}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`;
   const value = json === undefined ? parseYaml(name, text) : json.value;
   // An empty file is an empty fixture.
-  const parsed = fixtureSchema.safeParse(value ?? {});
+  const parsed = fixtureSchema.safeParse(value ?? {}, { error: wordFixtureIssue });
   if (!parsed.success) {
     const problems = parsed.error.issues.flatMap((issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => problemAt([...issue.path, key], "unknown key"))
+        ? issue.keys.map((key) => problemAt([...issue.path, key], "unknown key", "key"))
         : [problemAt(issue.path, issue.message)],
     );
     throw invalidFixture(problems);
@@ -151,17 +152,18 @@ function openDocument(text: string, lines: LineCounter): Document.Parsed {
   return parseDocument(text, { version: "1.2", schema: "core", lineCounter: lines, prettyErrors: false });
 }
 
-/** Finds `:LINE:COL` of the value at a path, or of what is around it; "" for a text that is too long to look. */
-function createLocator(text: string): (path: Path) => string {
+/** Finds `:LINE:COL` of the value at a path or of its key, or of what is around it; "" for a text that is too long to look. */
+function createLocator(text: string): (path: Path, part: "value" | "key") => string {
   let tree: { readonly document: Document.Parsed; readonly lines: LineCounter } | null = null;
-  return (path) => {
+  return (path, part) => {
     if (text.length > longestYaml) return "";
     if (tree === null) {
       const lines = new LineCounter();
       tree = { document: openDocument(text, lines), lines };
     }
     for (let length = path.length; length >= 0; length--) {
-      const node: unknown = tree.document.getIn(path.slice(0, length), true);
+      const step = path.slice(0, length);
+      const node: unknown = (part === "key" ? keyAt(tree.document, step) : null) ?? tree.document.getIn(step, true);
       const offset = isNode(node) ? node.range?.[0] : undefined;
       if (offset === undefined) continue;
       const { line, col } = tree.lines.linePos(offset);
@@ -169,6 +171,13 @@ function createLocator(text: string): (path: Path) => string {
     }
     return ":1:1";
   };
+}
+
+/** The key that names what is at the path; undefined for items of lists and what is not there. */
+function keyAt(document: Document.Parsed, path: Path): unknown {
+  const parent: unknown = document.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return undefined;
+  return parent.items.find(({ key }) => isScalar(key) && String(key.value) === path.at(-1))?.key;
 }
 
 function formatPath(path: Path): string {
