@@ -163,7 +163,10 @@ class Reader {
       // One mistake makes several errors in a row, of which the first says most.
       if (line === lastLine) continue;
       lastLine = line;
-      const isReference = /\$\{/.test(text.split("\n")[line - 1] ?? "") && error.code === "UNEXPECTED_TOKEN";
+      const isReference =
+        (/\$\{/.test(text.split("\n")[line - 1] ?? "") && error.code === "UNEXPECTED_TOKEN") ||
+        // In a list the dollar is an item of its own, and the brace after it one too many.
+        (text.startsWith("${", error.pos[0] - 1) && error.code === "MISSING_CHAR");
       const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
       const message = syntaxMessage(error);
       this.#report(error.pos[0], [], `${message}${hint}`);
