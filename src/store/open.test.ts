@@ -109,7 +109,7 @@ describe("opening the store", () => {
       },
       message: /flatline\.db cannot be used: it is not an SQLite database/,
     },
-    { rule: "a folder", prepare: async () => folder, message: /it cannot be made: EEXIST/ },
+    { rule: "a folder", prepare: async () => folder, message: /it is a folder; storage\.path must name a file/ },
     {
       rule: "below a file",
       prepare: async () => {

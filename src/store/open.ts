@@ -57,6 +57,12 @@ async function prepareFile(given: string, path: string): Promise<void> {
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
     if (await isFile(path)) return;
+    if (await isFolder(path))
+      throw new FlatlineError(
+        "store_unusable",
+        `the store ${path} cannot be used: it is a folder; storage.path must name a file`,
+        { cause: error },
+      );
     throw cannotBeMade(path, "it cannot be made", error);
   }
 }
