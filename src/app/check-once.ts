@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
+import { suggest } from "../config/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";
@@ -69,7 +70,8 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
   const unknown = options.slugs.filter((slug) => !known.has(slug));
   if (unknown.length > 0) {
     const names = unknown.map((slug) => `"${slug}"`).join(", ");
-    throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}`);
+    const hint = unknown.map((slug) => suggest(slug, known)).find((text) => text !== "") ?? "";
+    throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}${hint}`);
   }
   const wanted = new Set(options.slugs);
   return (

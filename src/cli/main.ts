@@ -15,12 +15,17 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
-// A reader that went away (`flatline … | head`) is no error of ours.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
-}
+// sysexits' EX_IOERR, as for a store that cannot be written.
+const ioErrorExitCode = 74;
+
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // A reader that went away (`flatline … | head`) is no error of ours. Half a result is: nobody may take it for all of it.
+  if (error.code === "EPIPE") return;
+  process.stderr.write(`flatline: standard output cannot be written: ${error.message}\n`);
+  process.exit(ioErrorExitCode);
+});
+// Nowhere is left to say it, and a daemon whose log's disk is full has its alerts to send still.
+process.stderr.on("error", () => undefined);
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

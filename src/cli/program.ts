@@ -61,10 +61,15 @@ function applyToAll(command: Command, apply: (command: Command) => void): void {
 
 function report(error: unknown, context: CliContext): number {
   // commander has printed its message, or the help that was asked for, already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
+  if (error instanceof CommanderError) {
+    if (error.code === "commander.unknownOption" && /'(-c|--config)[=']/.test(error.message))
+      context.stderr.write("(-c FILE stands after the whole command: flatline check -c FILE)\n");
+    return error.exitCode === 0 ? 0 : usageExitCode;
+  }
   const known = asFlatlineError(error);
   context.stderr.write(`flatline: ${known.message}\n`);
-  for (const issue of known.issues) context.stderr.write(`  ${issue}\n`);
+  // The message of a refusal by the API is its first issue.
+  for (const issue of known.issues) if (issue !== known.message) context.stderr.write(`  ${issue}\n`);
   if (known.fault === "bug") {
     const hint = "this is a bug in flatline; set FLATLINE_DEBUG=1 to see where";
     const stack = known.cause instanceof Error ? known.cause.stack : known.stack;

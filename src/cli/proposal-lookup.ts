@@ -34,6 +34,14 @@ export async function findProposal(
       const view = viewReport(report);
       const proposal = view.proposals.find(({ id }) => id === String(request.proposalId));
       if (proposal === undefined) continue;
+      // A report is listed when any of its proposals is queued; this one may have been decided before.
+      if (proposal.needsCustomerReview === false) {
+        const state = proposal.reviewStatus ?? proposal.decision ?? "answered";
+        stderr.write(
+          `proposal ${request.proposalId} is not in the review queue: report ${view.id ?? "without an id"} has it as ${state}\n`,
+        );
+        return null;
+      }
       const { id } = proposal.asset;
       const assetId = /^[1-9]\d{0,15}$/.test(id ?? "") ? Number(id) : null;
       return { report: view, proposal, assetId, asset: describeAsset(proposal.asset) };

@@ -38,7 +38,7 @@ function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposa
   const { id, status } = proposal.asset;
   const isOther = id !== String(assetId);
   return [
-    `Proposal ${proposalId} of report ${report.id ?? "without an id"}: ${facts.join(", ")}`,
+    `Proposal ${proposalId} of report ${report.id ?? "without an id"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`,
     `  asset ${id ?? "without an id"}: ${asset}${status === undefined || status === null ? "" : `, ${status}`}`,
     ...(isOther ? [`  NOT the asset ${assetId} that you decided about: the service will refuse this.`] : []),
   ];

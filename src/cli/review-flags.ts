@@ -58,7 +58,10 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
       : [];
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
   if (parsed.kind === "issues" || issues.length > 0)
-    throw new FlatlineError("usage", "this review cannot be sent:", { issues: flagIssues(issues) });
+    // A choice that was given is one already (commander refuses others): what is none of them was left out.
+    throw new FlatlineError("usage", "this review cannot be sent:", {
+      issues: flagIssues(issues, `needed with ${decision}:`),
+    });
   requireMeant(flags);
   const { assetId: _assetId, ...request } = parsed.request;
   return { request, assetId: typeof assetId === "number" ? assetId : null };

@@ -1,4 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -45,6 +47,9 @@ const refusals: readonly Refusal[] = [
   { command: "notify test", exitCode: 64, says: ["missing required argument 'receiver'"] },
   { command: "notify test nobody", exitCode: 64, says: ['no receiver is named "nobody"', "console"] },
   { command: "check nobody", exitCode: 64, says: ['no organization "nobody"', "flatline.yaml"] },
+  { command: "check globx", exitCode: 64, says: ['no organization "globx"', 'did you mean "globex"?'] },
+  { command: "-c flatline.yaml check", exitCode: 64, says: ["unknown option '-c'", "flatline check -c FILE"] },
+  { command: "config --config flatline.yaml show", exitCode: 64, says: ["'--config'", "flatline check -c FILE"] },
   { command: "check --at yesterday", exitCode: 64, says: ["--at", "yesterday", "2026-01-15T12:00:00Z"] },
   { command: "check --at 2026-01-15", exitCode: 64, says: ["--at", "2026-01-15T12:00:00Z"] },
   { command: "check --window-hours 0", exitCode: 64, says: ["--window-hours", "whole number"] },
@@ -61,7 +66,26 @@ const refusals: readonly Refusal[] = [
   { command: "keys create --organization acme --role boss", exitCode: 64, says: ["customer, staff"] },
   { command: "reports list", exitCode: 64, says: ["--slug is needed"] },
   { command: "reports list --slug acme --limit 0", exitCode: 64, says: ["--limit", "1 to 100"] },
-  { command: "proposals review 1 --slug acme --decision APPROVE --yes", exitCode: 64, says: ["--label", "--asset-id"] },
+  {
+    command: "reports list --slug acme --start-date 2026-01-02T00:00:00.000Z --end-date 2026-01-01T00:00:00.000Z",
+    exitCode: 64,
+    says: ["--start-date: expected it not to be after --end-date"],
+  },
+  {
+    command: "reports list --slug acme --status DONE",
+    exitCode: 64,
+    says: ["--status: expected one of TODO, IN_PROGRESS, CLOSED"],
+  },
+  {
+    command: "proposals review 1 --slug acme --decision APPROVE --yes",
+    exitCode: 64,
+    says: ["--label: needed with APPROVE: one of Brand Impersonation, Employee Impersonation,", "--asset-id"],
+  },
+  {
+    command: "proposals review 1 --decision REJECT --reject-reason irrelevant --dry-run --asset-id 5e2",
+    exitCode: 64,
+    says: ["--asset-id: expected a positive integer"],
+  },
   { command: "silence add acme --duration never --comment x", exitCode: 64, says: ["--duration", "90m"] },
   { command: "help nonsense", exitCode: 64, says: ["Usage: flatline"] },
   // Wrong configuration.
@@ -80,15 +104,20 @@ const refusals: readonly Refusal[] = [
   { command: "import events bad-line.csv", exitCode: 65, says: ["nothing was stored", "bad-line.csv:3:", "never"] },
   { command: "import events bad-column.csv", exitCode: 65, says: ["bad-column.csv:1:", '"colour"'] },
   { command: "import events bad-line.ndjson", exitCode: 65, says: ["bad-line.ndjson:2:"] },
-  { command: "import fixture missing.yaml", exitCode: 66, says: ["missing.yaml"] },
+  { command: "import fixture missing.yaml", exitCode: 66, says: ["missing.yaml: no such file"] },
   {
     command: "import fixture bad-fixture.yaml",
     exitCode: 65,
-    says: ["nothing was imported", "bad-fixture.yaml:1:16:"],
+    says: ["nothing was imported", "bad-fixture.yaml:1:16: organizations: must be a list, not a number"],
   },
   // What is not there, cannot be used or does not answer.
   { command: "outbox retry 7", exitCode: 1, says: ["7: not there"] },
   { command: "outbox discard 7", exitCode: 1, says: ["7: not there"] },
+  {
+    command: "reports list --slug acme --cursor made-up",
+    exitCode: 1,
+    says: ["cursor: not one that this service gave"],
+  },
   { command: "keys revoke 7", exitCode: 1, says: ["no valid key 7"] },
   { command: "healthcheck", exitCode: 1, says: ["no answer from http://127.0.0.1:1/-/healthy"] },
   { command: "alerts list", exitCode: 69, says: ["no flatline answers at http://127.0.0.1:1"] },
@@ -154,6 +183,22 @@ describe("flatline refuses", () => {
     const outcome = await runCli(["check"], { cwd: empty.path });
 
     expectRefusal({ command: "check", exitCode: 78, says: ["flatline.yaml", "/etc/flatline/flatline.yaml"] }, outcome);
+  });
+
+  it("to let a result be taken for whole that a full disk cut off", () => {
+    // Where each write fails as on a full disk.
+    const full = openSync("/dev/full", "w");
+    const entry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
+
+    const { status, stderr } = spawnSync(process.execPath, [entry, "config", "schema"], {
+      cwd: folder.path,
+      stdio: ["ignore", full, "pipe"],
+      encoding: "utf8",
+    });
+    closeSync(full);
+
+    expect(stderr).toMatch(/^flatline: standard output cannot be written: ENOSPC[^\n]*\n$/);
+    expect(status).toBe(74);
   });
 
   const oldNode = findOldNode();

@@ -114,6 +114,19 @@ describe("proposals review asks", () => {
     expect(exitCode).toBe(1);
   });
 
+  it("about the body alone when only another proposal of its report is in the queue", async () => {
+    const upstream = await startScriptedUpstream();
+    const decided = { id: 301, reviewStatus: "REJECTED", needsCustomerReview: false, asset: { id: 501 } };
+    const queued = { id: 302, needsCustomerReview: true, asset: { id: 502 } };
+    upstream.script({ kind: "answer", body: { reports: [{ id: 9301, proposals: [decided, queued] }] } });
+
+    const args = [...rejecting, "--asset-id", "501"];
+    const { stderr } = await review(remote(upstream.baseUrl), args, { typed: "n\n" });
+    await upstream.close();
+
+    expect(stderr).toMatch(/^proposal 301 is not in the review queue: report 9301 has it as REJECTED\nREJECT closes/);
+  });
+
   it("for the asset when the proposal cannot be looked up", async () => {
     await importFixture();
 
