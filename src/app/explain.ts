@@ -1,5 +1,6 @@
 import { createSilentLogger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { readInstant } from "../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.ts";
@@ -42,9 +43,10 @@ export async function explain(config: Config, deps: PartsDeps, id: string): Prom
     }
     const slug = id.slice(0, at);
     const text = id.slice(at + 1);
-    const atMs = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-    if (slug === "" || Number.isNaN(atMs)) throw new FlatlineError("usage", `${id} is no id${hint}`);
-    const verdict = await explainVerdict(config, store, { check: spike, slug, atMs });
+    const reading = readInstant(text);
+    if (slug === "" || text === "") throw new FlatlineError("usage", `${id} is no id${hint}`);
+    if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
+    const verdict = await explainVerdict(config, store, { check: spike, slug, atMs: reading.atMs });
     if (verdict === null) throw new FlatlineError("not_found", `no verdict of ${slug} at or before ${text} is kept`);
     return { kind: "verdict", verdict };
   } finally {

@@ -111,6 +111,11 @@ describe("the truth", () => {
     ["no JSON", "{", "l.json: is not JSON"],
     ["neither incidents nor windows", '{"acme":{}}', "l.json: acme: needs incidents or windows"],
     ["a time that is none", '{"acme":{"incidents":[{"from":"now","to":"now"}]}}', "l.json: acme.incidents.0.from: "],
+    [
+      "an end before the begin",
+      '{"acme":{"windows":[{"from":"2026-01-02T00:00:00+02:00","to":"2026-01-01T21:59:59Z"}]}}',
+      "l.json: acme.windows.0: from is after to",
+    ],
   ];
   it.each(wrong)("refuses labels with %s", (_name, text, message) => {
     const read = (): unknown => readLabels(text, "l.json");

@@ -17,7 +17,10 @@ export interface Truth {
 }
 
 const instant = z.iso.datetime({ offset: true });
-const stretches = z.array(z.looseObject({ from: instant, to: instant }));
+const stretch = z
+  .looseObject({ from: instant, to: instant })
+  .refine(({ from, to }) => Date.parse(from) <= Date.parse(to), "from is after to");
+const stretches = z.array(stretch);
 const labelsSchema = z.record(
   z.string(),
   z

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { withDaemon, type Silence } from "../app/daemon-client.ts";
 import { silencedSlugs } from "../app/silence-scope.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../config/suggestions.ts";
 import { loadCommandConfig } from "./command-config.ts";
@@ -58,13 +59,15 @@ function addAdd(parent: Command, context: CliContext): void {
       }
       const config = await loadCommandConfig(flags.config, context);
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
+      const endsAtMs = flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs);
+      if (endsAtMs > latestInstantMs) throw new FlatlineError("usage", "--duration ends after the year 9999");
       const createdBy = flags.createdBy ?? context.env["USER"];
       const made = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
         daemon.addSilence({
           slug,
           ...(flags.check === undefined ? {} : { check: flags.check }),
           ...(flags.startsAt === undefined ? {} : { startsAtMs }),
-          endsAtMs: flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs),
+          endsAtMs,
           comment: flags.comment,
           ...(createdBy === undefined || createdBy === "" ? {} : { createdBy }),
         }),

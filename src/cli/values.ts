@@ -1,15 +1,17 @@
 import { InvalidArgumentError } from "commander";
+import { readInstant } from "../base/instant.ts";
 import { parseDuration } from "../config/durations.ts";
 
-/** A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds. */
+/**
+ * A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a date that
+ * the calendar has, so that `2026-11-31` is an error and not a silence that ends a day late.
+ */
 export function parseInstant(text: string): number {
-  if (/^-?\d{1,16}$/.test(text)) return Number(text);
-  const isComplete = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text);
-  const atMs = isComplete ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) {
-    throw new InvalidArgumentError("Expected a time like 2026-01-15T12:00:00Z, or milliseconds since the epoch.");
-  }
-  return atMs;
+  const reading = readInstant(text);
+  if (reading.kind === "instant") return reading.atMs;
+  throw new InvalidArgumentError(
+    `${reading.problem}. Expected a time like 2026-01-15T12:00:00Z, or milliseconds since the epoch.`,
+  );
 }
 
 /** A parser of a number: `int` is a safe integer of at least 1, `positive` any finite number above 0. */
