@@ -313,6 +313,27 @@ describe.each(storeEngines)("on $engine,", (place) => {
     expect(await total(world, "acme")).toBe(30_000);
   });
 
+  it("stops when it is told to while a stream has nothing more to say", async () => {
+    await using world = await createWorldOn(place);
+    const stop = new AbortController();
+    let reads = 0;
+    const stream = new Readable({
+      read() {
+        reads++;
+        // Asked for more it says nothing, as a pipe whose writer stands still.
+        if (reads === 1) stream.push("at,slug\n");
+        else stop.abort();
+      },
+    });
+
+    const importing = world.import([{ name: "standard input", stream }], { signal: stop.signal });
+
+    await expect(importing).rejects.toMatchObject({
+      code: "unavailable",
+      message: "stopped while standard input was read; nothing was stored",
+    });
+  });
+
   describe("two imports at once", () => {
     const rows = (from: number, to: number): LivenessEvent[] =>
       Array.from({ length: to - from }, (_, index) =>

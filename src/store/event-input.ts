@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
 import { open, stat, unlink, type FileHandle } from "node:fs/promises";
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 import { FlatlineError } from "../base/errors.ts";
@@ -51,7 +51,7 @@ export function inputOfBody(body: Buffer): EventInput {
 /**
  * Makes a file readable twice. A stream, and a path that is no regular file (a pipe), are copied into `spoolFolder` first,
  * into a file that is unlinked at once, so that nothing is left whatever happens.
- * @throws no_input when it can not be read, too_large for a stream of more than mostInputBytes
+ * @throws no_input when it can not be read, too_large for a stream of more than mostInputBytes, unavailable (signal)
  */
 export async function inputOfFile(file: EventFile, spoolFolder: string, signal: AbortSignal): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
@@ -94,8 +94,9 @@ async function spool(
   try {
     await unlink(path);
     let bytes = 0;
-    for await (const chunk of stream) {
-      signal.throwIfAborted();
+    if (signal.aborted) throw stoppedReading(name);
+    // A pipe whose writer says nothing more would be waited for, whatever the signal says.
+    for await (const chunk of stream instanceof Readable ? addAbortSignal(signal, stream) : stream) {
       const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
       bytes += data.length;
       if (bytes > mostInputBytes) throw tooLarge(name);
@@ -104,7 +105,7 @@ async function spool(
     return inputOfHandle(name, handle);
   } catch (error) {
     await handle.close();
-    throw error;
+    throw signal.aborted ? stoppedReading(name, error) : error;
   }
 }
 
@@ -223,6 +224,10 @@ function firstCharacter(bytes: Buffer): number | undefined {
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function stoppedReading(name: string, cause?: unknown): FlatlineError {
+  return new FlatlineError("unavailable", `stopped while ${name} was read; nothing was stored`, { cause });
 }
 
 function tooLarge(name: string): FlatlineError {
