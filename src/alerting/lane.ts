@@ -43,7 +43,7 @@ export interface Lane {
   /** For how long what lies on the shelf may still begin, ms; Infinity: it is empty. */
   staleInMs(): number;
   hasShelved(): boolean;
-  /** The receiver asked to be left alone for so long. */
+  /** The receiver asked to be left alone for so long; it is for no longer than `maxAgeMs`. */
   pause(ms: number): void;
   /** Until what fires is due to be sent again, ms; Infinity: never. */
   resendInMs(): number;
@@ -170,7 +170,9 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
     },
     hasShelved: () => shelf.length > 0,
     pause: (ms) => {
-      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + ms);
+      // Who asks for longer than any notification lives is not left alone for ever: what comes in meanwhile is tried once.
+      const boundedMs = Math.min(ms, lane.settings.maxAgeMs);
+      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + boundedMs);
     },
     resendInMs: () => {
       const intervalMs = lane.settings.receiver.resendIntervalMs;

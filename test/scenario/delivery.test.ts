@@ -210,6 +210,24 @@ describe("retries", () => {
     expect(await store.outbox.list()).toMatchObject([{ state: "dead" }]);
   });
 
+  it("go on after maxAge when the receiver asks for much longer", async () => {
+    let isFirst = true;
+    const wrongClock = { kind: "retry", error: "HTTP 429", retryAfterMs: 365 * 24 * hourMs } as const;
+    const answer = (): DeliveryOutcome => {
+      const outcome = isFirst ? wrongClock : accepted;
+      isFirst = false;
+      return outcome;
+    };
+    open([receiver("ops", answer, { maxAgeMs: minuteMs })]);
+    await enqueue("n1", "ops");
+    await runFor(5 * secondMs);
+    await enqueue("n2", "ops");
+    await clock.advance(2 * minuteMs);
+
+    expect(attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`)).toEqual(["n1 0", "n2 60"]);
+    expect(counted).toEqual(["ops dead_lettered", "ops delivered"]);
+  });
+
   it("try once what grew older than maxAge while the process was down", async () => {
     await enqueue("n1", "ops");
     await clock.advance(48 * hourMs);
