@@ -57,8 +57,15 @@ export function dropBodies(scope: FastifyInstance): void {
   });
 }
 
-/** Lets the routes of a scope take JSON and nothing else (415). */
+/** Lets the routes of a scope take JSON and nothing else (415); a body that does not say what it is, is taken for JSON. */
 export function takeJsonBodies(scope: FastifyInstance): void {
+  scope.addHook("onRequest", (request, _reply, done) => {
+    const { headers } = request;
+    const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+    // HTTP libraries that name no type by themselves are many, and there is nothing else that it could be.
+    if (hasBody && headers["content-type"] === undefined) headers["content-type"] = "application/json";
+    done();
+  });
   const parse = scope.getDefaultJsonParser("error", "error");
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("application/json", { parseAs: "string" }, parse);

@@ -148,6 +148,17 @@ describe("silences", () => {
     expect(world.silences).toEqual([]);
   });
 
+  it("are taken for JSON when the request does not say what they are", async () => {
+    const { url } = await start();
+    const send = (text: string): Promise<Response> =>
+      // Of bytes fetch does not name a type, as it does of a text.
+      fetch(`${url}/api/v1/silences`, { method: "POST", headers: bearer, body: Buffer.from(text) });
+
+    expect((await send(JSON.stringify(good))).status).toBe(201);
+    expect((await send("slug: acme")).status).toBe(400);
+    expect((await send("")).status).toBe(400);
+  });
+
   it.each([
     { name: "malformed JSON", body: '{"slug":', headers: {}, status: 400, code: "BAD_REQUEST" },
     { name: "an empty body", body: "", headers: {}, status: 400, code: "BAD_REQUEST" },
