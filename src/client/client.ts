@@ -68,8 +68,7 @@ export interface Client extends PlatformApi {
  * Its promises reject with a FlatlineError whose code begins with `api_`. @throws invalid_config for a base URL or key that cannot be used
  */
 export function createClient(options: ClientOptions): Client {
-  const apiKey = typeof options.apiKey === "string" ? new Secret(options.apiKey) : options.apiKey;
-  requireUsableKey(apiKey);
+  const apiKey = usableKey(options.apiKey);
   const baseUrl = parseBaseUrl(options.baseUrl);
   const clock = options.clock ?? createSystemClock();
   const dispatcher = options.dispatcher ?? createHttpDispatcher({ env: options.env ?? {} });
@@ -144,9 +143,13 @@ function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** A key that no header can hold would fail at every request, with the key in the library's message. */
-function requireUsableKey(apiKey: Secret): void {
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return;
+/**
+ * A key that no header can hold would fail at every request, with the key in the library's message. Plain JavaScript may
+ * pass a variable of the environment that is not set.
+ */
+function usableKey(given: string | Secret | undefined): Secret {
+  const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
   throw new FlatlineError("invalid_config", "the API key is empty or has characters that no header can hold");
 }
 

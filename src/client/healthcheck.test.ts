@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
 import { benchKey, errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
 import { startScriptedUpstream, type ScriptedStep } from "../../test/support/scripted-upstream.ts";
-import { createClient } from "./client.ts";
+import { createClient, type ClientOptions } from "./client.ts";
 import { checkErrorReason } from "../contract/report.ts";
 
 let bench: ClientBench;
@@ -253,6 +253,17 @@ describe("the key", () => {
 
   it.each(["", "a\nb", "käse", " a"])("that no header can hold (%j) is refused before any request", (apiKey) => {
     expect(() => bench.create({ apiKey })).toThrow(expect.objectContaining({ code: "invalid_config" }));
+  });
+
+  it("that is missing, as plain JavaScript can have it, is refused in words", () => {
+    const options: ClientOptions = Object.assign({ baseUrl: "http://a/api/v2", apiKey: "" }, { apiKey: undefined });
+
+    expect(() => createClient(options)).toThrow(
+      expect.objectContaining({
+        code: "invalid_config",
+        message: expect.stringContaining("API key is empty") as string,
+      }),
+    );
   });
 
   it.each(["ftp://a/api/v2", "a/api/v2", "http://a/api/v2?x=1", "http://a/api/v2#x"])(
