@@ -66,6 +66,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     for (const entry of step.history) await parts.alerts.appendHistory(entry);
     const atMs = clock.nowMs();
     for (const { event, alert, endsAtMs, reason } of step.changes) {
+      // Acknowledged it is quiet until it is worse, which ends the acknowledgement, or over: then only that is told.
+      if (alert.acknowledgement !== null && endsAtMs === null) continue;
       const { id: alertId, check, slug, kind, severity } = alert;
       const snapshot = writeSnapshot(snapshotOf(alert, report, context, endsAtMs));
       await parts.notices.appendChange({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot });
