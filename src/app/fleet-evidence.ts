@@ -19,23 +19,31 @@ const rememberMs = 2 * secondMs;
  */
 export function createFleetEvidence(options: FleetEvidenceOptions): (slug: string) => Promise<boolean> {
   const { store, clock, fleet, organizations } = options;
-  let known: { readonly atMs: number; readonly slugs: ReadonlySet<string> } | null = null;
+  let known: { readonly atMs: number; readonly slugs: Set<string> } | null = null;
 
-  async function spikingSlugs(): Promise<ReadonlySet<string>> {
-    const nowMs = clock.monotonicMs();
-    if (known !== null && nowMs - known.atMs < rememberMs) return known.slugs;
+  const remembered = (): Set<string> | null =>
+    known !== null && clock.monotonicMs() - known.atMs < rememberMs ? known.slugs : null;
+
+  async function spikingSlugs(): Promise<Set<string>> {
+    const before = remembered();
+    if (before !== null) return before;
     const alerts = await store.alerts.allLive();
+    // Another one of the same round may have been faster, and may have added itself already.
+    const meanwhile = remembered();
+    if (meanwhile !== null) return meanwhile;
     const spiking = alerts.filter(
       ({ check, kind, okSinceMs }) => check === "dead-asset-spike" && kind === "verdict" && okSinceMs === null,
     );
-    known = { atMs: nowMs, slugs: new Set(spiking.map(({ slug }) => slug)) };
-    return known.slugs;
+    const slugs = new Set(spiking.map(({ slug }) => slug));
+    known = { atMs: clock.monotonicMs(), slugs };
+    return slugs;
   }
 
   return async (slug) => {
     if (fleet === null) return false;
     if ((await store.notices.liveFleet("dead-asset-spike")) !== null) return true;
-    const spiking = new Set([...(await spikingSlugs()), slug]).size;
-    return spiking >= fleet.minOrganizations && spiking >= fleet.ratio * organizations;
+    // Only who is not ok asks: what is remembered learns of it, or a round of two seconds would not see its own spikes.
+    const spiking = (await spikingSlugs()).add(slug);
+    return spiking.size >= fleet.minOrganizations && spiking.size >= fleet.ratio * organizations;
   };
 }
