@@ -2,6 +2,7 @@ import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { Notification } from "../alerting/notification.ts";
+import type { Receiver } from "../alerting/receiver.ts";
 import { Secret } from "../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty-receiver.ts";
@@ -18,14 +19,27 @@ function sample(kind: string): Notification {
   return notification;
 }
 
-async function deliver(notification: Notification) {
+function open(): Receiver {
   const options = {
     type: "pagerduty",
     name: "pager",
     url: new Secret(`${sink.url}/v2/enqueue`),
     routingKey: new Secret("R0UTINGKEY"),
   } as const;
-  return createPagerdutyReceiver(options, { dispatcher }).deliver(notification, { signal, nowMs: 0 });
+  return createPagerdutyReceiver(options, { dispatcher });
+}
+
+async function deliver(notification: Notification, receiver = open()) {
+  return receiver.deliver(notification, { signal, nowMs: 0 });
+}
+
+function manyAlerts(count: number): Notification {
+  const [alert] = sample("firing").alerts;
+  if (alert === undefined) throw new Error("no alert");
+  return {
+    ...sample("firing"),
+    alerts: Array.from({ length: count }, (_, index) => ({ ...alert, id: `alert-${index}` })),
+  };
 }
 
 describe("createPagerdutyReceiver", () => {
@@ -53,14 +67,33 @@ describe("createPagerdutyReceiver", () => {
 
   it("stops when it is asked to wait, for the whole notification", async () => {
     sink = await startHttpSink((response) => response.writeHead(429, { "retry-after": "7" }).end());
-    const [alert] = sample("firing").alerts;
-    if (alert === undefined) throw new Error("no alert");
-    const alerts = Array.from({ length: 50 }, (_, index) => ({ ...alert, id: `alert-${index}` }));
 
-    const outcome = await deliver({ ...sample("firing"), alerts });
+    const outcome = await deliver(manyAlerts(50));
 
     expect(outcome).toMatchObject({ kind: "retry", retryAfterMs: 7_000 });
     expect(sink.requests.length).toBeLessThan(50);
+  });
+
+  it("goes on with the events that were not accepted yet", async () => {
+    const accepted: string[] = [];
+    // Every second request is over the limit of the far side.
+    sink = await startHttpSink((response, { body }, index) => {
+      const isAccepted = index % 2 === 0;
+      if (isAccepted) accepted.push((JSON.parse(body) as { dedup_key: string }).dedup_key);
+      response.writeHead(isAccepted ? 202 : 429).end();
+    });
+    const receiver = open();
+    const notification = manyAlerts(20);
+    let attempts = 0;
+    while (attempts < 20) {
+      attempts++;
+      if ((await deliver(notification, receiver)).kind === "accepted") break;
+    }
+
+    expect(accepted.toSorted()).toEqual(notification.alerts.map(({ id }) => id).toSorted());
+    expect(attempts).toBeLessThan(20);
+    await deliver(notification, receiver);
+    expect(sink.requests.length).toBeGreaterThan(40);
   });
 });
 

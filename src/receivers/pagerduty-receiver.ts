@@ -15,6 +15,8 @@ import { httpLinks, latestNotices, messageOf, noticeSection } from "./wording.ts
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
 // One event is one request: a group goes out in parts so that its deadline is not spent on waiting.
 const concurrentEvents = 8;
+// Notifications whose events were accepted in part: more do not wait for one receiver for long.
+const mostUnfinished = 64;
 
 const severities: Readonly<Record<Severity, string>> = {
   fail: "critical",
@@ -53,19 +55,31 @@ export function createPagerdutyReceiver(
     const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
     return deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
   };
+  // By id, the dedup_keys that were accepted: a fleet's hundreds of events outlast one timeout, and PagerDuty's limit of events
+  // a minute. Sent again from the first they never came to an end.
+  const unfinished = new Map<string, Set<string>>();
   return {
     name,
     type,
     deliver: async (notification, context) => {
-      const events = pagerdutyEvents(notification);
+      const accepted = unfinished.get(notification.id) ?? new Set<string>();
+      const events = pagerdutyEvents(notification).filter(({ dedup_key: key }) => !accepted.has(key));
       const outcomes: DeliveryOutcome[] = [];
+      const sendCounted = async (event: PagerdutyEvent): Promise<void> => {
+        const outcome = await send(event, context);
+        outcomes.push(outcome);
+        if (outcome.kind === "accepted") accepted.add(event.dedup_key);
+      };
       for (let index = 0; index < events.length; index += concurrentEvents) {
-        const part = events.slice(index, index + concurrentEvents);
-        outcomes.push(...(await Promise.all(part.map((event) => send(event, context)))));
-        // What asks to wait is asked no more: the whole notification comes again.
+        await Promise.all(events.slice(index, index + concurrentEvents).map(sendCounted));
+        // What asks to wait is asked no more: the rest comes with the next attempt.
         if (outcomes.some(({ kind }) => kind === "retry")) break;
       }
-      return combineOutcomes(outcomes);
+      const combined = combineOutcomes(outcomes);
+      unfinished.delete(notification.id);
+      if (combined.kind === "retry") unfinished.set(notification.id, accepted);
+      for (const id of unfinished.keys()) if (unfinished.size > mostUnfinished) unfinished.delete(id);
+      return combined;
     },
   };
 }
