@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { dayMs, minuteMs } from "../base/time.ts";
+import { longestSlug } from "../contract/slug.ts";
 import { baselineKinds } from "../spike/median.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
 import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./schema-values.ts";
@@ -200,9 +201,9 @@ export const defaultsSchema = strictObject(settingsShape).describe(
 /** An organization: a slug, or an object. */
 export const organizationSchema = z
   .union([
-    nameText().describe("The organization's slug."),
+    nameText(longestSlug).describe("The organization's slug."),
     strictObject({
-      slug: nameText().describe("The organization's name in the API and in every label."),
+      slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
       apiKey: z.string().optional().describe("Overrides `source.apiKey`. A secret: `apiKeyFile` reads it from a file."),
       apiKeyFile: secretFile("the API key").optional(),
       ...settingsShape,

@@ -83,6 +83,9 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
   };
 }
 
+/** Of the alert that is a fleet verdict. */
+export const fleetAlertName = "FlatlineFleetSpike";
+
 function alertName({ kind, check }: AlertNotice): string {
   if (kind === "unknown") return "FlatlineUnknown";
   return alertNames[check];
@@ -125,7 +128,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   // A fleet's severity is its notification's, with no memory of the last one: all others are ended, known or not.
   const severities = new Set<Severity>([current, ...fleetSeverities]);
   return [...severities].map((severity) => ({
-    labels: { alertname: "FlatlineFleetSpike", check, severity },
+    labels: { alertname: fleetAlertName, check, severity },
     annotations,
     startsAtMs,
     endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,

@@ -1,5 +1,5 @@
 import type { Notification } from "../alerting/notification.ts";
-import { labelledAlerts, type LabelledAlert } from "./alertmanager-alerts.ts";
+import { fleetAlertName, labelledAlerts, type LabelledAlert } from "./alertmanager-alerts.ts";
 import { isoTime } from "./payload.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -13,7 +13,9 @@ const noEnd = "0001-01-01T00:00:00Z";
  */
 export function alertmanagerWebhookBody(notification: Notification) {
   const alerts = labelledAlerts(notification, notification.generatedAtMs);
-  const groupLabels = common(alerts.map(({ labels }) => ({ alertname: labels["alertname"] ?? "" })));
+  const names = alerts.map(({ labels }) => ({ alertname: labels["alertname"] ?? "" }));
+  // A fleet's end names members, too: its group is the same one from its begin to its end.
+  const groupLabels = notification.fleet === null ? common(names) : { alertname: fleetAlertName };
   const groupText = Object.entries(groupLabels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return {
     version: "4" as const,

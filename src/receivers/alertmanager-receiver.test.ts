@@ -141,6 +141,17 @@ describe("alertmanagerWebhookBody", () => {
     expect(Object.keys(body.commonLabels)).not.toContain("severity");
   });
 
+  it("has one group for a fleet, from its begin to its end", () => {
+    const bodies = [sample("fleet"), sample("fleet-resolved")].map(alertmanagerWebhookBody);
+
+    expect(bodies.map(({ groupLabels }) => groupLabels)).toEqual([
+      { alertname: "FlatlineFleetSpike" },
+      { alertname: "FlatlineFleetSpike" },
+    ]);
+    expect(new Set(bodies.map(({ groupKey }) => groupKey)).size).toBe(1);
+    expect(bodies.map(({ status }) => status)).toEqual(["firing", "resolved"]);
+  });
+
   it("has Prometheus' fingerprints", () => {
     // common/model: LabelSet{}.Fingerprint() is the offset basis of FNV-1a.
     expect(fingerprint({})).toBe("cbf29ce484222325");

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { readInstant } from "../base/instant.ts";
 import { assetTypePattern } from "../contract/asset-types.ts";
+import { longestSlug } from "../contract/slug.ts";
 import { keyRoles } from "../store/api-keys.ts";
 import { assetStatuses } from "../store/assets.ts";
 import { queueStates } from "../store/platform-reports.ts";
 import { normalizeDomain } from "./legitimate-host.ts";
 
 const id = z.int().gt(0);
-const slug = z.string().min(1).max(200);
+const slug = z.string().min(1).max(longestSlug);
 const name = z.string().min(1).max(500);
 const actor = z.enum(["human", "automation"]);
 const instant = z.union([z.string(), z.number()]).transform((value, context) => {

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { longestSlug } from "../contract/slug.ts";
 
 // The rules of one event's fields, the same for CSV, NDJSON and JSON (CONTRACT 10). Lengths are bounds of ours: far above
 // what the platform uses (slugs are short, an asset may be a long URL), far below what would hurt the store.
 
-const longestSlug = 200;
 const longestName = 64;
 /** Bytes of UTF-8. */
 export const longestAssetBytes = 4_096;

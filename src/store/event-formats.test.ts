@@ -117,7 +117,7 @@ describe("CSV that is refused", () => {
     ],
     ["no offset", "at,slug\n2026-02-03T00:00:00,a\n", '2: at "2026-02-03T00:00:00" has no offset'],
     ["no slug", `at,slug\n${at},\n`, "2: slug is missing"],
-    ["a long slug", `at,slug\n${at},${"x".repeat(201)}\n`, "2: slug is longer than 200 characters"],
+    ["a long slug", `at,slug\n${at},${"x".repeat(257)}\n`, "2: slug is longer than 256 characters"],
     ["a slug with spaces around", `at,slug\n${at}, acme\n`, '2: slug " acme" begins or ends with a space'],
     [
       "a type in lower case",
@@ -212,7 +212,7 @@ describe("JSON that is refused", () => {
     ["a slug that is a number", { at, slug: 5 }, "slug 5 is not a string"],
     ["a slug with a line break", { at, slug: "a\nb" }, "slug has a control character"],
     ["a slug of half a character", { at, slug: "a\ud800" }, "slug is not valid Unicode"],
-    ["a slug of thousands", { at, slug: "x".repeat(5_000) }, "slug is longer than 200 characters"],
+    ["a slug of thousands", { at, slug: "x".repeat(5_000) }, "slug is longer than 256 characters"],
     ["a type that is a number", { at, slug: "a", assetType: 1 }, "assetType 1 is not a string"],
     ["an empty type", { at, slug: "a", assetType: "" }, 'assetType "" is not 1 to 64'],
     ["a status that is an object", { at, slug: "a", status: {} }, "status {} is not a string"],
