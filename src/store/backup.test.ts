@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -126,6 +126,34 @@ describe("a backup", () => {
     await expect(backupStore({ path, target: folder, force: true })).rejects.toMatchObject({ code: "usage" });
     await expect(backupStore({ path, target: join(folder, "none", "x.db"), force: false })).rejects.toMatchObject({
       code: "store_unusable",
+      message: expect.stringContaining(`there is no folder ${join(folder, "none")}`),
+    });
+  });
+
+  it.each(["flatline.db-wal", "flatline.db-shm", "flatline.db-journal", "linked.db"])(
+    "is never written over what SQLite keeps beside the store: %s",
+    async (name) => {
+      const store = await open();
+      await store.meta.getOrSet("name", "value");
+      await symlink(`${path}-wal`, join(folder, "linked.db"));
+
+      await expect(backupStore({ path, target: join(folder, name), force: true })).rejects.toMatchObject({
+        code: "usage",
+        message: expect.stringContaining("the store itself"),
+      });
+
+      expect(await store.meta.get("name")).toBe("value");
+      await store.close();
+    },
+  );
+
+  it("says which part of its path is no folder", async () => {
+    await (await open()).close();
+    await writeFile(target, "a file");
+
+    await expect(backupStore({ path, target: join(target, "x.db"), force: false })).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(/copy\.db is no folder$/),
     });
   });
 });

@@ -1,4 +1,4 @@
-import { link, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
+import { link, mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
@@ -46,11 +46,20 @@ async function refuseTarget(path: string, target: string, force: boolean): Promi
   const store = await stat(path).catch(() => null);
   if (store === null || !store.isFile()) throw new FlatlineError("no_input", `there is no store at ${path}`);
   const present = await stat(target).catch(() => null);
-  if (present === null) return;
-  if (present.dev === store.dev && present.ino === store.ino)
+  if (await isOfStore(path, target)) {
     throw new FlatlineError("usage", `${target} is the store itself: name another file`);
+  }
+  if (present === null) return;
   if (!present.isFile()) throw new FlatlineError("usage", `${target} is no file: name a file`);
   if (!force) throw alreadyThere(target);
+}
+
+/** Whether the target is the store's file or one that SQLite keeps beside it: a log that is replaced takes the store with it. */
+async function isOfStore(path: string, target: string): Promise<boolean> {
+  const file = await realpath(path);
+  const folder = await realpath(dirname(target)).catch(() => dirname(target));
+  const place = await realpath(target).catch(() => join(folder, basename(target)));
+  return ["", "-wal", "-shm", "-journal"].some((suffix) => place === `${file}${suffix}`);
 }
 
 function alreadyThere(target: string): FlatlineError {
@@ -62,8 +71,31 @@ async function makeFolder(target: string): Promise<string> {
   try {
     return await mkdtemp(join(dirname(target), ".flatline-backup-"));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FlatlineError("store_unusable", `the backup ${target} cannot be written: ${reason}`, { cause: error });
+    throw new FlatlineError(
+      "store_unusable",
+      `the backup ${target} cannot be written: ${folderProblem(target, error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function folderProblem(target: string, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "ENOENT":
+      return `there is no folder ${dirname(target)}`;
+    case "ENOTDIR":
+      return `${dirname(target)} is no folder`;
+    case "EACCES":
+    case "EPERM":
+      return `this user may not write to the folder ${dirname(target)}`;
+    case "EROFS":
+      return `the folder ${dirname(target)} is read-only`;
+    case undefined:
+    default:
+      return error instanceof Error ? error.message : String(error);
   }
 }
 
