@@ -13,7 +13,7 @@ export interface SegmentDeaths {
 const digits = /^-?\d{1,19}(?:\.0+)?$/;
 // Drivers give 64-bit numbers as text, so that none is rounded.
 const whole = z
-  .union([z.string().regex(digits), z.number()], {
+  .union([z.string().regex(digits, "must be a whole number"), z.number()], {
     error: ({ input }) => (input === null ? "must not be null" : "must be a whole number"),
   })
   .transform(Number)
@@ -29,7 +29,7 @@ const deathsSchema = z.object({
 const firstSchema = z.object({
   slug: z.string(),
   atMs: z
-    .union([z.string().regex(/^-?\d{1,19}(?:\.\d+)?$/), z.number()])
+    .union([z.string().regex(/^-?\d{1,19}(?:\.\d+)?$/, "must be a time"), z.number()])
     .transform((text) => Math.floor(Number(text)))
     .nullable(),
 });

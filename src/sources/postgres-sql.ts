@@ -107,7 +107,9 @@ export function firstEventStatement(
   slugs: readonly string[],
 ): PostgresStatement {
   const at = `e.${quotePostgresName(columns.at)}`;
-  const first = `(select min(${at}) from ${quotePostgresTable(table)} as e where e.${quotePostgresName(columns.slug)} = q.slug)`;
+  // A time without end, which some tables hold for "always" or "never", is in no window and no moment to measure from.
+  const finite = timeUnit === "timestamp" ? ` and ${at} > '-infinity' and ${at} < 'infinity'` : "";
+  const first = `(select min(${at}) from ${quotePostgresTable(table)} as e where e.${quotePostgresName(columns.slug)} = q.slug${finite})`;
   return {
     text: `select q.slug as "slug", ${milliseconds(first, timeUnit)}::text as "atMs" from unnest($1::text[]) as q(slug)`,
     values: [slugs],

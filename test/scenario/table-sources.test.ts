@@ -211,6 +211,36 @@ describe.each(engines)("a source in $name $note", ({ name, start, isMissing }) =
     expect(error.message).not.toContain("hush");
   });
 
+  it("says in words of its reader's that a count is no whole number", async () => {
+    const halves = queries[name].negative.replace("-1", "0.5");
+
+    const error = await failureOf({ events: { kind: "query", query: halves } });
+
+    expect(error).toMatchObject({ code: "api_invalid_response", message: expect.stringContaining("a whole number") });
+    expect(error.message).not.toContain("pattern");
+  });
+
+  if (name === "postgres") {
+    it("measures from the first event that has a moment: -infinity and infinity are none", async () => {
+      await engine.run(
+        `insert into "Checks"."live events"
+         select slug, at, at at time zone 'UTC', 0, 0, 0, 'URL', 'DETECTED_AS_DEAD', 1 from (values
+           ('eternal', '-infinity'::timestamptz), ('eternal', '2026-02-27T12:00:00.500Z'), ('eternal', 'infinity'),
+           ('never', 'infinity')) as e(slug, at)`,
+      );
+
+      for (const at of ["checked at", "local"]) {
+        const counts = engine.counts({ events: { ...ownNames, columns: { ...ownNames.columns, at } } });
+        const first = await Promise.all(["eternal", "never", "acme"].map((slug) => counts.firstEventAtMs(slug)));
+        const found = await counts.deaths([day("eternal")]);
+        await counts.close();
+
+        expect(first).toEqual([Date.parse("2026-02-27T12:00:00.500Z"), null, nowMs - 150 * hourMs]);
+        expect(found).toEqual([[]]);
+      }
+    });
+  }
+
   // In ClickHouse no query that can stand inside another one writes.
   const { writing } = queries[name];
   if (writing !== null) {
