@@ -205,7 +205,8 @@ function milliseconds(expression: string, timeUnit: TimeUnit): string {
     case "timestamp":
       return `floor(extract(epoch from ${expression}) * 1000)`;
     case "seconds":
-      return `(${expression} * 1000)`;
+      // Seconds are often an integer of 4 bytes, which their milliseconds do not fit.
+      return `(${expression} * 1000::bigint)`;
     case "milliseconds":
       return expression;
     case "microseconds":

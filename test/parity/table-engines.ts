@@ -67,7 +67,7 @@ export async function startPostgresEngine(): Promise<TableEngine> {
     create schema "Checks";
     create type status_name as enum ('DETECTED_AS_DEAD', 'DETECTED_AS_ALIVE');
     create table "Checks"."live events" ("Org" text not null, "checked at" timestamptz not null, local timestamp not null,
-      at_s bigint not null, at_ms bigint not null, at_us bigint not null, kind text, "Status" status_name not null, n int);
+      at_s integer not null, at_ms bigint not null, at_us bigint not null, kind text, "Status" status_name not null, n int);
     create index on "Checks"."live events" ("Org", "checked at")`);
   const source = (change: SourceChange = {}): AnyTableSource => ({
     type: "postgres",
