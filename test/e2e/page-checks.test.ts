@@ -166,3 +166,19 @@ it("draws the past against the thresholds that held then", async () => {
   expect(fail.at(-1)).toBeCloseTo(2 * before);
   expect((at.at(-1) ?? 0) - (at[0] ?? 0)).toBeGreaterThan(hourMs);
 });
+
+it("an organization's page says so when the organization is removed", async () => {
+  const page = await browser.open(`${url}/o/silent`);
+  await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "0 0 1 1 *" }
+organizations: [calm]
+server: { listen: "127.0.0.1:0", token: t }
+storage: { path: flatline.db }
+`);
+  const answer = await fetch(`${url}/-/reload`, { method: "POST", headers: bearer });
+
+  expect(answer.status).toBe(200);
+  await page.locator("main", { hasText: "No such organization is configured." }).waitFor();
+});

@@ -211,6 +211,9 @@ describe("the buttons", () => {
     await page.locator("dialog input[name=token]").fill("wrong");
     await page.locator("dialog button.primary").click();
     await page.locator("dialog .bad", { hasText: "Not accepted. Nothing was changed." }).waitFor();
+    await page.locator("dialog input[name=token]").fill("let-me-in…");
+    await page.locator("dialog button.primary").click();
+    await page.locator("dialog .bad", { hasText: "Not accepted: no token has such a character." }).waitFor();
     await page.locator("dialog input[name=token]").fill(token);
     await page.locator("dialog button.primary").click();
     await page.locator("#did", { hasText: "Silenced until" }).waitFor();
@@ -273,6 +276,26 @@ describe("the other pages in a browser", () => {
     await page.locator("#dead-h + .detail").waitFor();
 
     await page.locator("h1", { hasText: "1 of 1 receiver" }).waitFor();
+  });
+
+  it("an organization's page catches up on what came while nobody saw it", async () => {
+    answers.set("acme", "ok");
+    await run("acme");
+    const page = await browser.open(`${url}/o/acme`);
+    await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+    await page.locator("h1.name", { hasText: "ok" }).waitFor();
+    await page.evaluate(
+      `window.away = { is: true, asked: 0 };
+      Object.defineProperty(document, "hidden", { get: () => (window.away.asked++, window.away.is) })`,
+    );
+
+    answers.set("acme", "warn");
+    await run("acme");
+    await eventually(() => page.evaluate("window.away.asked > 0"));
+    expect(await page.locator("h1.name").textContent()).toContain("ok");
+    await page.evaluate("window.away.is = false");
+
+    await page.locator("h1.name", { hasText: "warn" }).waitFor();
   });
 });
 

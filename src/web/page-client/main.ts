@@ -23,9 +23,9 @@ function start(): void {
   const swapSoon = (): void => {
     refresh ??= setTimeout(() => {
       refresh = null;
-      // What somebody reads or fills in is not pulled away.
-      if (document.querySelector("dialog[open]") === null && !document.hidden)
-        void swapPage(location.href).then(useOrder);
+      // What somebody reads or fills in is not pulled away, and what nobody sees is not asked for: later.
+      if (document.querySelector("dialog[open]") !== null || document.hidden) swapSoon();
+      else void swapPage(location.href).then(useOrder);
     }, refreshEveryMs);
   };
   const isLivePage = (): boolean => location.pathname.startsWith("/o/") || location.pathname === "/receivers";
@@ -38,7 +38,7 @@ function start(): void {
     change: (change) => {
       overview?.change(change);
       const slug = document.querySelector<HTMLElement>(".buttons")?.dataset["slug"];
-      const concerns = slug === undefined || change.rows.some((row) => row.slug === slug);
+      const concerns = slug === undefined || change.rows.some((row) => row.slug === slug) || change.gone.includes(slug);
       if (
         document.getElementById("fleet") === null &&
         isLivePage() &&

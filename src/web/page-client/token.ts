@@ -26,6 +26,8 @@ export async function askToken(problem = ""): Promise<string | null> {
   );
   const token = form?.get("token");
   if (typeof token !== "string" || token === "") return null;
+  // No header can carry it: each request of this tab would fail before it is sent.
+  if (/[^\t\u{20}-\u{ff}]/u.test(token)) return askToken("Not accepted: no token has such a character.");
   sessionStorage.setItem(key, token);
   return token;
 }
