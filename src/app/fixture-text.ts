@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { FlatlineError } from "../base/errors.ts";
+import { describeUnreadable } from "../base/file-error.ts";
 
 // Before it is read: what is longer than a string may be would fail in the middle.
 const longestFileBytes = 256 * 1_024 * 1_024;
@@ -10,13 +11,8 @@ export async function readFixtureText(path: string, name: string): Promise<strin
     const { size } = await stat(path);
     if (size <= longestFileBytes) return await readFile(path, "utf8");
   } catch (error) {
-    throw new FlatlineError("no_input", `${name}: ${reasonOf(error)}`, { cause: error });
+    const reason = error instanceof Error ? describeUnreadable(error) : String(error);
+    throw new FlatlineError("no_input", `${name}: ${reason}`, { cause: error });
   }
   throw new FlatlineError("too_large", `${name} is larger than ${longestFileBytes} bytes`);
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return { ENOENT: "no such file", EISDIR: "is a folder", EACCES: "permission denied" }[code] ?? error.message;
 }

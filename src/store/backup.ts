@@ -2,6 +2,7 @@ import { link, mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promise
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
+import { systemCodeOf } from "../base/file-error.ts";
 import { applicationId, storeError } from "./sqlite-file.ts";
 
 export interface BackupOptions {
@@ -71,19 +72,14 @@ async function makeFolder(target: string): Promise<string> {
   try {
     return await mkdtemp(join(dirname(target), ".flatline-backup-"));
   } catch (error) {
-    throw new FlatlineError(
-      "store_unusable",
-      `the backup ${target} cannot be written: ${folderProblem(target, error)}`,
-      {
-        cause: error,
-      },
-    );
+    const message = `the backup ${target} cannot be written: ${folderProblem(target, error)}`;
+    throw new FlatlineError("store_unusable", message, { cause: error });
   }
 }
 
 function folderProblem(target: string, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  switch (code) {
+  if (!(error instanceof Error)) return String(error);
+  switch (systemCodeOf(error)) {
     case "ENOENT":
       return `there is no folder ${dirname(target)}`;
     case "ENOTDIR":
@@ -93,9 +89,8 @@ function folderProblem(target: string, error: unknown): string {
       return `this user may not write to the folder ${dirname(target)}`;
     case "EROFS":
       return `the folder ${dirname(target)} is read-only`;
-    case undefined:
     default:
-      return error instanceof Error ? error.message : String(error);
+      return error.message;
   }
 }
 

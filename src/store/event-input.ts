@@ -5,6 +5,7 @@ import { addAbortSignal, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 import { FlatlineError } from "../base/errors.ts";
+import { describeUnreadable, systemCodeOf } from "../base/file-error.ts";
 import { CsvParser } from "./event-csv.ts";
 import { NdjsonParser, readJsonArray } from "./event-json.ts";
 import type { EventNames, RowParser, RowSink } from "./event-rows.ts";
@@ -239,15 +240,13 @@ function tooLarge(name: string): FlatlineError {
 
 function unreadable(name: string, error: unknown): unknown {
   if (error instanceof FlatlineError || !(error instanceof Error)) return error;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = systemCodeOf(error);
   if (code.startsWith("Z_"))
     return new FlatlineError("invalid_data", `${name}: broken gzip file: ${error.message}`, { cause: error });
   if (code === "ENOSPC")
     return new FlatlineError("store_unusable", `${name}: no space left to copy the input`, { cause: error });
   if (/^E[A-Z]+$/.test(code)) {
-    const reason =
-      { ENOENT: "no such file", EISDIR: "is a folder", EACCES: "permission denied" }[code] ?? error.message;
-    return new FlatlineError("no_input", `${name}: ${reason}`, { cause: error });
+    return new FlatlineError("no_input", `${name}: ${describeUnreadable(error)}`, { cause: error });
   }
   return error;
 }
