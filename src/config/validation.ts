@@ -1,5 +1,6 @@
 import type { z } from "zod";
 
+import { nounOf, typeNouns } from "../base/type-nouns.ts";
 import { unresolved, type ConfigDocument } from "./document.ts";
 import { readCoreScalar } from "./interpolation.ts";
 import { formatPath, type Problem, type YamlPath } from "./problems.ts";
@@ -88,7 +89,7 @@ function findingsOf(issue: z.core.$ZodIssue, prefix: YamlPath, root: unknown): F
     case "invalid_type":
       // A schema's own wording, unless there is nothing to word.
       if (value !== undefined && !issue.message.startsWith("Invalid input")) return finding(issue.message);
-      return finding(describeType([nouns[issue.expected] ?? issue.expected], value), [wantedType(issue.expected)]);
+      return finding(describeType([typeNouns[issue.expected] ?? issue.expected], value), [wantedType(issue.expected)]);
     case "invalid_value":
       return finding(
         describeChoice(issue.values, value),
@@ -127,7 +128,7 @@ function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: YamlPath, root
   if (likely !== undefined) return likely.flatMap((nested) => findingsOf(nested, path, root));
   const mismatches = issue.errors.flat().filter((nested) => isMismatch(nested));
   const expected = mismatches.flatMap((nested) => {
-    if (nested.code === "invalid_type") return [nouns[nested.expected] ?? nested.expected];
+    if (nested.code === "invalid_type") return [typeNouns[nested.expected] ?? nested.expected];
     return nested.code === "invalid_value" ? nested.values.map(String) : [];
   });
   const wanted = mismatches.flatMap((nested) => {
@@ -141,26 +142,8 @@ function isMismatch(issue: z.core.$ZodIssue): boolean {
   return issue.path.length === 0 && (issue.code === "invalid_type" || issue.code === "invalid_value");
 }
 
-const nouns: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  object: "an object",
-  record: "an object",
-  array: "a list",
-};
-
 function wantedType(expected: string): string {
   return expected === "int" ? "number" : expected;
-}
-
-function nounOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "boolean") return String(value);
-  if (typeof value === "number") return "a number";
-  return nouns[typeof value] ?? typeof value;
 }
 
 function describeType(expected: readonly string[], value: unknown): string {

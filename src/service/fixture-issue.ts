@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { nounOf, typeNouns } from "../base/type-nouns.ts";
 
 /** What is wrong with one value of a fixture, in the words of people who write it; undefined: as the schema says it. */
 export function wordFixtureIssue(issue: z.core.$ZodRawIssue): string | undefined {
@@ -7,10 +8,10 @@ export function wordFixtureIssue(issue: z.core.$ZodRawIssue): string | undefined
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`;
     case "invalid_type":
-      return `must be ${nouns[issue.expected] ?? issue.expected}, not ${nounOf(issue.input)}`;
+      return `must be ${typeNouns[issue.expected] ?? issue.expected}, not ${named(issue.input)}`;
     case "invalid_union":
       // Only instants are of several types.
-      return `must be a time: ISO 8601 with an offset or Z, or integer epoch ms, not ${nounOf(issue.input)}`;
+      return `must be a time: ISO 8601 with an offset or Z, or integer epoch ms, not ${named(issue.input)}`;
     case "too_small":
       if (issue.origin === "string" || issue.origin === "array") return "must not be empty";
       return "must be a whole number above 0";
@@ -28,18 +29,7 @@ export function wordFixtureIssue(issue: z.core.$ZodRawIssue): string | undefined
   return undefined;
 }
 
-const nouns: Readonly<Record<string, string>> = {
-  object: "an object",
-  array: "a list",
-  string: "a string",
-  int: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-};
-
-function nounOf(value: unknown): string {
-  if (value === null || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "number") return Number.isInteger(value) ? "a number" : String(value);
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+/** A fraction is shown as it is: "a whole number, not a number" would say nothing. */
+function named(value: unknown): string {
+  return typeof value === "number" && !Number.isInteger(value) ? String(value) : nounOf(value);
 }
