@@ -34,10 +34,12 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
       getErrHasColors: () => false,
     })
     .exitOverride()
+    // Options belong to the command before them: a value like -V… (a cursor, a comment) is no question for the version.
+    .enablePositionalOptions()
     .addHelpText("after", rootHelp);
   for (const register of commands) register(program, context);
   applyToAll(program, (command) =>
-    command.exitOverride().version(context.version, "-V, --version", "print the version"),
+    command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version"),
   );
   return program;
 }

@@ -155,6 +155,17 @@ describe("reports list in process", () => {
     expect(next.stdout.split("\n").map((line) => /"id":(\d+)/.exec(line)?.[1])).toEqual(["9303", "9304", undefined]);
   });
 
+  // A cursor may begin with any character of base64url.
+  it.each(["-Vabc", "-habc", "-cabc", "--version", "--help", "-V"])("takes %s for a cursor", async (cursor) => {
+    const outcome = await cli(["reports", "list", "--slug", "acme", "--cursor", cursor]);
+
+    expect(outcome).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: "flatline: cursor: not one that this service gave, or altered; begin again without it\n",
+    });
+  });
+
   it("follows every cursor with --all", async () => {
     const { stdout, stderr } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", "--limit", "10"]);
 
