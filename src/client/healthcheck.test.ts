@@ -66,12 +66,13 @@ describe("an odd but valid answer is a result", () => {
   it.each([
     { rule: "another id and title", more: { id: "x", title: "" } },
     { rule: "an ok that disagrees with the severity", more: { ok: true, severity: "fail" } },
-    { rule: "another category of the six", more: { category: "takedowns" } },
+    { rule: "another category of the six", more: { category: "detection" } },
     { rule: "a scope without an organization", more: { scope: { slug: null } } },
     { rule: "a generatedAt that is no date", more: { generatedAt: "yesterday" } },
     { rule: "foreign observed keys", more: { observed: { dead: 1, note: 'a\n"b"', flag: false, none: null } } },
     { rule: "a dangerous observed key", more: JSON.parse('{"observed":{"__proto__":1,"constructor":2}}') as object },
     { rule: "further fields", more: { extra: { deep: [1] } } },
+    { rule: "a finding about nothing", more: { findings: [{ kind: "k", ref: null, severity: "warn", message: "m" }] } },
     { rule: "findings while ok", more: { findings: [{ kind: "k", ref: "r", severity: "ok", message: "m" }] } },
   ])("$rule", async ({ more }) => {
     bench.upstream.script(answer({ body: { ...sampleHealthcheck(), ...more } }));

@@ -18,7 +18,7 @@ export function reportsQueryString(query: ReportsQuery): string {
 }
 
 const reportsSchema = z.array(reportSchema);
-// The API shows "undefined if no more"; null and "" say the same in services that always name the field.
+// An absent cursor is the end of a listing; null and "" say the same in services that always name the field.
 const cursorSchema = z.string().nullish();
 
 /**

@@ -30,8 +30,8 @@ const looseErrorSchema = z.looseObject({
 });
 
 /**
- * What a refusal of any service says, for people: strict about nothing but the message, which the API's pages show both at
- * the top and inside of `error`. Null when it says nothing.
+ * Reads what a refusal of any service says, for people. Strict about nothing but the message: the API describes the error
+ * body of the healthcheck only, so that of another operation may stand inside of `error`. Null when it says nothing.
  */
 export function readErrorBody(body: unknown): { readonly message: string; readonly issues: readonly string[] } | null {
   const wrapped = z.looseObject({ error: looseErrorSchema }).safeParse(body);

@@ -2,47 +2,53 @@ import { z } from "zod";
 
 import { defaultThresholds, type SpikeThresholds } from "../spike/thresholds.ts";
 
-/** A value of the free maps `observed` and `threshold` (CONTRACT 9, the client). */
+/** A value of the free maps `observed` and `threshold`. */
 const mapValue = z.union([z.number(), z.string(), z.boolean(), z.null()]);
 
-/**
- * The six of the API. Five are the prefixes of the checks on its pages (chainpatrol/docs, cli/commands/healthchecks.mdx);
- * `blocklisting` is the remaining stage of the pipeline that its SDK's healthcheck names.
- */
 export const healthcheckCategories = [
-  "detections",
+  "detection",
   "reviewing",
   "blocklisting",
   "takedowns",
   "assets",
   "organization",
 ] as const;
+export const healthcheckSeverities = ["ok", "warn", "fail"] as const;
+export const findingSeverities = ["warn", "fail"] as const;
 
-/** One finding: what kind, about what, how severe, in words. */
-export const findingSchema = z.object({
+/** One finding: what kind, about what (null: about nothing in particular), how severe, in words. */
+const findingSchema = z.object({
   kind: z.string(),
-  ref: z.string(),
-  severity: z.enum(["ok", "warn", "fail"]),
+  ref: z.string().nullable(),
+  severity: z.enum(findingSeverities),
   message: z.string(),
 });
-export type Finding = z.infer<typeof findingSchema>;
 
-/** The result of a healthcheck with the API's twelve fields; strict about them, more keys are fine (CONTRACT 2 and 9). */
-export const healthcheckResultSchema = z.looseObject({
+/** The result of a healthcheck as flatline serves it: the API's twelve fields with the API's types. */
+export const servedHealthcheckSchema = z.object({
   id: z.string(),
   title: z.string(),
   category: z.enum(healthcheckCategories),
   generatedAt: z.string(),
-  scope: z.looseObject({ slug: z.string().nullable() }),
+  scope: z.object({ slug: z.string().nullable() }),
   ok: z.boolean(),
-  severity: z.enum(["ok", "warn", "fail"]),
+  severity: z.enum(healthcheckSeverities),
   observed: z.record(z.string(), mapValue),
   threshold: z.record(z.string(), mapValue),
   findings: z.array(findingSchema),
   suggestedAction: z.string().nullable(),
   appUrl: z.string().nullable(),
 });
+
+/** What flatline accepts from a service: the same, more keys, and findings that are ok (CONTRACT 9, the client). */
+export const healthcheckResultSchema = servedHealthcheckSchema
+  .extend({
+    scope: servedHealthcheckSchema.shape.scope.loose(),
+    findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
+  })
+  .loose();
 export type HealthcheckResult = z.infer<typeof healthcheckResultSchema>;
+export type Finding = HealthcheckResult["findings"][number];
 
 /** A threshold that counts something: a safe integer above 0; no coercion, "24" is wrong (CONTRACT 2 and 9). */
 const count = z.int().gt(0);

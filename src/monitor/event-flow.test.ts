@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { hourMs } from "../base/time.ts";
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import { coverageIntervals, evaluateEventFlow } from "./event-flow.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -51,7 +51,7 @@ describe("event-flow", () => {
 
     expect(result.severity).toBe(severity);
     expect(result.findings.map(({ kind }) => kind)).toEqual(kinds);
-    expect(healthcheckResultSchema.parse(result)).toEqual(result);
+    expect(servedHealthcheckSchema.parse(result)).toEqual(result);
   });
 
   it.each([

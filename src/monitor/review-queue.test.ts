@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
 
 const nowMs = Date.parse("2026-11-02T12:00:00.000Z");
@@ -45,7 +45,7 @@ describe("the review queue", () => {
       appUrl: "https://app.example/o/acme",
     });
 
-    expect(healthcheckResultSchema.parse(result)).toMatchObject({
+    expect(servedHealthcheckSchema.parse(result)).toMatchObject({
       id: "review-queue",
       category: "reviewing",
       generatedAt: "2026-11-02T12:00:00.000Z",

@@ -61,7 +61,7 @@ export function evaluateReviewQueue(queue: {
 
   const findings: Finding[] = late.slice(0, namedReports).map(({ report, ageMs }) => ({
     kind: "review-queue.report",
-    ref: report.ref ?? "unknown",
+    ref: report.ref,
     severity: severityOfAge(ageMs, thresholds),
     message: `${nameOf(report)} has waited ${formatAge(ageMs)} for review`,
   }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import { evaluateSentinel } from "./sentinel.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -22,7 +22,7 @@ describe("sentinel", () => {
     const result = evaluateSentinel({ slug: "acme", nowMs, assets: ["a", "b"], statuses, appUrl: null });
 
     expect(result).toMatchObject({ severity, ok: severity === "ok", observed: { sentinels: 2, dead, unseen } });
-    expect(healthcheckResultSchema.parse(result)).toEqual(result);
+    expect(servedHealthcheckSchema.parse(result)).toEqual(result);
     expect(result.findings.map(({ ref }) => ref)).toEqual(dead === 0 ? [] : ["acme", "b"]);
   });
 

@@ -34,7 +34,7 @@ export function noticeCarriers(notice: AlertNotice): string[] {
     .slice(notice.check === "sentinel" || notice.check === "event-flow" ? 1 : 0)
     .map(({ ref, message }) => {
       const text = plainText(message);
-      const subject = plainText(ref);
+      const subject = plainText(ref ?? "");
       return subject === "" || text.includes(subject) ? text : `${subject}: ${text}`;
     });
 }

@@ -54,6 +54,24 @@ describe("sentences", () => {
     expect(sentence("unknown")).toContain("forbidden (the service answered 403");
   });
 
+  it("are followed by findings, each with what it is about unless that is nothing or in its message", () => {
+    const { result } = noticeOf("firing");
+    if (result === null) throw new Error("the sample has no result");
+    const finding = { kind: "k", severity: "fail" } as const;
+    const findings = [
+      { ...finding, ref: null, message: "many are dead" },
+      { ...finding, ref: "URL", message: "most of them" },
+      { ...finding, ref: "EMAIL", message: "few of type EMAIL" },
+    ];
+    const notification = { ...sample("firing"), alerts: [{ ...noticeOf("firing"), result: { ...result, findings } }] };
+
+    expect(messageOf(notification).sections[0]?.carriers).toEqual([
+      "many are dead",
+      "URL: most of them",
+      "few of type EMAIL",
+    ]);
+  });
+
   it("mark drills and tests", () => {
     expect(messageOf(sample("drill")).title).toMatch(/^\[DRILL\]/);
     expect(sentence("drill")).toContain("This is a drill");

@@ -9,7 +9,7 @@ import {
 import { sendRaw } from "../../test/support/web-harness.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { errorBodySchema } from "../contract/error-body.ts";
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import { reportRecordsPageSchema } from "../contract/report-record.ts";
 
 const spike = "/healthchecks/assets/dead-asset-spike";
@@ -231,7 +231,7 @@ describe("API v2 answers", () => {
     const answer = await server.call("POST", spike, { body: { slug: "acme", more: "ignored" } });
 
     expect(answer.status).toBe(200);
-    expect(healthcheckResultSchema.parse(answer.json).threshold).toMatchObject({ windowHours: 24, minSpikeCount: 10 });
+    expect(servedHealthcheckSchema.parse(answer.json).threshold).toMatchObject({ windowHours: 24, minSpikeCount: 10 });
   });
 
   it("a body of any type that is JSON", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import { defaultThresholds } from "../spike/spike.ts";
 import type { LivenessEvent } from "../store/events.ts";
@@ -55,7 +55,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     it("evaluates what is stored up to now, with the types that carry the excess", async () => {
       const result = await createApi(["acme"]).deadAssetSpike({ slug: "acme", ...defaultThresholds });
 
-      expect(healthcheckResultSchema.parse(result)).toEqual(result);
+      expect(servedHealthcheckSchema.parse(result)).toEqual(result);
       expect(result).toMatchObject({
         severity: "fail",
         generatedAt: "2026-01-15T12:00:00.000Z",
@@ -78,7 +78,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       const result = await api.deadAssetSpike({ slug: "acme", ...defaultThresholds });
       const quiet = await api.deadAssetSpike({ slug: "quiet", ...defaultThresholds });
 
-      expect(healthcheckResultSchema.parse(result)).toEqual(result);
+      expect(servedHealthcheckSchema.parse(result)).toEqual(result);
       expect(result.observed).toEqual({
         currentCount: 100,
         baselineCount: 70,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { errorBodySchema } from "../contract/error-body.ts";
-import { healthcheckResultSchema, spikeRequestSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema, spikeRequestSchema } from "../contract/healthcheck.ts";
 import { operations } from "../contract/operations.ts";
 import { reportRecordsPageSchema } from "../contract/report-record.ts";
 import { reviewRecordSchema } from "../contract/review-record.ts";
@@ -37,7 +37,7 @@ export function openApiDocument(version: string): Json {
       securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" } },
       schemas: {
         SpikeRequest: jsonSchema(spikeRequestSchema),
-        HealthcheckResult: jsonSchema(healthcheckResultSchema),
+        HealthcheckResult: jsonSchema(servedHealthcheckSchema),
         ReportsPage: { ...jsonSchema(reportRecordsPageSchema), "x-flatline-own": true },
         ReviewRequest: jsonSchema(reviewBodySchema),
         ReviewResult: jsonSchema(reviewRecordSchema),

@@ -52,10 +52,10 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
  */
 export function readAssetTypeExcess(finding: {
   readonly kind: string;
-  readonly ref: string;
+  readonly ref: string | null;
   readonly message: string;
 }): { readonly assetType: string; readonly excess: number } | null {
-  if (finding.kind !== assetTypeKind) return null;
+  if (finding.kind !== assetTypeKind || finding.ref === null) return null;
   const excess = / expected \(excess (\d+(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
   return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess) };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { healthcheckResultSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
 import { compareFractions, decimalFraction } from "./fraction.ts";
 import {
   completeThresholds,
@@ -143,7 +143,7 @@ describe("evaluateSpike, laws", () => {
             thresholds: given,
           });
 
-          expect(healthcheckResultSchema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
+          expect(servedHealthcheckSchema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
             ok: result.severity === "ok",
             observed: { currentCount, baselineCount },
           });

@@ -119,7 +119,7 @@ function boundReport(report: CheckReport, bounds: Bounds): CheckReport {
       threshold: boundMap(result.threshold, bounds),
       findings: result.findings.slice(0, bounds.findings).map(({ kind, ref, severity, message }) => ({
         kind: cut(kind),
-        ref: cut(ref),
+        ref: ref === null ? null : cut(ref),
         severity,
         message: cut(message),
       })),

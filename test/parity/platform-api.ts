@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { FlatlineError, type ErrorCode } from "../../src/base/errors.ts";
-import { healthcheckResultSchema } from "../../src/contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../../src/contract/healthcheck.ts";
 import type { PlatformApi, SpikeRequest } from "../../src/contract/platform-api.ts";
 import { walkReportPages, walkReports } from "../../src/contract/report-pages.ts";
 import { reportRecordSchema } from "../../src/contract/report-record.ts";
@@ -175,7 +175,7 @@ function describeHealthcheck(name: string, makeApi: () => Promise<PlatformApiUnd
     it.each(spikeCases)("$rule", async ({ request, severity, observed }) => {
       const result = await underTest.as(parityKeys.spikes).deadAssetSpike({ ...defaultThresholds, ...request });
 
-      expect(healthcheckResultSchema.parse(result)).toMatchObject({
+      expect(servedHealthcheckSchema.parse(result)).toMatchObject({
         id: "dead-asset-spike",
         title: "Spike in recently dead assets",
         category: "assets",

@@ -115,6 +115,12 @@ export const upstreamCases: readonly UpstreamCase[] = [
     { observed: { deaths: 5, isHot: true, note: "x", missing: null } },
     { observed: { deaths: 5, isHot: 1 } },
   ),
+  odd("of-another-kind", { category: "detection" }),
+  odd(
+    "finding-about-nothing",
+    { severity: "fail", findings: [{ kind: "k", ref: null, severity: "fail", message: "m" }] },
+    { severity: "fail" },
+  ),
   odd("no-keys", { observed: {}, threshold: {} }, { observed: {} }),
   odd("ten-thousand-keys", { observed: manyKeys }, { observed: numbered(32) }),
   odd("odd-keys", { observed: oddKeys }, { observed: oddKeys }),
