@@ -1,4 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 
 /** The URL at which a daemon that listens at `listen` (host:port) is asked: one that listens everywhere at the loopback address. */
 export function daemonUrl(listen: string): string {
@@ -20,6 +21,5 @@ export function parseDaemonUrl(text: string): string {
 
 /** Whether the host of `url` is this machine: then no proxy may be asked. */
 export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+  return isLoopbackHost(new URL(url).hostname);
 }

@@ -91,7 +91,13 @@ function slotsOf(main: ConfigDocument, included: readonly ConfigDocument[]): Sec
 }
 
 function checkMailUrl(value: string): string | null {
-  return checkHttpUrl(value, ["smtp:", "smtps:"]);
+  const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
+  if (problem !== null) return problem;
+  const { protocol, searchParams } = new URL(value);
+  const tls = searchParams.get("tls");
+  if (tls === null) return null;
+  if (tls !== "no") return 'has ?tls= with a value other than "no"';
+  return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
 }
 
 function receiverPaths(main: ConfigDocument, type: string): YamlPath[] {

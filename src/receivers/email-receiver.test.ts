@@ -74,6 +74,23 @@ describe("createEmailReceiver", () => {
     expect(JSON.stringify(outcome)).not.toContain(Buffer.from("\0user\0p@ssword-1").toString("base64"));
   });
 
+  // Linux takes 0.0.0.0 for this machine, and it is no loopback address by name.
+  it.each([
+    ["a server elsewhere that offers no TLS gets no mail and no password", "smtp://user:hush@0.0.0.0", "retry", 0],
+    ["one on this machine does", "smtp://127.0.0.1", "accepted", 1],
+    ["one elsewhere does with ?tls=no", "smtp://0.0.0.0", "accepted", 1],
+  ])("requires encryption: %s", async (rule, base, kind, mails) => {
+    sink = await startSmtpSink("250 ok");
+    const { port } = new URL(sink.url);
+
+    const outcome = await deliver(`${base}:${port}${rule.endsWith("?tls=no") ? "/?tls=no" : ""}`);
+
+    expect(outcome.kind).toBe(kind);
+    expect(sink.mails).toHaveLength(mails);
+    expect(sink.commands.some((command) => command.startsWith("AUTH"))).toBe(false);
+    if (outcome.kind === "retry") expect(outcome.error).toMatch(/offers no encryption.*smtps:\/\/.*\?tls=no/);
+  });
+
   it("is tried again when nobody listens, and when the deadline passes", async () => {
     sink = await startSmtpSink(null);
     const deadline = new AbortController();

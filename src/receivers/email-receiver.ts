@@ -1,4 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
+import { systemCodeOf } from "../base/file-error.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 import { Secret } from "../base/secret.ts";
 import type { Notification } from "../alerting/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../alerting/receiver.ts";
@@ -42,6 +44,7 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
         url: address,
+        ...encryption(new URL(address)),
         connectionTimeout: longestWaitMs,
         greetingTimeout: longestWaitMs,
         socketTimeout: longestWaitMs,
@@ -63,10 +66,26 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
   };
 }
 
+/**
+ * Whether smtp:// must become encrypted by STARTTLS: whoever sits between could else take it out and read all. On this machine
+ * it need not, and is where the server offers it; with `?tls=no` it never is.
+ */
+function encryption({ protocol, hostname, searchParams }: URL): { requireTLS?: boolean; ignoreTLS?: boolean } {
+  if (protocol === "smtps:") return {};
+  if (searchParams.get("tls") === "no") return { ignoreTLS: true };
+  return { requireTLS: !isLoopbackHost(hostname) };
+}
+
+const notEncrypted =
+  "the mail server offers no encryption that works (STARTTLS): use smtps://, or ?tls=no at the end of the url where none is wanted";
+
 /** 5xx of SMTP: never; 4xx and what the network does: later. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
   const message = error instanceof Error ? error.message : String(error);
+  // Also where the server says 502: it may be put right, and the one that takes STARTTLS out of its greeting may go away.
+  if (error instanceof Error && systemCodeOf(error) === "ETLS")
+    return failureOutcome(new FlatlineError("api_network", `${notEncrypted}: ${message}`, { cause: error }), secrets);
   const isFinal = typeof code === "number" && code >= 500;
   return failureOutcome(
     new FlatlineError(isFinal ? "api_bad_request" : "api_network", message, { cause: error }),

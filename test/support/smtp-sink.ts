@@ -12,12 +12,15 @@ export interface ReceivedMail {
 export interface SmtpSink {
   readonly url: string;
   readonly mails: ReceivedMail[];
+  /** Lines that it was sent outside of mails. */
+  readonly commands: string[];
   close(): Promise<void>;
 }
 
 /** `reply` answers the whole mail, e.g. `250 queued`; null: never. */
 export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
   const mails: ReceivedMail[] = [];
+  const commands: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -34,6 +37,7 @@ export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
         if (end < 0) return;
         const text = pending.slice(0, end);
         pending = pending.slice(end + (isData ? 5 : 2));
+        if (!isData) commands.push(text);
         if (isData) {
           mails.push({ from, to, data: text });
           isData = false;
@@ -50,6 +54,8 @@ export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
           socket.write("354 go on\r\n");
         } else if (/^AUTH/i.test(text)) {
           socket.write(`535 no entry for ${text.split(" ").at(-1) ?? ""}\r\n`);
+        } else if (/^STARTTLS/i.test(text)) {
+          socket.write("502 no TLS here\r\n");
         } else if (/^EHLO/i.test(text)) {
           socket.write("250-sink\r\n250 AUTH PLAIN\r\n");
         } else {
@@ -63,6 +69,7 @@ export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    commands,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
