@@ -27,7 +27,7 @@ const examples: readonly Example[] = [
   {
     question: "How many times the expected deaths does each organization see?",
     query:
-      'flatline_check_current_count{check="dead-asset-spike"} / (flatline_check_expected_count{check="dead-asset-spike"} > 0)',
+      'flatline_check_deaths{check="dead-asset-spike"} / (flatline_check_expected_deaths{check="dead-asset-spike"} > 0)',
   },
   {
     question: "Which asset types carry the spikes, over all organizations?",
@@ -87,8 +87,6 @@ With \`server.publicRead: false\` it has to send the token too: \`authorization:
 ## Checks
 
 ${renderTable(Object.values(checkInstruments))}
-
-\`flatline_check_current_count\` and \`flatline_check_expected_count\` are gauges by nature. They are exposed as \`untyped\` (\`unknown\` in OpenMetrics), because \`promtool check metrics\` keeps the suffix \`_count\` for histograms.
 
 ## The daemon
 

@@ -23,8 +23,8 @@ const notOk = `flatline_check_severity{${ofSpike}, severity=~"warn|fail|unknown"
 const ofThose = (metric: string): string =>
   `max by (slug) (${metric}{${ofSpike}} and on (job, instance, check, slug) (${notOk}))`;
 const ratio = (current: string, expected: string): string => `${current} / (${expected} > 0)`;
-const current = "flatline_check_current_count";
-const expected = "flatline_check_expected_count";
+const current = "flatline_check_deaths";
+const expected = "flatline_check_expected_deaths";
 
 const linkToOrganization = {
   title: "Show ${__value.text}",

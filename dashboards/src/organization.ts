@@ -71,8 +71,8 @@ export function organizationDashboard(): Dashboard {
         width: 7,
         height: 4,
         queries: [
-          figureNow(bySlug("flatline_check_current_count"), "count {{slug}}"),
-          figureNow(bySlug("flatline_check_expected_count"), "expected {{slug}}"),
+          figureNow(bySlug("flatline_check_deaths"), "count {{slug}}"),
+          figureNow(bySlug("flatline_check_expected_deaths"), "expected {{slug}}"),
         ],
       }).decimals(0),
     )
@@ -84,7 +84,7 @@ export function organizationDashboard(): Dashboard {
         height: 4,
         queries: [
           figureNow(
-            `max by (slug) (flatline_check_current_count{${ofSpike}} / (flatline_check_expected_count{${ofSpike}} > 0))`,
+            `max by (slug) (flatline_check_deaths{${ofSpike}} / (flatline_check_expected_deaths{${ofSpike}} > 0))`,
             "{{slug}}",
           ),
         ],
@@ -204,8 +204,8 @@ function countAgainstExpected(): ReturnType<typeof series> {
       width: 24,
       height: 11,
       queries: [
-        overTime(bySlug("flatline_check_current_count"), "count {{slug}}"),
-        overTime(bySlug("flatline_check_expected_count"), "expected {{slug}}"),
+        overTime(bySlug("flatline_check_deaths"), "count {{slug}}"),
+        overTime(bySlug("flatline_check_expected_deaths"), "expected {{slug}}"),
         overTime(limit("warnAbove"), "warn above {{slug}}"),
         overTime(limit("failAbove"), "fail above {{slug}}"),
         overTime(limit("minSpikeCount"), "least count {{slug}}"),

@@ -81,6 +81,13 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
   };
 }
 
+describe("the catalogue", () => {
+  it.each(instruments)("gives $name no suffix that belongs to another type", ({ name, type }) => {
+    expect(name.endsWith("_total")).toBe(type === "counter");
+    expect(name).not.toMatch(/_(?:count|sum|bucket)$/);
+  });
+});
+
 describe("the counters", () => {
   it("with closed labels exist at 0 from the start", async () => {
     const families = await read(newMetrics(), { receivers: ["ops"] });

@@ -1,8 +1,8 @@
 import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 
-/** untyped: a gauge whose name (the contract's) ends in `_count`, which promtool allows to no gauge. */
-export type InstrumentType = "gauge" | "counter" | "histogram" | "untyped";
+/** Types of the text format, by the same words as in OpenMetrics. */
+export type InstrumentType = "gauge" | "counter" | "histogram";
 
 /** One metric: docs/metrics.md is made from this table, and every series of ours is in it. */
 export interface Instrument {
@@ -83,21 +83,21 @@ export const checkInstruments = {
     values: { severity: resultSeverities },
     note: "All three severities while there is a fresh result.",
   },
-  currentCount: {
-    name: "flatline_check_current_count",
-    type: "untyped",
+  deaths: {
+    name: "flatline_check_deaths",
+    type: "gauge",
     labels: check,
     help: "Deaths in the window of the last result.",
     unit: "1",
-    note: "Where the result has it under the name of `source.observedKeys.currentCount`. It moves like a gauge.",
+    note: "Where the result has it under the name of `source.observedKeys.currentCount`.",
   },
-  expectedCount: {
-    name: "flatline_check_expected_count",
-    type: "untyped",
+  expectedDeaths: {
+    name: "flatline_check_expected_deaths",
+    type: "gauge",
     labels: check,
     help: "Deaths that the baseline of the last result leads to expect in the window.",
     unit: "1",
-    note: "Where the result has it under the name of `source.observedKeys.expectedCount`. It moves like a gauge.",
+    note: "Where the result has it under the name of `source.observedKeys.expectedCount`.",
   },
   assetTypeExcess: {
     name: "flatline_check_asset_type_excess",

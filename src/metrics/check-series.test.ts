@@ -49,8 +49,8 @@ const resultOnly = [
   "flatline_check_observed",
   "flatline_check_threshold",
   "flatline_check_findings",
-  "flatline_check_current_count",
-  "flatline_check_expected_count",
+  "flatline_check_deaths",
+  "flatline_check_expected_deaths",
   "flatline_check_asset_type_excess",
 ];
 
@@ -81,8 +81,8 @@ describe("the series of a check", () => {
     expect(seriesValue(families, "flatline_check_findings", { severity: "fail" })).toBe(1);
     expect(seriesValue(families, "flatline_check_findings", { severity: "warn" })).toBe(0);
     expect(seriesValue(families, "flatline_check_findings", { severity: "ok" })).toBe(0);
-    expect(seriesValue(families, "flatline_check_current_count")).toBe(42);
-    expect(seriesValue(families, "flatline_check_expected_count")).toBe(6);
+    expect(seriesValue(families, "flatline_check_deaths")).toBe(42);
+    expect(seriesValue(families, "flatline_check_expected_deaths")).toBe(6);
     expect(seriesValue(families, "flatline_check_asset_type_excess", { asset_type: "URL" })).toBe(30.5);
     expect(seriesValue(families, "flatline_check_last_run_timestamp_seconds")).toBe(nowMs / 1_000 - 1.5);
     expect(seriesValue(families, "flatline_check_last_success_timestamp_seconds")).toBe(nowMs / 1_000 - 1.5);
@@ -132,8 +132,8 @@ describe("the series of a check", () => {
     );
 
     const names = [...read(series).keys()];
-    expect(names).not.toContain("flatline_check_current_count");
-    expect(names).not.toContain("flatline_check_expected_count");
+    expect(names).not.toContain("flatline_check_deaths");
+    expect(names).not.toContain("flatline_check_expected_deaths");
     expect(names).not.toContain("flatline_check_asset_type_excess");
   });
 
@@ -220,7 +220,7 @@ describe("the series of a check", () => {
 
         for (const slug of ["a", "b", "c", "d"]) {
           const up = seriesValue(families, "flatline_check_up", { slug });
-          const count = seriesValue(families, "flatline_check_current_count", { slug });
+          const count = seriesValue(families, "flatline_check_deaths", { slug });
           expect({ slug, up, count }).toEqual({
             slug,
             up: expected.has(slug) ? Number(expected.get(slug) !== null) : null,
@@ -280,7 +280,7 @@ describe("the series of a check", () => {
     const families = parseExposition(`${textOf(series, "openmetrics")}# EOF\n`, "openmetrics");
 
     expect(families.get("flatline_check_runs")?.type).toBe("counter");
-    expect(families.get("flatline_check_current_count")?.type).toBe("unknown");
+    expect(families.get("flatline_check_deaths")?.type).toBe("gauge");
   });
 
   const free = fc.dictionary(
@@ -343,8 +343,8 @@ describe("renderReport", () => {
       "flatline_check_observed",
       "flatline_check_threshold",
       "flatline_check_findings",
-      "flatline_check_current_count",
-      "flatline_check_expected_count",
+      "flatline_check_deaths",
+      "flatline_check_expected_deaths",
     ]);
     expect(severities(families)["warn"]).toBe(1);
   });

@@ -49,8 +49,8 @@ export function formatVerdict(report: CheckReport, target: string): CheckLines {
     observed: formatMap("observed", observed, target),
     threshold: formatMap("threshold", threshold, target),
     findings: formatFindings(findings, target),
-    currentCount: formatCount("currentCount", report.counts.currentCount, target),
-    expectedCount: formatCount("expectedCount", report.counts.expectedCount, target),
+    deaths: formatCount("deaths", report.counts.currentCount, target),
+    expectedDeaths: formatCount("expectedDeaths", report.counts.expectedCount, target),
     assetTypeExcess: formatExcess(report, target),
   };
 }
@@ -80,9 +80,9 @@ export function formatChanges(report: ResultReport, before: VerdictSource, targe
   if (!isSame(result.threshold, before.threshold)) lines.threshold = formatMap("threshold", result.threshold, target);
   if (result.findings.length > 0) lines.findings = formatFindings(result.findings, target);
   if (counts.currentCount !== before.counts.currentCount)
-    lines.currentCount = formatCount("currentCount", counts.currentCount, target);
+    lines.deaths = formatCount("deaths", counts.currentCount, target);
   if (counts.expectedCount !== before.counts.expectedCount)
-    lines.expectedCount = formatCount("expectedCount", counts.expectedCount, target);
+    lines.expectedDeaths = formatCount("expectedDeaths", counts.expectedCount, target);
   if (report.assetTypeExcess !== undefined || before.assetTypeExcess !== undefined)
     lines.assetTypeExcess = formatExcess(report, target);
   return lines;
@@ -132,7 +132,7 @@ function formatMap(family: "observed" | "threshold", map: ValueMap, target: stri
   return names.map((name) => targetLine(family, target, values.get(name) ?? 0, ["key", name])).join("");
 }
 
-function formatCount(family: "currentCount" | "expectedCount", count: number | null, target: string): string {
+function formatCount(family: "deaths" | "expectedDeaths", count: number | null, target: string): string {
   return count === null || !Number.isFinite(count) ? "" : targetLine(family, target, count);
 }
 

@@ -1,4 +1,4 @@
-import type { Instrument, InstrumentType } from "./catalogue.ts";
+import type { Instrument } from "./catalogue.ts";
 
 /** Prometheus text format 0.0.4, or OpenMetrics text format 1.0. */
 export type ExpositionFormat = "text" | "openmetrics";
@@ -70,33 +70,24 @@ export function formatBound(bound: number, format: ExpositionFormat): string {
   return format === "openmetrics" && /^\d+$/.test(text) ? `${text}.0` : text;
 }
 
-const openMetricsTypes: Readonly<Record<InstrumentType, string>> = {
-  gauge: "gauge",
-  counter: "counter",
-  histogram: "histogram",
-  untyped: "unknown",
-};
+/** What the head of a metric says. The type is a word of the text format that OpenMetrics has, too. */
+export interface MetricHead extends Pick<Instrument, "name" | "help"> {
+  readonly type: string;
+}
 
-/** The HELP and TYPE lines of one metric. OpenMetrics names the family of a counter without its `_total`. */
-export function formatHead(
-  { name, type, help }: Pick<Instrument, "name" | "type" | "help">,
-  format: ExpositionFormat,
-): string {
+/** Formats the HELP and TYPE lines of one metric. OpenMetrics names the family of a counter without its `_total`. */
+export function formatHead({ name, type, help }: MetricHead, format: ExpositionFormat): string {
   if (format === "text") {
     const text = help.replace(/[\\\n]/g, (found) => escapes[found] ?? found);
     return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`;
   }
   const family = type === "counter" ? name.replace(/_total$/, "") : name;
-  return `# TYPE ${family} ${openMetricsTypes[type]}\n# HELP ${family} ${escapeLabelValue(help)}\n`;
+  return `# TYPE ${family} ${type}\n# HELP ${family} ${escapeLabelValue(help)}\n`;
 }
 
 /** One metric with its samples, of which each is a whole line with its line feed; nothing when there are none. */
-export function formatFamily(
-  instrument: Pick<Instrument, "name" | "type" | "help">,
-  samples: string,
-  format: ExpositionFormat,
-): string {
-  return samples === "" ? "" : formatHead(instrument, format) + samples;
+export function formatFamily(head: MetricHead, samples: string, format: ExpositionFormat): string {
+  return samples === "" ? "" : formatHead(head, format) + samples;
 }
 
 /** What ends an answer. */

@@ -1,6 +1,5 @@
 import type { Registry } from "prom-client";
 
-import type { InstrumentType } from "./catalogue.ts";
 import { formatBound, formatFamily, formatLabels, formatValue, type ExpositionFormat } from "./exposition.ts";
 
 interface RegistrySample {
@@ -9,8 +8,6 @@ interface RegistrySample {
   /** Of histograms: the name with `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
-
-const types: Readonly<Record<string, InstrumentType>> = { counter: "counter", gauge: "gauge", histogram: "histogram" };
 
 /**
  * What prom-client counted, in either format, without `# EOF`. prom-client can write OpenMetrics itself, but renames the
@@ -21,7 +18,7 @@ export async function renderRegistry(registry: Registry, format: ExpositionForma
   return metrics
     .map(({ name, help, type, values }) => {
       const samples = values.map((sample) => formatSample(sample, name, format)).join("");
-      return formatFamily({ name, help, type: types[String(type)] ?? "untyped" }, samples, format);
+      return formatFamily({ name, help, type: String(type) }, samples, format);
     })
     .join("");
 }
