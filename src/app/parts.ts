@@ -4,6 +4,7 @@ import { createHttpDispatcher } from "../base/http.ts";
 import { ReleaseStack } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
+import { PauseRegistry } from "../client/pauses.ts";
 import type { Config } from "../config/config.ts";
 import type { StoreLocation } from "../store/location.ts";
 import { openStore } from "../store/open.ts";
@@ -29,6 +30,8 @@ export interface Parts {
   /** The machine's, or that of the database that replicas share. */
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
+  /** What a remote service asked for: a reload does not make its limit any larger. */
+  readonly pauses: PauseRegistry;
   /** Of sources that read a table of the user's own. */
   readonly tables: TableCountsBook;
   close(): Promise<void>;
@@ -53,7 +56,8 @@ export async function openParts(config: Config, deps: PartsDeps & { readonly log
     stack.add("connections", () => dispatcher.destroy());
     const tables = createTableCountsBook(deps.clock);
     stack.add("connections to the source's table", () => tables.close());
-    return { store, clock: shared.clock, dispatcher, tables, close };
+    const pauses = new PauseRegistry({ clock: shared.clock });
+    return { store, clock: shared.clock, dispatcher, pauses, tables, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
+import type { PauseRegistry } from "../client/pauses.ts";
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
@@ -19,6 +20,8 @@ export interface RemoteSourceDeps {
   readonly dispatcher: Dispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
+  /** Of this process, over all its configurations [of the source alone]. */
+  readonly pauses?: PauseRegistry;
   /** Told once of each filter with a name of ours that the service seems to ignore. */
   readonly onIgnoredFilter?: NonNullable<PlatformSourceOptions["onIgnoredFilter"]>;
 }
@@ -70,6 +73,7 @@ export function createRemoteSource(
     clock: deps.clock,
     random: deps.random,
     onRequest: deps.onRequest,
+    ...(deps.pauses === undefined ? {} : { pauses: deps.pauses }),
     ...(deps.onIgnoredFilter === undefined ? {} : { onIgnoredFilter: deps.onIgnoredFilter }),
   });
 }

@@ -114,8 +114,11 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
       },
       ended: options.endedAlerts,
-      runNow: (check: CheckName, slug: string) =>
-        scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs)),
+      runNow: (check: CheckName, slug: string) => {
+        // Somebody wants an answer now, and may know that the service gives one again.
+        current().checkDeps.source.endPause?.(slug);
+        return scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+      },
     },
     alerts: {
       list: async () => {

@@ -131,8 +131,9 @@ export class Exchange {
       if (error.code !== "api_rate_limited" && error.code !== "api_server_error") return { kind: "refused", error };
       if (retryAfterMs === null) return { kind: "failed", error };
       pauses.pause(this.#account, retryAfterMs);
-      return retryAfterMs > timeoutMs
-        ? { kind: "refused", error: pausedError(retryAfterMs, error) }
+      const remainingMs = pauses.remainingMs(this.#account);
+      return remainingMs > timeoutMs
+        ? { kind: "refused", error: pausedError(remainingMs, error) }
         : { kind: "failed", error };
     }
     const json = response.isTruncated ? undefined : parseJson(response.body, apiKey);
@@ -207,7 +208,8 @@ export function outcomeUnknown(what: string, cause: unknown): FlatlineError {
 }
 
 function pausedError(remainingMs: number, cause?: FlatlineError): FlatlineError {
-  const message = `the service asked to wait ${Math.ceil(remainingMs / 1_000)} s before the next request with this API key`;
+  const seconds = Math.ceil(remainingMs / 1_000);
+  const message = `the service asked for a pause (Retry-After): no request with this API key for another ${seconds} s`;
   return new FlatlineError("api_rate_limited", message, { cause, retryAfterMs: remainingMs });
 }
 

@@ -75,6 +75,22 @@ describe("a Retry-After", () => {
     expect(bench.upstream.requests).toHaveLength(1);
   });
 
+  it.each([
+    { rule: "ten years in seconds", retryAfter: "315360000" },
+    { rule: "more seconds than a number holds", retryAfter: "9".repeat(400) },
+    { rule: "a date ten years ahead", retryAfter: "Fri, 01 Jan 2036 00:00:00 GMT" },
+  ])("of $rule counts for an hour", async ({ retryAfter }) => {
+    bench.upstream.script(busy(retryAfter), ok);
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    await bench.clock.advance(3_600_000);
+    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+
+    expect(error).toMatchObject({ code: "api_rate_limited", retryAfterMs: 3_600_000 });
+    expect(error.message).toContain("another 3600 s");
+    expect(result.severity).toBe("ok");
+  });
+
   it("is over when its time has come", async () => {
     bench.upstream.script(busy("3600"), ok);
     await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
@@ -128,6 +144,17 @@ describe("who is paused", () => {
 });
 
 describe("PauseRegistry", () => {
+  it("ends the pause of one account", () => {
+    const pauses = new PauseRegistry({ clock: bench.clock });
+    pauses.pause("a", 5_000);
+    pauses.pause("b", 5_000);
+
+    pauses.end("a");
+
+    expect(pauses.remainingMs("a")).toBe(0);
+    expect(pauses.remainingMs("b")).toBe(5_000);
+  });
+
   it("keeps the longest of two pauses", () => {
     const pauses = new PauseRegistry({ clock: bench.clock });
 

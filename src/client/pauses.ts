@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 
 import type { Secret } from "../base/secret.ts";
-import type { Clock } from "../base/time.ts";
+import { hourMs, type Clock } from "../base/time.ts";
+
+// CONTRACT 9: a Retry-After of years is a mistake, and an hour without an answer is long enough for a limit that is meant.
+const longestPauseMs = hourMs;
 
 /**
  * Until when a key must not be used on an origin, because a Retry-After said so (CONTRACT 9, the client). Clients that
@@ -16,10 +19,15 @@ export class PauseRegistry {
     this.#clock = options.clock;
   }
 
-  /** Lets no request of the account start for `delayMs` from now; a longer pause that holds already stays. */
+  /** Lets no request of the account start for `delayMs` from now, at most an hour; a longer pause that holds already stays. */
   pause(account: string, delayMs: number): void {
-    const endsAtMs = this.#clock.monotonicMs() + delayMs;
+    const endsAtMs = this.#clock.monotonicMs() + Math.min(delayMs, longestPauseMs);
     if (endsAtMs > (this.#endsAtMs.get(account) ?? 0)) this.#endsAtMs.set(account, endsAtMs);
+  }
+
+  /** Ends the pause of the account: its next request may start at once. */
+  end(account: string): void {
+    this.#endsAtMs.delete(account);
   }
 
   /** How long a request of the account has to wait yet, milliseconds; 0 when it may go. */

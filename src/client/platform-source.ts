@@ -5,7 +5,7 @@ import type { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { createClient, type Client, type ClientOptions } from "./client.ts";
-import { PauseRegistry } from "./pauses.ts";
+import { accountOf, PauseRegistry } from "./pauses.ts";
 
 export interface PlatformSourceOptions extends Omit<ClientOptions, "apiKey"> {
   /** Shared by all keys; closed by its owner. */
@@ -18,6 +18,7 @@ export interface PlatformSourceOptions extends Omit<ClientOptions, "apiKey"> {
 
 export interface RemotePlatformSource extends PlatformSource {
   forOrganization(slug: string): Client;
+  endPause(slug: string): void;
 }
 
 /**
@@ -26,11 +27,17 @@ export interface RemotePlatformSource extends PlatformSource {
  */
 export function createPlatformSource(options: PlatformSourceOptions): RemotePlatformSource {
   const clock = options.clock ?? createSystemClock();
-  const shared = { ...options, clock, pauses: options.pauses ?? new PauseRegistry({ clock }) };
+  const pauses = options.pauses ?? new PauseRegistry({ clock });
+  const shared = { ...options, clock, pauses };
   const clients = new Map<string, Client>();
+  const keyOf = (slug: string): Secret | null => options.apiKeyOf(slug) ?? options.apiKey;
   return {
+    endPause: (slug) => {
+      const apiKey = keyOf(slug);
+      if (apiKey !== null) pauses.end(accountOf(new URL(options.baseUrl).origin, apiKey));
+    },
     forOrganization: (slug) => {
-      const apiKey = options.apiKeyOf(slug) ?? options.apiKey;
+      const apiKey = keyOf(slug);
       if (apiKey === null)
         throw new FlatlineError("invalid_config", `there is no API key for the organization ${slug}`);
       const known = clients.get(apiKey.reveal());

@@ -28,4 +28,6 @@ export interface PlatformApi {
 /** Keys are usually bound to one organization: which PlatformApi speaks for which slug. */
 export interface PlatformSource {
   forOrganization(slug: string): PlatformApi;
+  /** Ends the pause that a Retry-After asked for with the key of this organization; absent where nothing is ever paused. */
+  readonly endPause?: (slug: string) => void;
 }
