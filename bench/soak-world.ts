@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp } from "../src/app/app.ts";
-import { loadCheckedConfig } from "../src/app/config-check.ts";
+import { createApp } from "../src/daemon/app.ts";
+import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import type { Logger } from "../src/base/logger.ts";
 import { hourMs, minuteMs } from "../src/base/time.ts";
 import { createVirtualClock } from "../test/support/virtual-clock.ts";

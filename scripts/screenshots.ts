@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createApp } from "../src/app/app.ts";
-import { loadCheckedConfig } from "../src/app/config-check.ts";
+import { createApp } from "../src/daemon/app.ts";
+import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, hourMs, secondMs } from "../src/base/time.ts";
 import { startBrowser } from "../test/support/browser.ts";

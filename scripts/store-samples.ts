@@ -13,8 +13,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 import { Kysely, sql } from "kysely";
 
-import { createApp } from "../src/app/app.ts";
-import { loadCheckedConfig } from "../src/app/config-check.ts";
+import { createApp } from "../src/daemon/app.ts";
+import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/migrations/migrations.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../app/daemon-client.ts";
+import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../commands/daemon-client.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { backupTo } from "../app/backup-admin.ts";
+import { backupTo } from "../commands/backup.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 

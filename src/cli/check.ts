@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { checkOnce } from "../app/check-once.ts";
+import { checkOnce } from "../commands/check-once.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";

@@ -1,4 +1,4 @@
-import { loadCheckedConfig } from "../app/config-check.ts";
+import { loadCheckedConfig } from "../commands/config-check.ts";
 import type { Config } from "../config/config.ts";
 import { findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";

@@ -14,7 +14,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   },
   check: async () => [(await import("./check.ts")).registerCheck],
   config: async () => {
-    const { nextRuns } = await import("../app/next-runs.ts");
+    const { nextRuns } = await import("../commands/next-runs.ts");
     return [(await import("./config.ts")).configCommand({ nextRuns })];
   },
   alerts: async () => [(await import("./alerts.ts")).registerAlerts],

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 
-import { loadCheckedConfig } from "../app/config-check.ts";
+import { loadCheckedConfig } from "../commands/config-check.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
 import { renderJsonSchema } from "../config/json-schema.ts";

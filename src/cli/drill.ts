@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { runDrill, type DrillReport } from "../app/drill.ts";
+import { runDrill, type DrillReport } from "../commands/drill.ts";
 import { createLogger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";

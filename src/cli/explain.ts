@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { explain } from "../app/explain.ts";
-import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "../app/explanation.ts";
+import { explain } from "../commands/explain.ts";
+import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "../commands/explanation.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { askHealthy } from "../app/ask-healthy.ts";
+import { askHealthy } from "../commands/ask-healthy.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";

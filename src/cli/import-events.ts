@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
-import { importEventFiles } from "../app/event-admin.ts";
+import { importEventFiles } from "../commands/import-events.ts";
 import { readInstant } from "../base/instant.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";

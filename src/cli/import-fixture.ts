@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { importFixtureFiles } from "../app/fixture-admin.ts";
+import { importFixtureFiles } from "../commands/import-fixture.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 

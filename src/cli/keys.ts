@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { createKey, listKeys, revokeKey, type CreatedKey } from "../app/key-admin.ts";
+import { createKey, listKeys, revokeKey, type CreatedKey } from "../commands/keys.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { sendTest } from "../app/test-delivery.ts";
+import { sendTest } from "../commands/test-delivery.ts";
 import { createLogger } from "../base/logger.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";

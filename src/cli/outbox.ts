@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { discardOutbox, listOutbox, retryOutbox, type OutboxChange } from "../app/outbox-admin.ts";
+import { discardOutbox, listOutbox, retryOutbox, type OutboxChange } from "../commands/outbox.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
-import type { BacktestCandidate } from "../app/backtest.ts";
-import type { BacktestReport } from "../app/backtest-session.ts";
+import type { BacktestCandidate } from "../commands/backtest.ts";
+import type { BacktestReport } from "../commands/backtest-session.ts";
 import { hourMs, minuteMs, secondMs } from "../base/time.ts";
 import type { CliContext } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { openPlatformAccess } from "../app/platform-access.ts";
+import { openPlatformAccess } from "../commands/platform-access.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import { walkReportPages } from "../contract/report-pages.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { createApp } from "../app/app.ts";
-import { loadCheckedConfig } from "../app/config-check.ts";
+import { createApp } from "../daemon/app.ts";
+import { loadCheckedConfig } from "../commands/config-check.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config } from "../config/config.ts";

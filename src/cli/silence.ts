@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { withDaemon, type Silence } from "../app/daemon-client.ts";
-import { silencedSlugs } from "../app/silence-scope.ts";
+import { withDaemon, type Silence } from "../commands/daemon-client.ts";
+import { silencedSlugs } from "../commands/silence-scope.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";

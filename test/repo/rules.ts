@@ -28,7 +28,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   monitor: ["base", "contract", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "alerting", "monitor", "store (types)"],
   web: ["base", "contract", "store", "metrics", "service"],
-  app: [
+  daemon: [
     "base",
     "spike",
     "contract",
@@ -45,7 +45,25 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "metrics",
     "web",
   ],
-  cli: ["app", "config", "client", "contract", "base"],
+  commands: [
+    "daemon",
+    "base",
+    "spike",
+    "contract",
+    "evidence",
+    "config",
+    "client",
+    "store",
+    "service",
+    "sources",
+    "monitor",
+    "backtest",
+    "alerting",
+    "receivers",
+    "metrics",
+    "web",
+  ],
+  cli: ["commands", "daemon", "config", "client", "contract", "base"],
 };
 
 /** Packages that belong to one part of the program, so that they can be exchanged there. */
@@ -55,7 +73,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   croner: ["base"],
   "@clickhouse/client": ["sources"],
   commander: ["cli"],
-  fastify: ["web", "service", "app"],
+  fastify: ["web", "service", "daemon"],
   yaml: ["config", "service", "cli"],
   "prom-client": ["metrics"],
   standardwebhooks: ["receivers"],

@@ -1,23 +1,30 @@
-import { acknowledgeAlert } from "../alerting/acknowledge.ts";
-import type { SilenceBook } from "../alerting/silence-book.ts";
-import { readAlertingView, type AlertView } from "../alerting/view.ts";
-import { secondMs, type Clock } from "../base/time.ts";
-import { formatDuration } from "../config/durations.ts";
-import { describeConfig } from "../config/render.ts";
-import type { CheckName } from "../contract/report.ts";
-import type { AppMetrics } from "../metrics/app-metrics.ts";
-import type { CheckSeriesInput } from "../metrics/metrics.ts";
-import type { Prober } from "../monitor/probe.ts";
-import { staleAfterMs } from "../monitor/schedule.ts";
-import type { Scheduler } from "../monitor/scheduler.ts";
-import { targetKey } from "../monitor/target.ts";
-import type { CheckState } from "../store/schedule.ts";
-import type { Store } from "../store/store.ts";
-import type { AlertSnapshot, CheckSnapshot, EventsPort, GatePort, HealthVerdict, MarkersPort } from "../web/ports.ts";
-import type { WebOptions } from "../web/web.ts";
-import { createFleetGauges } from "./fleet-gauges.ts";
-import type { FleetView } from "./fleet-view.ts";
-import type { Applied, Runtime } from "./runtime.ts";
+import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
+import type { SilenceBook } from "../../alerting/silence-book.ts";
+import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import { formatDuration } from "../../config/durations.ts";
+import { describeConfig } from "../../config/render.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { AppMetrics } from "../../metrics/app-metrics.ts";
+import type { CheckSeriesInput } from "../../metrics/metrics.ts";
+import type { Prober } from "../../monitor/probe.ts";
+import { staleAfterMs } from "../../monitor/schedule.ts";
+import type { Scheduler } from "../../monitor/scheduler.ts";
+import { targetKey } from "../../monitor/target.ts";
+import type { CheckState } from "../../store/schedule.ts";
+import type { Store } from "../../store/store.ts";
+import type {
+  AlertSnapshot,
+  CheckSnapshot,
+  EventsPort,
+  GatePort,
+  HealthVerdict,
+  MarkersPort,
+} from "../../web/ports.ts";
+import type { WebOptions } from "../../web/web.ts";
+import { createFleetGauges } from "../fleet-gauges.ts";
+import type { FleetView } from "../fleet-view.ts";
+import type { Applied, Runtime } from "../runtime.ts";
 
 export interface WebPortsOptions {
   readonly store: Store;

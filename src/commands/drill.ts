@@ -16,7 +16,7 @@ import { createReceiver } from "../receivers/create-receiver.ts";
 import { openStore } from "../store/open.ts";
 import { createDrillBoard, type DrillBoard, type DrillStep } from "./drill-board.ts";
 import { createShadow, drillSettings, drillSlug, type Shadow } from "./drill-shadow.ts";
-import type { PartsDeps } from "./parts.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
 
 export interface DrillOptions {
   /** Names of receivers; none: all that are configured. */

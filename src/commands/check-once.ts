@@ -8,9 +8,9 @@ import type { CheckTarget } from "../monitor/target.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { createSilentLogger } from "../base/logger.ts";
-import { openParts, type PartsDeps } from "./parts.ts";
-import { createSource, runCheckDeps, runTimeoutMs } from "./source.ts";
-import { checkTargets } from "./targets.ts";
+import { openParts, type PartsDeps } from "../daemon/parts.ts";
+import { createSource, runCheckDeps, runTimeoutMs } from "../daemon/source.ts";
+import { checkTargets } from "../daemon/targets.ts";
 
 export interface CheckOnceOptions {
   /** Those to check; none: all that are configured. */

@@ -11,7 +11,7 @@ import { findConfigPath } from "../config/load.ts";
 import { builtinSettings } from "../config/schema-organization.ts";
 import { loadCheckedConfig } from "./config-check.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
-import { openParts, type PartsDeps } from "./parts.ts";
+import { openParts, type PartsDeps } from "../daemon/parts.ts";
 import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
 
 /** Where the truth is taken from. */

@@ -1,5 +1,5 @@
-import { secondMs, type Clock } from "../base/time.ts";
-import type { Store } from "../store/store.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface FleetEvidenceOptions {
   readonly store: Pick<Store, "alerts" | "notices">;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld } from "../../test/support/event-store.ts";
-import { createVirtualClock } from "../../test/support/virtual-clock.ts";
-import { createFleetEvidence } from "./fleet-evidence.ts";
+import { createEventWorld } from "../../../test/support/event-store.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createFleetEvidence } from "./fleet.ts";
 
 describe("many organizations at once", () => {
   it("are seen within the round in which they begin to spike, and forgotten when they do not go on", async () => {

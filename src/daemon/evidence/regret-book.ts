@@ -1,6 +1,6 @@
-import type { Logger } from "../base/logger.ts";
-import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
-import type { Store } from "../store/store.ts";
+import type { Logger } from "../../base/logger.ts";
+import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import type { Store } from "../../store/store.ts";
 import { readRegret } from "./regret-reading.ts";
 
 /** Keeps the share of false deaths of each organization up to date, in the background. */

@@ -10,7 +10,7 @@ import type { Publisher } from "./publisher.ts";
 import type { Runtime } from "./runtime.ts";
 import { stalledLoops } from "./stalled-loops.ts";
 import { createStoreWatch } from "./store-watch.ts";
-import { checkSeriesInput } from "./web-ports.ts";
+import { checkSeriesInput } from "./ports/web.ts";
 
 /** The checks of the whole fleet as metrics and pages show them, whichever replica ran them; and whether the store is there. */
 export interface FleetView {

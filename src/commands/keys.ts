@@ -4,7 +4,7 @@ import { createApiKey } from "../service/api-keys.ts";
 import type { KeyRole, StoredKey } from "../store/api-keys.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { storeLocation, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 export interface NewKey {
   readonly name: string;

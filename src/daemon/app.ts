@@ -15,8 +15,8 @@ import { createWeb, type WebAddress } from "../web/web.ts";
 import { createApiService } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
-import { createGatePort } from "./gate-port.ts";
-import { createEvidenceParts } from "./evidence-parts.ts";
+import { createGatePort } from "./ports/gate.ts";
+import { createEvidenceParts } from "./evidence/parts.ts";
 import { describeProblem } from "./config-problem.ts";
 import { createFleetView } from "./fleet-view.ts";
 import { createHeartbeat } from "./heartbeat.ts";
@@ -24,13 +24,13 @@ import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { listenAddress } from "./listen-address.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { createMarkerPort } from "./marker-port.ts";
-import { createPagePort, type PagePortOptions } from "./page-port.ts";
+import { createMarkerPort } from "./ports/marker.ts";
+import { createPagePort, type PagePortOptions } from "./ports/page.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { roundsOver } from "./local-rounds.ts";
 import { createRuntime } from "./runtime.ts";
-import { createWebPorts } from "./web-ports.ts";
+import { createWebPorts } from "./ports/web.ts";
 
 export interface AppDeps extends PartsDeps {
   /** Of Node.js, without a leading v. */

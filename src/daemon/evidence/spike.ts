@@ -1,15 +1,15 @@
-import type { Logger } from "../base/logger.ts";
-import { minuteMs, type Clock } from "../base/time.ts";
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { assetTypeAttribute, type ValueCounts } from "../evidence/attribution.ts";
-import { withEvidence, type SpikeEvidence } from "../evidence/enrichment.ts";
-import { markerBefore, markerReachMs, onsetMinuteMs } from "../evidence/marker.ts";
-import { onsetAtMs } from "../evidence/onset.ts";
-import type { RunCheckDeps } from "../monitor/run-check.ts";
-import { spikeWindow } from "../spike/window.ts";
-import type { AssetTypeCounts, CountQuery } from "../store/events.ts";
-import type { Store, StoreParts } from "../store/store.ts";
-import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet-evidence.ts";
+import type { Logger } from "../../base/logger.ts";
+import { minuteMs, type Clock } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
+import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
+import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
+import { onsetAtMs } from "../../evidence/onset.ts";
+import type { RunCheckDeps } from "../../monitor/run-check.ts";
+import { spikeWindow } from "../../spike/window.ts";
+import type { AssetTypeCounts, CountQuery } from "../../store/events.ts";
+import type { Store, StoreParts } from "../../store/store.ts";
+import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
 import { readRegret } from "./regret-reading.ts";
 
 export interface SpikeEvidenceOptions {

@@ -10,7 +10,7 @@ import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
-import { createSpikeEvidence, type SpikeEvidenceOptions } from "./spike-evidence.ts";
+import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
 import { baselineOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 

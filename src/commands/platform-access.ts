@@ -3,8 +3,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import type { Config, RemoteSourceConfig } from "../config/config.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
-import { openParts, type PartsDeps } from "./parts.ts";
-import { createRemoteSource, createSource, type RemoteSourceDeps } from "./source.ts";
+import { openParts, type PartsDeps } from "../daemon/parts.ts";
+import { createRemoteSource, createSource, type RemoteSourceDeps } from "../daemon/source.ts";
 
 /** API v2 for a command, as the holder of one key. */
 export interface PlatformAccess {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { OutboxEntry } from "../store/outbox.ts";
 import { openStore } from "../store/open.ts";
-import { storeLocation, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 /** What became of one id that a command named. */
 export interface OutboxChange {

@@ -5,15 +5,15 @@ import {
   type AlertRelease,
   type GateDecision,
   type GatePolicy,
-} from "../alerting/gate.ts";
-import type { Logger } from "../base/logger.ts";
-import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import type { AlertHistoryEntry } from "../store/alerts.ts";
-import type { GateRelease } from "../store/gate.ts";
-import type { Store } from "../store/store.ts";
-import type { GatePort, GateView, ListedRelease } from "../web/ports.ts";
-import type { Runtime } from "./runtime.ts";
-import { staleAfter } from "./web-ports.ts";
+} from "../../alerting/gate.ts";
+import type { Logger } from "../../base/logger.ts";
+import { dayMs, hourMs, type Clock } from "../../base/time.ts";
+import type { AlertHistoryEntry } from "../../store/alerts.ts";
+import type { GateRelease } from "../../store/gate.ts";
+import type { Store } from "../../store/store.ts";
+import type { GatePort, GateView, ListedRelease } from "../../web/ports.ts";
+import type { Runtime } from "../runtime.ts";
+import { staleAfter } from "./web.ts";
 
 export interface GatePortOptions {
   readonly store: Store;

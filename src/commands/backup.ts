@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { backupStore, type BackupOutcome } from "../store/backup.ts";
-import { storeLocation, type PartsDeps } from "./parts.ts";
+import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 /**
  * Writes a consistent copy of the configured store, also while a daemon runs on it.

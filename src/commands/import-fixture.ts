@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { FixtureText } from "../service/fixture-file.ts";
 import { importFixtures, type FixtureCounts } from "../service/fixture.ts";
-import { readFixtureText } from "./fixture-text.ts";
-import { withEmbeddedStore } from "./key-admin.ts";
-import type { PartsDeps } from "./parts.ts";
+import { readFixtureText } from "../daemon/fixture-text.ts";
+import { withEmbeddedStore } from "./keys.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
 
 /**
  * Imports fixtures into the embedded service's store, all files or nothing (CONTRACT 3 and 10).

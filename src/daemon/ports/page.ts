@@ -1,20 +1,20 @@
 import { dirname, relative } from "node:path";
-import { matches } from "../alerting/matching.ts";
-import { rulesAt, ruleOf, windowAt } from "../alerting/silences.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { dayMs, type Clock } from "../base/time.ts";
-import type { Config, OrganizationConfig } from "../config/config.ts";
-import { formatDuration } from "../config/durations.ts";
-import { renderConfig } from "../config/render.ts";
-import { expectByAssetType } from "../service/local-evaluation.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { Store } from "../store/store.ts";
-import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../web/page-ports.ts";
-import type { GatePort } from "../web/ports.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
-import type { HourBook } from "./hour-book.ts";
+import { matches } from "../../alerting/matching.ts";
+import { rulesAt, ruleOf, windowAt } from "../../alerting/silences.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { dayMs, type Clock } from "../../base/time.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { formatDuration } from "../../config/durations.ts";
+import { renderConfig } from "../../config/render.ts";
+import { expectByAssetType } from "../../service/local-evaluation.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import type { Store } from "../../store/store.ts";
+import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page-ports.ts";
+import type { GatePort } from "../../web/ports.ts";
+import type { DeliveryLog } from "../delivery-log.ts";
+import type { HourBook } from "../hour-book.ts";
 import { readQueues } from "./page-queue.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 export interface PagePortOptions {
   readonly store: Store;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { createEventWorld, type EventWorld } from "../../test/support/event-store.ts";
-import { resultReport } from "../../test/support/reports.ts";
-import { createVirtualClock } from "../../test/support/virtual-clock.ts";
-import { createSilentLogger } from "../base/logger.ts";
-import { dayMs, minuteMs } from "../base/time.ts";
-import type { AlertState } from "../store/alerts.ts";
-import { createGatePort } from "./gate-port.ts";
-import type { Runtime } from "./runtime.ts";
+import { createEventWorld, type EventWorld } from "../../../test/support/event-store.ts";
+import { resultReport } from "../../../test/support/reports.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createSilentLogger } from "../../base/logger.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
+import type { AlertState } from "../../store/alerts.ts";
+import { createGatePort } from "./gate.ts";
+import type { Runtime } from "../runtime.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const key = { check: "dead-asset-spike", slug: "acme" } as const;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, death, type EventWorld } from "../../test/support/event-store.ts";
-import { createSilentLogger } from "../base/logger.ts";
-import { createSystemClock, dayMs, hourMs, minuteMs } from "../base/time.ts";
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { defaultThresholds } from "../spike/thresholds.ts";
-import { evaluateSpike, spikeWindow } from "../spike/spike.ts";
-import type { AlertState } from "../store/alerts.ts";
-import type { LivenessEvent } from "../store/events.ts";
-import { createSpikeEvidence } from "./spike-evidence.ts";
+import { createEventWorld, death, type EventWorld } from "../../../test/support/event-store.ts";
+import { createSilentLogger } from "../../base/logger.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
+import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
+import type { AlertState } from "../../store/alerts.ts";
+import type { LivenessEvent } from "../../store/events.ts";
+import { createSpikeEvidence } from "./spike.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const thresholds = defaultThresholds;

@@ -18,7 +18,7 @@ import type {
   Explanation,
   VerdictExplanation,
 } from "./explanation.ts";
-import { openParts, type PartsDeps } from "./parts.ts";
+import { openParts, type PartsDeps } from "../daemon/parts.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
 const longestRunMs = 5 * secondMs;

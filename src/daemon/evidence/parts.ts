@@ -1,8 +1,8 @@
-import type { Metrics } from "../metrics/metrics.ts";
-import { targetKey } from "../monitor/target.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { targetKey } from "../../monitor/target.ts";
 import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
 import { createRegretBook, type RegretBook } from "./regret-book.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 /** What looks at single events beside the runs of the checks. */
 export interface EvidenceParts extends RegretBook {

@@ -1,6 +1,6 @@
-import type { Clock } from "../base/time.ts";
-import type { MarkerStore } from "../store/markers.ts";
-import type { MarkersPort } from "../web/ports.ts";
+import type { Clock } from "../../base/time.ts";
+import type { MarkerStore } from "../../store/markers.ts";
+import type { MarkersPort } from "../../web/ports.ts";
 
 export interface MarkerPortOptions {
   readonly markers: MarkerStore;

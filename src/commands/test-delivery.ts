@@ -7,7 +7,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { suggest } from "../config/suggestions.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
-import type { PartsDeps } from "./parts.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
 
 /**
  * Sends a marked test notification to one receiver now, past the outbox, and answers what it said (CONTRACT 3, notify test).
