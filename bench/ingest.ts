@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { createSystemClock, type Clock } from "../src/base/time.ts";
-import { importEvents } from "../src/store/event-import.ts";
+import { importEvents } from "../src/store/events/import.ts";
 import type { Benchmark, RunningSide, RunOptions } from "./benchmark.ts";
 import { writeEvents } from "./event-data.ts";
 import { ownCpuSeconds } from "./process-cpu.ts";

@@ -6,7 +6,7 @@ import type { PlatformApi } from "../src/contract/platform-api.ts";
 import type { ReportsQuery } from "../src/contract/reports.ts";
 import { createLocalPlatformApi } from "../src/service/local-platform-api.ts";
 import { openStore } from "../src/store/open.ts";
-import type { ReportStatement } from "../src/store/platform-reports.ts";
+import type { ReportStatement } from "../src/store/platform/reports.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Benchmark, Goal, Side } from "./benchmark.ts";
 import { cachedFolder } from "./cache.ts";

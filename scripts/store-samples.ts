@@ -17,10 +17,10 @@ import { createApp } from "../src/daemon/app.ts";
 import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
-import { currentVersion, migrations } from "../src/store/migrations/migrations.ts";
+import { currentVersion, migrations } from "../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Store } from "../src/store/store.ts";
-import { createSqliteDialect } from "../src/store/sqlite-driver.ts";
+import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
 import { runCli } from "../test/support/cli-run.ts";
 
 const clock = createSystemClock();

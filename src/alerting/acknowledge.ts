@@ -1,5 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
-import type { AlertState } from "../store/alerts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
 
 /** Who has seen which alert. */

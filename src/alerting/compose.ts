@@ -1,6 +1,6 @@
 import { worstSeverity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { FleetState } from "../store/notices.ts";
+import type { FleetState } from "../store/alerts/notices.ts";
 import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice } from "./outstanding.ts";
 import type { AlertSnapshot } from "./snapshot.ts";

@@ -1,4 +1,4 @@
-import type { FleetState, ReceiverState, ToldState } from "../store/notices.ts";
+import type { FleetState, ReceiverState, ToldState } from "../store/alerts/notices.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
 import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
 import { outstanding, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";

@@ -1,8 +1,8 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { FleetState } from "../store/notices.ts";
-import type { NewOutboxEntry, OutboxLease } from "../store/outbox.ts";
+import type { FleetState } from "../store/alerts/notices.ts";
+import type { NewOutboxEntry, OutboxLease } from "../store/alerts/outbox.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "./grouping.ts";

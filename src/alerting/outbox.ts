@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { OutboxLease, OutboxStore } from "../store/outbox.ts";
+import type { OutboxLease, OutboxStore } from "../store/alerts/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { createGathering } from "./gathering.ts";
 import { createLane, type Lane, type Leased } from "./lane.ts";

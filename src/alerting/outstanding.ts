@@ -1,6 +1,6 @@
 import { compareSeverity, type Severity } from "../contract/severity.ts";
-import type { AlertKind, AlertState } from "../store/alerts.ts";
-import type { AlertChange, ToldState } from "../store/notices.ts";
+import type { AlertKind, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertChange, ToldState } from "../store/alerts/notices.ts";
 import type { NoticeEvent } from "./notification.ts";
 import { matches } from "./matching.ts";
 import type { Reason } from "./reasons.ts";

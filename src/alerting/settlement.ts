@@ -1,6 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { LeasedEntry, OutboxRetry, OutboxStore } from "../store/outbox.ts";
+import type { LeasedEntry, OutboxRetry, OutboxStore } from "../store/alerts/outbox.ts";
 import type { OutboxReceiver } from "./attempt.ts";
 import { retryDelayMs } from "./backoff.ts";
 import { createGroupCommit } from "./group-commit.ts";

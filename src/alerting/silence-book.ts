@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { SilenceStore, StoredSilence } from "../store/silences.ts";
+import type { SilenceStore, StoredSilence } from "../store/alerts/silences.ts";
 import type { AlertingSettings, SilenceRule } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./silences.ts";
 

@@ -1,5 +1,5 @@
 import { nextCronAtMs } from "../base/cron.ts";
-import type { StoredSilence } from "../store/silences.ts";
+import type { StoredSilence } from "../store/alerts/silences.ts";
 import { matches, type Subject } from "./matching.ts";
 import type { SilenceRule } from "./settings.ts";
 

@@ -1,6 +1,6 @@
-import type { AlertState } from "../store/alerts.ts";
-import type { AlertChange, ToldState } from "../store/notices.ts";
-import type { CheckState } from "../store/schedule.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { AlertChange, ToldState } from "../store/alerts/notices.ts";
+import type { CheckState } from "../store/runs/schedule.ts";
 import type { StoreParts } from "../store/store.ts";
 import type { PlanInput } from "./grouping.ts";
 import { countSpiking } from "./grouping.ts";

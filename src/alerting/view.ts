@@ -1,5 +1,5 @@
-import type { AlertState } from "../store/alerts.ts";
-import type { FleetState } from "../store/notices.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { FleetState } from "../store/alerts/notices.ts";
 import type { StoreParts } from "../store/store.ts";
 import { matches } from "./matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";

@@ -7,8 +7,8 @@ import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
 import { spikeWindow, windowCoverage } from "../spike/window.ts";
-import type { AlertState } from "../store/alerts.ts";
-import type { ChangeEvent } from "../store/notices.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { ChangeEvent } from "../store/alerts/notices.ts";
 import type { EventRecord } from "./event-record.ts";
 import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 

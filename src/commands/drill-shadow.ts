@@ -9,7 +9,7 @@ import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
-import type { LivenessEvent } from "../store/events.ts";
+import type { LivenessEvent } from "../store/events/events.ts";
 import type { Store } from "../store/store.ts";
 
 /** The shadow organization: no configured one can be meant by it, as nobody's checks run under it. */

@@ -8,9 +8,9 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import { evaluateLocally, type LocalEvaluation } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
-import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
-import type { VerdictPoint } from "../store/verdicts.ts";
+import type { VerdictPoint } from "../store/runs/verdicts.ts";
 import type {
   DecisionExplanation,
   ExplainedCounts,

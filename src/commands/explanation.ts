@@ -1,4 +1,4 @@
-import type { AlertHistoryEntry } from "../store/alerts.ts";
+import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { BaselineKind } from "../spike/median.ts";

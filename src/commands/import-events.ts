@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
-import { importEvents, type ImportOptions, type ImportOutcome } from "../store/event-import.ts";
+import { importEvents, type ImportOptions, type ImportOutcome } from "../store/events/import.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {

@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { createApiKey } from "../service/api-keys.ts";
-import type { KeyRole, StoredKey } from "../store/api-keys.ts";
+import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { OutboxEntry } from "../store/outbox.ts";
+import type { OutboxEntry } from "../store/alerts/outbox.ts";
 import { openStore } from "../store/open.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 

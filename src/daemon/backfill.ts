@@ -5,7 +5,7 @@ import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
-import type { PastVerdict } from "../store/verdicts.ts";
+import type { PastVerdict } from "../store/runs/verdicts.ts";
 
 export interface BackfillOptions {
   readonly store: Store;

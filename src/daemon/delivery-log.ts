@@ -1,7 +1,7 @@
 import type { Receiver } from "../alerting/receiver.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { DeliveryAttempt, DeliveryStore } from "../store/deliveries.ts";
+import type { DeliveryAttempt, DeliveryStore } from "../store/alerts/deliveries.ts";
 
 /** What receivers answered, kept for those who look back: the outbox forgets what was accepted. */
 export interface DeliveryLog {

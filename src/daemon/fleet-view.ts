@@ -3,7 +3,7 @@ import { minuteMs, secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { targetKey } from "../monitor/target.ts";
-import type { CheckKey, CheckState } from "../store/schedule.ts";
+import type { CheckKey, CheckState } from "../store/runs/schedule.ts";
 import type { Store } from "../store/store.ts";
 import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../base/time.ts";
-import type { CheckState } from "../store/schedule.ts";
-import type { VerdictHour } from "../store/verdicts.ts";
+import type { CheckState } from "../store/runs/schedule.ts";
+import type { VerdictHour } from "../store/runs/verdicts.ts";
 import { createHourBook, type HourBook } from "./hour-book.ts";
 
 const startMs = Date.UTC(2026, 10, 2);

@@ -1,7 +1,7 @@
 import { hourMs, type Clock } from "../base/time.ts";
-import type { CheckState } from "../store/schedule.ts";
+import type { CheckState } from "../store/runs/schedule.ts";
 import type { Store } from "../store/store.ts";
-import type { VerdictHour } from "../store/verdicts.ts";
+import type { VerdictHour } from "../store/runs/verdicts.ts";
 
 /** The last week of every organization's spike check by hours, read once and kept current by the runs. */
 export interface HourBook {

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { createEventIngest } from "../store/event-ingest.ts";
+import { createEventIngest } from "../store/events/ingest.ts";
 import type { EventsPort } from "../web/ports.ts";
 import { storeLocation, type PartsDeps } from "./parts.ts";
 

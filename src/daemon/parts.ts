@@ -6,7 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import { PauseRegistry } from "../client/pauses.ts";
 import type { Config } from "../config/config.ts";
-import type { StoreLocation } from "../store/location.ts";
+import type { StoreLocation } from "../store/engine/location.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { preload } from "./preload.ts";

@@ -2,8 +2,8 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
 import { importFixtures } from "../service/fixture.ts";
-import { importEvents } from "../store/event-import.ts";
-import type { StoreLocation } from "../store/location.ts";
+import { importEvents } from "../store/events/import.ts";
+import type { StoreLocation } from "../store/engine/location.ts";
 import type { Store } from "../store/store.ts";
 import { readFixtureText } from "./fixture-text.ts";
 

@@ -1,5 +1,5 @@
 import { minuteMs } from "../base/time.ts";
-import type { ScheduleEntry } from "../store/schedule.ts";
+import type { ScheduleEntry } from "../store/runs/schedule.ts";
 import { nextDueAtMs, scheduleKey, ticksBetween, type Schedule } from "./schedule.ts";
 import type { CheckTarget } from "./target.ts";
 

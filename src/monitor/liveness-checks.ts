@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { AssetStatus, LivenessStore } from "../store/liveness.ts";
+import type { AssetStatus, LivenessStore } from "../store/events/liveness.ts";
 import {
   coverageIntervals,
   evaluateEventFlow,

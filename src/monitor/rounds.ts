@@ -2,7 +2,7 @@ import type { RecordRequest, Recorded } from "../alerting/record.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { CheckState, ClaimedRun, ScheduleStore } from "../store/schedule.ts";
+import type { CheckState, ClaimedRun, ScheduleStore } from "../store/runs/schedule.ts";
 import { createRunPlanner, type RunPlan } from "./due-times.ts";
 import type { RoundTarget } from "./run-round.ts";
 import type { CheckTarget } from "./target.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { CheckKey, CheckState } from "../store/schedule.ts";
+import type { CheckKey, CheckState } from "../store/runs/schedule.ts";
 import type { RunPlan } from "./due-times.ts";
 import { targetKey } from "./target.ts";
 

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { CheckState, ClaimedRun, ScheduleStore } from "../store/schedule.ts";
+import type { CheckState, ClaimedRun, ScheduleStore } from "../store/runs/schedule.ts";
 import type { RoundOptions } from "./rounds.ts";
 import type { CheckTarget } from "./target.ts";
 

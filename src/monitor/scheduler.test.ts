@@ -5,7 +5,7 @@ import { createMemoryScheduleStore } from "../../test/support/memory-schedule-st
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { ScheduleStore } from "../store/schedule.ts";
+import type { ScheduleStore } from "../store/runs/schedule.ts";
 import type { RoundOptions } from "./rounds.ts";
 
 const minute = 60_000;

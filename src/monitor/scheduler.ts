@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import type { CheckKey, ClaimedRun, ScheduleEntry } from "../store/schedule.ts";
+import type { CheckKey, ClaimedRun, ScheduleEntry } from "../store/runs/schedule.ts";
 import { dueAgainAtMs, skippedTicks, wantedEntry } from "./due-times.ts";
 import { runRound, type RoundDone } from "./rounds.ts";
 import { recordPatiently } from "./patient-recording.ts";

@@ -1,5 +1,5 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { KeyRole, StoredKey } from "../store/api-keys.ts";
+import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 

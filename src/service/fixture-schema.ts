@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readInstant } from "../base/instant.ts";
 import { assetTypePattern } from "../contract/asset-types.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { keyRoles } from "../store/api-keys.ts";
-import { assetStatuses } from "../store/assets.ts";
-import { queueStates } from "../store/platform-reports.ts";
+import { keyRoles } from "../store/platform/api-keys.ts";
+import { assetStatuses } from "../store/platform/assets.ts";
+import { queueStates } from "../store/platform/reports.ts";
 import { normalizeDomain } from "./legitimate-host.ts";
 
 const id = z.int().gt(0);

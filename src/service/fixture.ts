@@ -1,7 +1,7 @@
 import type { Clock } from "../base/time.ts";
-import type { LegitimacyRule } from "../store/legitimacy.ts";
-import type { ReportStatement } from "../store/platform-reports.ts";
-import type { PlatformStore } from "../store/platform.ts";
+import type { LegitimacyRule } from "../store/platform/legitimacy.ts";
+import type { ReportStatement } from "../store/platform/reports.ts";
+import type { PlatformStore } from "../store/platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import { hashKey, keyIdOf } from "./api-keys.ts";
 import { invalidFixture, readFixture, type FixtureFile, type FixtureText } from "./fixture-file.ts";

@@ -1,4 +1,4 @@
-import type { KeyRole } from "../store/api-keys.ts";
+import type { KeyRole } from "../store/platform/api-keys.ts";
 
 /** As whom an operation is asked for: the holder of one key. */
 export interface KeyIdentity {

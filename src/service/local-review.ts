@@ -1,9 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { parseReviewRequest, type ReviewOutcome, type ReviewRequest } from "../contract/review.ts";
-import type { Asset } from "../store/assets.ts";
-import type { ProposalContext } from "../store/platform-reports.ts";
-import type { ReviewOrigin } from "../store/reviews.ts";
+import type { Asset } from "../store/platform/assets.ts";
+import type { ProposalContext } from "../store/platform/reports.ts";
+import type { ReviewOrigin } from "../store/platform/reviews.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { parentDomains, ruledHost } from "./legitimate-host.ts";
 import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../base/time.ts";
 import { backupStore } from "./backup.ts";
-import { currentVersion } from "./migrations/migrations.ts";
+import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 
 let folder: string;

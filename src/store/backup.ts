@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
-import { applicationId, storeError } from "./sqlite-file.ts";
+import { applicationId, storeError } from "./engine/sqlite-file.ts";
 
 export interface BackupOptions {
   /** Of the store's file, absolute. */

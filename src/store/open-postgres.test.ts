@@ -7,9 +7,9 @@ import { resultReport } from "../../test/support/check-reports.ts";
 import { createDatabase } from "../../test/support/postgres.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
-import { currentVersion } from "./migrations/migrations.ts";
+import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
-import { createPostgresPool } from "./postgres-pool.ts";
+import { createPostgresPool } from "./engine/postgres-pool.ts";
 import type { Store } from "./store.ts";
 
 const clock = createSystemClock();

@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { secondMs } from "../base/time.ts";
-import type { LeaseClock } from "./engine.ts";
-import { exclusively } from "./exclusive-work.ts";
-import { inTransaction } from "./in-transaction.ts";
-import type { PostgresLocation } from "./location.ts";
-import { migrate, isCurrent } from "./migrations/migrations.ts";
-import { createPostgresPool } from "./postgres-pool.ts";
+import type { LeaseClock } from "./engine/engine.ts";
+import { exclusively } from "./engine/exclusive-work.ts";
+import { inTransaction } from "./engine/in-transaction.ts";
+import type { PostgresLocation } from "./engine/location.ts";
+import { migrate, isCurrent } from "./engine/migrations/migrations.ts";
+import { createPostgresPool } from "./engine/postgres-pool.ts";
 import type { Tables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";

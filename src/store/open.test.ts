@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
 import { createSystemClock } from "../base/time.ts";
-import { currentVersion } from "./migrations/migrations.ts";
+import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import type { Store } from "./store.ts";
 

@@ -3,12 +3,12 @@ import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import { EventSums } from "./event-sums.ts";
-import type { LeaseClock } from "./engine.ts";
-import type { StoreLocation } from "./location.ts";
-import { migrate } from "./migrations/migrations.ts";
+import { EventSums } from "./events/sums/event-sums.ts";
+import type { LeaseClock } from "./engine/engine.ts";
+import type { StoreLocation } from "./engine/location.ts";
+import { migrate } from "./engine/migrations/migrations.ts";
 import type { Tables } from "./schema.ts";
-import { createSqliteDialect, type SqliteDialect } from "./sqlite-driver.ts";
+import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 

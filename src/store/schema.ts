@@ -1,9 +1,9 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { NoticeTables } from "./notice-table.ts";
-import type { PlatformTables } from "./platform-tables.ts";
-import type { VerdictNumbers } from "./verdict-rows.ts";
+import type { NoticeTables } from "./alerts/notice-table.ts";
+import type { PlatformTables } from "./platform/rows.ts";
+import type { VerdictNumbers } from "./runs/verdict-rows.ts";
 
 /** An integer primary key that the database numbers. */
 type RowId = ColumnType<number, number | undefined, never>;

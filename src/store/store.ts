@@ -1,19 +1,19 @@
-import type { AlertStore } from "./alerts.ts";
-import type { EvidenceStore } from "./event-evidence.ts";
-import type { DeliveryStore } from "./deliveries.ts";
-import type { EventStore } from "./events.ts";
-import type { GateStore } from "./gate.ts";
-import type { LivenessStore } from "./liveness.ts";
-import type { TransactionReads } from "./in-transaction.ts";
-import type { StoreEngine } from "./location.ts";
-import type { MarkerStore } from "./markers.ts";
-import type { MetaStore } from "./meta.ts";
-import type { NoticeStore } from "./notices.ts";
-import type { OutboxStore } from "./outbox.ts";
-import type { PlatformStore } from "./platform.ts";
-import type { ScheduleStore } from "./schedule.ts";
-import type { SilenceStore } from "./silences.ts";
-import type { VerdictStore } from "./verdicts.ts";
+import type { AlertStore } from "./alerts/alerts.ts";
+import type { EvidenceStore } from "./events/evidence.ts";
+import type { DeliveryStore } from "./alerts/deliveries.ts";
+import type { EventStore } from "./events/events.ts";
+import type { GateStore } from "./alerts/gate.ts";
+import type { LivenessStore } from "./events/liveness.ts";
+import type { TransactionReads } from "./engine/in-transaction.ts";
+import type { StoreEngine } from "./engine/location.ts";
+import type { MarkerStore } from "./alerts/markers.ts";
+import type { MetaStore } from "./engine/meta.ts";
+import type { NoticeStore } from "./alerts/notices.ts";
+import type { OutboxStore } from "./alerts/outbox.ts";
+import type { PlatformStore } from "./platform/platform.ts";
+import type { ScheduleStore } from "./runs/schedule.ts";
+import type { SilenceStore } from "./alerts/silences.ts";
+import type { VerdictStore } from "./runs/verdicts.ts";
 
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export interface StoreParts {

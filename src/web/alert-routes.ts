@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../base/errors.ts";
 import { issueMessages } from "../contract/issues.ts";
-import type { FleetState } from "../store/notices.ts";
+import type { FleetState } from "../store/alerts/notices.ts";
 import { isAuthorized } from "./access.ts";
 import { iso, viewOnsetMarker } from "./check-view.ts";
 import type { AccessSettings, AlertSnapshot, AlertsPort } from "./ports.ts";

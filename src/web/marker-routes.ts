@@ -4,7 +4,7 @@ import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, type Clock } from "../base/time.ts";
 import { issueMessages } from "../contract/issues.ts";
-import type { Marker } from "../store/markers.ts";
+import type { Marker } from "../store/alerts/markers.ts";
 import { isAuthorized } from "./access.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, MarkersPort } from "./ports.ts";

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from "../base/time.ts";
-import type { AlertHistoryEntry } from "../store/alerts.ts";
-import type { DeliveryAttempt } from "../store/deliveries.ts";
-import type { VerdictPoint } from "../store/verdicts.ts";
+import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
+import type { DeliveryAttempt } from "../store/alerts/deliveries.ts";
+import type { VerdictPoint } from "../store/runs/verdicts.ts";
 import { otherChecksOf } from "./page-checks.ts";
 import { evidenceLines } from "./page-evidence.ts";
 import type { PageModel, PageModelPorts } from "./page-model.ts";

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from "../base/time.ts";
 import type { Clock } from "../base/time.ts";
-import type { VerdictHour } from "../store/verdicts.ts";
+import type { VerdictHour } from "../store/runs/verdicts.ts";
 import { viewCheck } from "./check-view.ts";
 import { rowChecksOf } from "./page-checks.ts";
 import type { PageOrganization, PagePort } from "./page-ports.ts";

@@ -4,7 +4,7 @@ import type { PageRoutesOptions, OperatorPage } from "./page-routes.ts";
 import { renderConfiguration } from "./page/configuration-page.ts";
 import { renderQueue } from "./page/queue-page.ts";
 import { renderReceivers, type OutboxRow, type ReceiverRow } from "./page/receivers-page.ts";
-import type { OutboxEntry } from "../store/outbox.ts";
+import type { OutboxEntry } from "../store/alerts/outbox.ts";
 
 type OperatorRoute = readonly [
   path: string,

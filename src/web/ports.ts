@@ -2,13 +2,13 @@ import type { Secret } from "../base/secret.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
-import type { AlertState } from "../store/alerts.ts";
-import type { IngestOutcome } from "../store/events.ts";
-import type { Marker } from "../store/markers.ts";
-import type { FleetState } from "../store/notices.ts";
-import type { OutboxEntry } from "../store/outbox.ts";
-import type { CheckState } from "../store/schedule.ts";
-import type { StoredSilence } from "../store/silences.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { IngestOutcome } from "../store/events/events.ts";
+import type { Marker } from "../store/alerts/markers.ts";
+import type { FleetState } from "../store/alerts/notices.ts";
+import type { OutboxEntry } from "../store/alerts/outbox.ts";
+import type { CheckState } from "../store/runs/schedule.ts";
+import type { StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {

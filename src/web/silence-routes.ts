@@ -4,7 +4,7 @@ import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { issueMessages } from "../contract/issues.ts";
-import type { StoredSilence } from "../store/silences.ts";
+import type { StoredSilence } from "../store/alerts/silences.ts";
 import { findCheck, iso } from "./check-view.ts";
 import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "./ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";

@@ -11,7 +11,7 @@ import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../src/base/time.ts";
-import { currentVersion, migrations } from "../../src/store/migrations/migrations.ts";
+import { currentVersion, migrations } from "../../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../support/postgres.ts";

@@ -93,7 +93,7 @@ export const exceptions: readonly Exception[] = [
   { path: "src/cli/main.ts", rule: "process", reason: "the edge to the process" },
   { path: "src/cli/main.ts", rule: "import-does-nothing", reason: "the program's entry" },
   {
-    path: "src/store/event-ingest-worker.ts",
+    path: "src/store/events/ingest-worker.ts",
     rule: "import-does-nothing",
     reason: "the entry of the ingest thread; in any other thread it does nothing",
   },

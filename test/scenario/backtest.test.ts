@@ -8,7 +8,7 @@ import { createLivenessChecks } from "../../src/monitor/liveness-checks.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
-import type { LivenessEvent } from "../../src/store/events.ts";
+import type { LivenessEvent } from "../../src/store/events/events.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
 
 const hourMs = 3_600_000;

@@ -7,7 +7,7 @@ import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
 import { testNotification } from "../../src/alerting/test-notification.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
-import type { OutboxEntry, OutboxStore } from "../../src/store/outbox.ts";
+import type { OutboxEntry, OutboxStore } from "../../src/store/alerts/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";

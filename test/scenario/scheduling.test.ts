@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nextDueAtMs, type Schedule } from "../../src/monitor/schedule.ts";
 import type { Scheduler } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/monitor/target.ts";
-import type { ScheduleStore } from "../../src/store/schedule.ts";
+import type { ScheduleStore } from "../../src/store/runs/schedule.ts";
 import { createMemoryScheduleStore } from "../support/memory-schedule-store.ts";
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../support/scheduling.ts";
 import { createSqliteSchedule } from "../support/sqlite-schedule-store.ts";

@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 
 import { createSystemClock } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { ClaimedRun } from "../../src/store/schedule.ts";
+import type { ClaimedRun } from "../../src/store/runs/schedule.ts";
 import type { StoreParts } from "../../src/store/store.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "./crash-runs.ts";
 

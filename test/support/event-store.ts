@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createSystemClock } from "../../src/base/time.ts";
-import { importEvents, type ImportOptions, type ImportOutcome } from "../../src/store/event-import.ts";
-import type { EventFile } from "../../src/store/event-input.ts";
-import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../src/store/events.ts";
+import { importEvents, type ImportOptions, type ImportOutcome } from "../../src/store/events/import.ts";
+import type { EventFile } from "../../src/store/events/input/input.ts";
+import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../src/store/events/events.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { StoreLocation } from "../../src/store/location.ts";
+import type { StoreLocation } from "../../src/store/engine/location.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreEngineCase } from "./store-engines.ts";
 

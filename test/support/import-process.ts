@@ -3,7 +3,7 @@
 import { asFlatlineError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock } from "../../src/base/time.ts";
-import { importEvents } from "../../src/store/event-import.ts";
+import { importEvents } from "../../src/store/events/import.ts";
 
 const [, , database = "", file = ""] = process.argv;
 const location = database.startsWith("postgres://") ? { url: new Secret(database) } : { path: database };

@@ -6,7 +6,7 @@ import type {
   FinishedRun,
   ScheduleEntry,
   ScheduleStore,
-} from "../../src/store/schedule.ts";
+} from "../../src/store/runs/schedule.ts";
 
 interface Row {
   entry: ScheduleEntry;

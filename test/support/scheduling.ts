@@ -4,7 +4,7 @@ import type { ResultSeverity } from "../../src/contract/severity.ts";
 import type { RecordRequest } from "../../src/alerting/record.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/monitor/target.ts";
-import type { CheckState, ScheduleStore } from "../../src/store/schedule.ts";
+import type { CheckState, ScheduleStore } from "../../src/store/runs/schedule.ts";
 import { spikeResult } from "./scripted-source.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { Kysely, sql } from "kysely";
 
 import { createSystemClock } from "../../src/base/time.ts";
-import { migrate } from "../../src/store/migrations/migrations.ts";
-import { createScheduleStore } from "../../src/store/schedule-table.ts";
-import type { ScheduleStore } from "../../src/store/schedule.ts";
+import { migrate } from "../../src/store/engine/migrations/migrations.ts";
+import { createScheduleStore } from "../../src/store/runs/schedule-table.ts";
+import type { ScheduleStore } from "../../src/store/runs/schedule.ts";
 import type { Tables } from "../../src/store/schema.ts";
-import { createSqliteDialect } from "../../src/store/sqlite-driver.ts";
+import { createSqliteDialect } from "../../src/store/engine/sqlite-driver.ts";
 
 /** A real schedule in a file of its own, to which several connections can be made, as several processes would. */
 export interface SqliteSchedule {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Clock } from "../../src/base/time.ts";
-import type { StoreLocation } from "../../src/store/location.ts";
+import type { StoreLocation } from "../../src/store/engine/location.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "./postgres.ts";

@@ -7,8 +7,8 @@ import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
-import type { OutboxEntry } from "../../src/store/outbox.ts";
-import type { StoredSilence } from "../../src/store/silences.ts";
+import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
+import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type {
   AccessSettings,
   AlertsSnapshot,

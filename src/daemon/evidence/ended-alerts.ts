@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { Regret } from "../../evidence/regret.ts";
-import type { AlertHistoryEntry } from "../../store/alerts.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type { EndedAlert } from "../../web/ports.ts";
 import { readRegret } from "./regret-reading.ts";

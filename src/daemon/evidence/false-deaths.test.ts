@@ -4,8 +4,8 @@ import { createEventWorld, death } from "../../../test/support/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import type { AlertHistoryEntry } from "../../store/alerts.ts";
-import type { LivenessEvent } from "../../store/events.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { LivenessEvent } from "../../store/events/events.ts";
 import { createEndedAlerts } from "./ended-alerts.ts";
 import { createRegretBook } from "./regret-book.ts";
 

@@ -1,5 +1,5 @@
 import { RegretCounter, type Regret } from "../../evidence/regret.ts";
-import type { EventPlace, EvidenceStore } from "../../store/event-evidence.ts";
+import type { EventPlace, EvidenceStore } from "../../store/events/evidence.ts";
 
 /** Whose deaths of which time, and until when an asset may be found alive again. */
 export interface RegretQuery {

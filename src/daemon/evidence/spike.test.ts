@@ -6,8 +6,8 @@ import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
-import type { AlertState } from "../../store/alerts.ts";
-import type { LivenessEvent } from "../../store/events.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { LivenessEvent } from "../../store/events/events.ts";
 import { createSpikeEvidence } from "./spike.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);

@@ -7,7 +7,7 @@ import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marke
 import { onsetAtMs } from "../../evidence/onset.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
-import type { AssetTypeCounts, CountQuery } from "../../store/events.ts";
+import type { AssetTypeCounts, CountQuery } from "../../store/events/events.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
 import { readRegret } from "./regret-reading.ts";

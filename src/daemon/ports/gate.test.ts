@@ -5,7 +5,7 @@ import { resultReport } from "../../../test/support/reports.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, minuteMs } from "../../base/time.ts";
-import type { AlertState } from "../../store/alerts.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import { createGatePort } from "./gate.ts";
 import type { Runtime } from "../runtime.ts";
 

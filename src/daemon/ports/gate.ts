@@ -8,8 +8,8 @@ import {
 } from "../../alerting/gate.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../../base/time.ts";
-import type { AlertHistoryEntry } from "../../store/alerts.ts";
-import type { GateRelease } from "../../store/gate.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { GateRelease } from "../../store/alerts/gate.ts";
 import type { Store } from "../../store/store.ts";
 import type { GatePort, GateView, ListedRelease } from "../../web/ports.ts";
 import type { Runtime } from "../runtime.ts";
@@ -27,7 +27,7 @@ const mostHistory = 1_000;
 const shownReleases = 10;
 // From when a run was due to its end: a quarter of a day's interval (alerting/run-time.ts).
 const longestLagMs = 6 * hourMs;
-// Older runs are kept as hours (store/verdict-hours.ts).
+// Older runs are kept as hours (store/runs/verdict-hours.ts).
 const singleRunsMs = 6 * dayMs;
 
 /** The gate as the HTTP server sees it: read from what the alerts left, at each question. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/time.ts";
-import type { MarkerStore } from "../../store/markers.ts";
+import type { MarkerStore } from "../../store/alerts/markers.ts";
 import type { MarkersPort } from "../../web/ports.ts";
 
 export interface MarkerPortOptions {

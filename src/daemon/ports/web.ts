@@ -11,7 +11,7 @@ import type { Prober } from "../../monitor/probe.ts";
 import { staleAfterMs } from "../../monitor/schedule.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { targetKey } from "../../monitor/target.ts";
-import type { CheckState } from "../../store/schedule.ts";
+import type { CheckState } from "../../store/runs/schedule.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   AlertSnapshot,

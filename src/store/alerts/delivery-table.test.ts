@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createSystemClock } from "../../base/time.ts";
+import type { DeliveryAttempt } from "./deliveries.ts";
+import type { Store } from "../store.ts";
+
+let store: Store;
+let close: () => Promise<void>;
+
+function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAttempt {
+  return {
+    notificationId: "n",
+    receiver: "ops",
+    atMs,
+    tookMs: 7,
+    outcome: "accepted",
+    detail: "204",
+    slugs: ["acme"],
+    ...given,
+  };
+}
+
+const times = (attempts: readonly DeliveryAttempt[]): number[] => attempts.map(({ atMs }) => atMs);
+
+describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
+  beforeEach(async () => {
+    ({ store, close } = await openTemporary(createSystemClock()));
+  });
+  afterEach(() => close());
+
+  describe("deliveries", () => {
+    it("are found by organization, the latest ones, oldest first", async () => {
+      const both = attempt(2, { slugs: ["globex", "acme"], outcome: "retry", detail: "503" });
+      await store.deliveries.add([attempt(1), both, attempt(3, { slugs: ["globex"] }), attempt(4)]);
+
+      expect(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 2, limit: 9 })).toEqual([both, attempt(4)]);
+      expect(times(await store.deliveries.ofOrganization({ slug: "globex", fromMs: 0, limit: 1 }))).toEqual([3]);
+      expect(await store.deliveries.ofOrganization({ slug: "nobody", fromMs: 0, limit: 9 })).toEqual([]);
+    });
+
+    it("say what a receiver accepted last, and what not", async () => {
+      await store.deliveries.add([
+        attempt(1),
+        attempt(2, { outcome: "refused" }),
+        attempt(3, { outcome: "retry" }),
+        attempt(4, { receiver: "pager" }),
+      ]);
+
+      expect((await store.deliveries.last("ops", true))?.atMs).toBe(1);
+      expect((await store.deliveries.last("ops", false))?.atMs).toBe(3);
+      expect(await store.deliveries.last("pager", false)).toBeNull();
+    });
+
+    it("of one notification in one millisecond are one", async () => {
+      await store.deliveries.add([attempt(1)]);
+      await store.deliveries.add([attempt(1, { detail: "again" }), attempt(2)]);
+
+      expect(times(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 0, limit: 9 }))).toEqual([1, 2]);
+      expect((await store.deliveries.last("ops", true))?.detail).toBe("204");
+    });
+
+    it("are pruned in slices, none too many", async () => {
+      await store.deliveries.add([1, 2, 3, 4, 5, 6].map((atMs) => attempt(atMs)));
+
+      expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: true });
+      expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: false });
+
+      expect(times(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 0, limit: 9 }))).toEqual([6]);
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { inTransaction } from "../engine/in-transaction.ts";
+import type { DeliveryAttempt, DeliveryStore } from "./deliveries.ts";
+import type { Db } from "../schema.ts";
+
+const storedAttempt = z.object({
+  notification_id: z.string(),
+  receiver: z.string(),
+  at_ms: z.number(),
+  took_ms: z.number(),
+  outcome: z.enum(["accepted", "retry", "refused"]),
+  detail: z.string(),
+  slugs: z.string(),
+});
+const storedSlugs = z.array(z.string());
+
+// An engine bounds the number of parameters of a statement.
+const rowsPerStatement = 500;
+
+/** What receivers answered, over the tables `deliveries` and `delivery_slugs`. */
+export function createDeliveryStore(db: Db): DeliveryStore {
+  const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");
+  return {
+    add: (attempts) =>
+      inTransaction(db, async (db) => {
+        for (const { notificationId, receiver, atMs, tookMs, outcome, detail, slugs } of attempts) {
+          const key = { notification_id: notificationId, at_ms: atMs };
+          const row = { ...key, receiver, took_ms: tookMs, outcome, detail, slugs: JSON.stringify(slugs) };
+          // The same notification twice in one millisecond: the first says it all.
+          const { numInsertedOrUpdatedRows } = await db
+            .insertInto("deliveries")
+            .values(row)
+            .onConflict((conflict) => conflict.columns(["notification_id", "at_ms"]).doNothing())
+            .executeTakeFirst();
+          if (numInsertedOrUpdatedRows === 0n) continue;
+          for (let start = 0; start < slugs.length; start += rowsPerStatement) {
+            const values = slugs.slice(start, start + rowsPerStatement).map((slug) => ({ ...key, slug }));
+            await db.insertInto("delivery_slugs").values(values).execute();
+          }
+        }
+      }),
+    ofOrganization: async ({ slug, fromMs, limit }) => {
+      const rows = await attempts()
+        .innerJoin("delivery_slugs", (join) =>
+          join
+            .onRef("delivery_slugs.notification_id", "=", "deliveries.notification_id")
+            .onRef("delivery_slugs.at_ms", "=", "deliveries.at_ms"),
+        )
+        .where("delivery_slugs.slug", "=", slug)
+        .where("delivery_slugs.at_ms", ">=", fromMs)
+        .orderBy("delivery_slugs.at_ms", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(attempt).toReversed();
+    },
+    last: async (receiver, isAccepted) => {
+      const row = await attempts()
+        .where("receiver", "=", receiver)
+        .where("outcome", isAccepted ? "=" : "<>", "accepted")
+        .orderBy("at_ms", "desc")
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : attempt(row);
+    },
+    prune: async ({ beforeMs, maxRows }) => {
+      const old = db.selectFrom("deliveries").select("at_ms").where("at_ms", "<=", beforeMs).orderBy("at_ms");
+      const last = await old.offset(maxRows).limit(1).executeTakeFirst();
+      const untilMs = last === undefined ? beforeMs : last.at_ms;
+      await db.deleteFrom("delivery_slugs").where("at_ms", "<=", untilMs).execute();
+      await db.deleteFrom("deliveries").where("at_ms", "<=", untilMs).execute();
+      return { hasMore: last !== undefined && last.at_ms < beforeMs };
+    },
+  };
+}
+
+function attempt(row: unknown): DeliveryAttempt {
+  const stored = storedAttempt.parse(row);
+  return {
+    notificationId: stored.notification_id,
+    receiver: stored.receiver,
+    atMs: stored.at_ms,
+    tookMs: stored.took_ms,
+    outcome: stored.outcome,
+    detail: stored.detail,
+    slugs: storedSlugs.parse(JSON.parse(stored.slugs)),
+  };
+}

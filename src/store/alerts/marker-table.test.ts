@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { createSystemClock } from "../../base/time.ts";
+
+const nowMs = Date.UTC(2026, 5, 1);
+
+describe.each(storeEngines)("what operators tell, on $engine,", ({ openTemporary }) => {
+  let opened: OpenedStore;
+  beforeEach(async () => {
+    opened = await openTemporary(createSystemClock());
+  });
+  afterEach(() => opened.close());
+
+  it("is markers of a time, of all organizations or of one", async () => {
+    const { markers } = opened.store;
+    const all = { id: "a", atMs: nowMs, text: "rollout", slug: null, createdBy: null, createdAtMs: nowMs };
+    const one = { ...all, id: "b", atMs: nowMs + 1, slug: "acme", createdBy: "kim" };
+    await markers.add(one);
+    await markers.add(all);
+
+    expect(await markers.remove("a")).toBe(true);
+    expect(await markers.remove("a")).toBe(false);
+    await markers.prune(nowMs);
+
+    expect(await markers.between({ fromMs: nowMs, toMs: nowMs + 1, slug: "acme" })).toEqual([one]);
+  });
+
+  it("is releases of the gate", async () => {
+    const { gate } = opened.store;
+    const release = { slug: "acme", atMs: nowMs, by: "kim", comment: null };
+    const later = { ...release, atMs: nowMs + 5, comment: "seen" };
+    await gate.addRelease(later);
+    await gate.addRelease(release);
+
+    expect(await gate.releases("acme", nowMs)).toEqual([release, later]);
+    expect(await gate.releases("globex", 0)).toEqual([]);
+    await gate.prune(nowMs + 5);
+    expect(await gate.releases("acme", 0)).toEqual([later]);
+  });
+});

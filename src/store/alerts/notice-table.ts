@@ -1,0 +1,224 @@
+import { sql, type Generated, type Selectable } from "kysely";
+
+import type { CheckName } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { AlertKind } from "./alerts.ts";
+import { engineOf } from "../engine/engine.ts";
+import type { AlertChange, ChangeEvent, FleetState, NoticeStore, ReceiverState, ToldState } from "./notices.ts";
+import type { Db } from "../schema.ts";
+
+/** Tables of migration 0003. */
+export interface NoticeTables {
+  alert_changes: {
+    seq: Generated<number>;
+    alert_id: string;
+    check_name: CheckName;
+    slug: string;
+    kind: AlertKind;
+    at_ms: number;
+    event: ChangeEvent;
+    severity: Severity;
+    reason: string;
+    is_settled: Generated<number>;
+    snapshot: string;
+  };
+  alert_told: {
+    alert_id: string;
+    receiver: string;
+    seq: number;
+    severity: Severity;
+    told_at_ms: number;
+    is_ended: number;
+  };
+  receiver_states: {
+    receiver: string;
+    last_new_at_ms: number | null;
+    told_fleet_id: string | null;
+    last_fleet_at_ms: number | null;
+  };
+  fleets: {
+    id: string;
+    check_name: CheckName;
+    starts_at_ms: number;
+    ends_at_ms: number | null;
+    peak_spiking: number;
+    organizations: number;
+  };
+}
+
+/** The notices' part of the store over a connection or a transaction. */
+export function createNoticeStore(db: Db): NoticeStore {
+  return {
+    takeTurn: async () => {
+      // SQLite's transactions exclude each other. Not an advisory lock: the statement that takes it would fix what the
+      // transaction sees before the lock is had; LOCK does not (PostgreSQL, 13.2.2 and LOCK).
+      if (engineOf(db) === "postgres") await sql`lock table notifier_turns in exclusive mode`.execute(db);
+    },
+    appendChange: async ({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot }) => {
+      const row = { alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason, snapshot };
+      await db.insertInto("alert_changes").values(row).execute();
+    },
+    changes: async () => {
+      const columns = [
+        "seq",
+        "alert_id",
+        "check_name",
+        "slug",
+        "kind",
+        "at_ms",
+        "event",
+        "severity",
+        "reason",
+      ] as const;
+      const rows = await db
+        .selectFrom("alert_changes")
+        .select(columns)
+        .where("is_settled", "=", 0)
+        .orderBy("seq")
+        .execute();
+      return rows.map((row): AlertChange => ({
+        seq: row.seq,
+        alertId: row.alert_id,
+        check: row.check_name,
+        slug: row.slug,
+        kind: row.kind,
+        atMs: row.at_ms,
+        event: row.event,
+        severity: row.severity,
+        reason: row.reason,
+      }));
+    },
+    snapshots: async (seqs) => {
+      const found = new Map<number, string>();
+      for (const slice of slices(seqs)) {
+        const rows = await db
+          .selectFrom("alert_changes")
+          .select(["seq", "snapshot"])
+          .where("seq", "in", slice)
+          .execute();
+        for (const { seq, snapshot } of rows) found.set(seq, snapshot);
+      }
+      return found;
+    },
+    lastSnapshot: async (alertId) => {
+      const changes = db.selectFrom("alert_changes").select("snapshot").where("alert_id", "=", alertId);
+      return (await changes.orderBy("seq", "desc").limit(1).executeTakeFirst())?.snapshot ?? null;
+    },
+    settle: async (alertIds) => {
+      for (const slice of slices(alertIds)) {
+        await db.updateTable("alert_changes").set({ is_settled: 1 }).where("alert_id", "in", slice).execute();
+        const changes = db.selectFrom("alert_changes").where("alert_id", "in", slice).groupBy("alert_id");
+        const last = changes.select(({ fn }) => fn.max("seq").as("seq"));
+        await db.deleteFrom("alert_changes").where("alert_id", "in", slice).where("seq", "not in", last).execute();
+      }
+    },
+    told: async () => (await db.selectFrom("alert_told").selectAll().execute()).map(toldOf),
+    saveTold: async (told) => {
+      for (const slice of slices(told)) {
+        await db
+          .insertInto("alert_told")
+          .values(slice.map(toldRow))
+          .onConflict((conflict) =>
+            conflict.columns(["alert_id", "receiver"]).doUpdateSet((row) => ({
+              seq: row.ref("excluded.seq"),
+              severity: row.ref("excluded.severity"),
+              told_at_ms: row.ref("excluded.told_at_ms"),
+              is_ended: row.ref("excluded.is_ended"),
+            })),
+          )
+          .execute();
+      }
+    },
+    forgetAlerts: async (alertIds) => {
+      for (const slice of slices(alertIds)) {
+        await db.deleteFrom("alert_changes").where("alert_id", "in", slice).execute();
+        await db.deleteFrom("alert_told").where("alert_id", "in", slice).execute();
+      }
+    },
+    forgetReceiversExcept: async (receivers) => {
+      // An empty list would be "not in ()", which not every database takes.
+      const kept = receivers.length === 0 ? [""] : [...receivers];
+      await db.deleteFrom("alert_told").where("receiver", "not in", kept).execute();
+      await db.deleteFrom("receiver_states").where("receiver", "not in", kept).execute();
+    },
+    receiverStates: async () =>
+      (await db.selectFrom("receiver_states").selectAll().execute()).map((row): ReceiverState => ({
+        receiver: row.receiver,
+        lastNewAtMs: row.last_new_at_ms,
+        toldFleetId: row.told_fleet_id,
+        lastFleetAtMs: row.last_fleet_at_ms,
+      })),
+    saveReceiverState: async ({ receiver, lastNewAtMs, toldFleetId, lastFleetAtMs }) => {
+      const row = {
+        receiver,
+        last_new_at_ms: lastNewAtMs,
+        told_fleet_id: toldFleetId,
+        last_fleet_at_ms: lastFleetAtMs,
+      };
+      await db
+        .insertInto("receiver_states")
+        .values(row)
+        .onConflict((conflict) => conflict.column("receiver").doUpdateSet(row))
+        .execute();
+    },
+    liveFleet: async (check) => {
+      const live = db.selectFrom("fleets").selectAll().where("check_name", "=", check).where("ends_at_ms", "is", null);
+      const row = await live.executeTakeFirst();
+      return row === undefined ? null : fleetOf(row);
+    },
+    saveFleet: async ({ id, check, startsAtMs, endsAtMs, peakSpiking, organizations }) => {
+      const ends_at_ms = endsAtMs;
+      const row = {
+        id,
+        check_name: check,
+        starts_at_ms: startsAtMs,
+        ends_at_ms,
+        peak_spiking: peakSpiking,
+        organizations,
+      };
+      await db
+        .insertInto("fleets")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .execute();
+    },
+    fleets: async (limit) =>
+      (await db.selectFrom("fleets").selectAll().orderBy("starts_at_ms", "desc").limit(limit).execute()).map(fleetOf),
+  };
+}
+
+// One statement a slice: an engine bounds the number of its parameters.
+const rowsPerStatement = 500;
+
+function slices<Row>(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [];
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    parts.push(rows.slice(start, start + rowsPerStatement));
+  return parts;
+}
+
+function toldRow({ receiver, alertId, seq, severity, toldAtMs, isEnded }: ToldState): NoticeTables["alert_told"] {
+  return { alert_id: alertId, receiver, seq, severity, told_at_ms: toldAtMs, is_ended: isEnded ? 1 : 0 };
+}
+
+function toldOf(row: NoticeTables["alert_told"]): ToldState {
+  return {
+    receiver: row.receiver,
+    alertId: row.alert_id,
+    seq: row.seq,
+    severity: row.severity,
+    toldAtMs: row.told_at_ms,
+    isEnded: row.is_ended === 1,
+  };
+}
+
+function fleetOf(row: Selectable<NoticeTables["fleets"]>): FleetState {
+  return {
+    id: row.id,
+    check: row.check_name,
+    startsAtMs: row.starts_at_ms,
+    endsAtMs: row.ends_at_ms,
+    peakSpiking: row.peak_spiking,
+    organizations: row.organizations,
+  };
+}

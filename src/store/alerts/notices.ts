@@ -1,0 +1,90 @@
+import type { CheckName } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { AlertKind } from "./alerts.ts";
+
+/** What can happen to an alert once it fires. */
+export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
+
+/** One change of an alert that some receiver has yet to be told of; written with the alert's state. */
+export interface AlertChange {
+  /** Grows with every change of every alert. */
+  readonly seq: number;
+  readonly alertId: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly atMs: number;
+  readonly event: ChangeEvent;
+  readonly severity: Severity;
+  readonly reason: string;
+}
+
+/** A change to be stored. */
+export interface NewAlertChange extends Omit<AlertChange, "seq"> {
+  /** The alert as it was then (alerting/snapshot.ts), as JSON. */
+  readonly snapshot: string;
+}
+
+/** What one receiver has been told of one alert; no row: nothing. */
+export interface ToldState {
+  readonly receiver: string;
+  readonly alertId: string;
+  /** The last change that was told; later ones wait. */
+  readonly seq: number;
+  readonly severity: Severity;
+  /** When the last notification about it was formed; reminders count from here. */
+  readonly toldAtMs: number;
+  /** The resolved or recovered went out too; the row stays until every receiver is through. */
+  readonly isEnded: boolean;
+}
+
+/** What the grouping keeps of one receiver. */
+export interface ReceiverState {
+  readonly receiver: string;
+  /** When it was last told of a new alert; null: never. */
+  readonly lastNewAtMs: number | null;
+  /** The fleet verdict it was told of last. */
+  readonly toldFleetId: string | null;
+  readonly lastFleetAtMs: number | null;
+}
+
+/** The fleet verdict: an alert of its own, over many organizations (CONTRACT 7). */
+export interface FleetState {
+  readonly id: string;
+  readonly check: CheckName;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number | null;
+  readonly peakSpiking: number;
+  /** Organizations with a result when the peak was seen. */
+  readonly organizations: number;
+}
+
+export interface NoticeStore {
+  /**
+   * Waits until no other transaction forms notifications, in any process, and holds that until this one ends; the first thing
+   * that a transaction does, so that it sees what the one before did.
+   */
+  takeTurn(): Promise<void>;
+  appendChange(change: NewAlertChange): Promise<void>;
+  /** All changes that somebody may have to be told of, in order. */
+  changes(): Promise<readonly AlertChange[]>;
+  /** The snapshots of these changes by seq; those that are gone are absent. */
+  snapshots(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** The snapshot of the alert's last change, settled or not; null when it never changed. */
+  lastSnapshot(alertId: string): Promise<string | null>;
+  /** Nobody waits for the changes of these alerts: all go but each one's last, which is kept for its snapshot. */
+  settle(alertIds: readonly string[]): Promise<void>;
+  told(): Promise<readonly ToldState[]>;
+  saveTold(told: readonly ToldState[]): Promise<void>;
+  /** These ended, and every receiver is through with them. */
+  forgetAlerts(alertIds: readonly string[]): Promise<void>;
+  /** Receivers that a reload removed: what they were told is void. */
+  forgetReceiversExcept(receivers: readonly string[]): Promise<void>;
+  receiverStates(): Promise<readonly ReceiverState[]>;
+  saveReceiverState(state: ReceiverState): Promise<void>;
+  /** The fleet verdict that lasts; at most one a check. */
+  liveFleet(check: CheckName): Promise<FleetState | null>;
+  saveFleet(state: FleetState): Promise<void>;
+  /** The latest ones, newest first. */
+  fleets(limit: number): Promise<readonly FleetState[]>;
+}

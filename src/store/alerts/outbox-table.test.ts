@@ -1,0 +1,460 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import type { OutboxEntry, OutboxStore } from "./outbox.ts";
+
+const nowMs = Date.UTC(2026, 5, 1);
+const owner = "a";
+
+let opened: OpenedStore;
+let outbox: OutboxStore;
+
+function enqueue(id: string, over: Partial<Parameters<OutboxStore["enqueue"]>[0]> = {}): Promise<void> {
+  const entry = {
+    id,
+    receiver: "ops",
+    createdAtMs: nowMs,
+    notBeforeMs: nowMs,
+    subjects: [`alert of ${id}`],
+    payload: "{}",
+  };
+  return outbox.enqueue({ ...entry, ...over });
+}
+
+function claim(over: Partial<Parameters<OutboxStore["claim"]>[0]> = {}): Promise<readonly OutboxEntry[]> {
+  return outbox.claim({ receiver: "ops", nowMs, owner, leaseUntilMs: nowMs + 10_000, limit: 10, ...over });
+}
+
+const idsOf = (entries: readonly { id: string }[]): string[] => entries.map(({ id }) => id);
+const stateOf = async (id: string): Promise<OutboxEntry | undefined> =>
+  (await outbox.list()).find((one) => one.id === id);
+
+describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
+  beforeEach(async () => {
+    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+    outbox = opened.store.outbox;
+  });
+  afterEach(() => opened.close());
+
+  describe("the outbox", () => {
+    it("leases what is due, the oldest first, with all that a delivery needs", async () => {
+      await enqueue("one", { subjects: ["x", "y", "x"], payload: '{"a":1}' });
+      await enqueue("two");
+      await enqueue("later", { notBeforeMs: nowMs + 1 });
+      await enqueue("other", { receiver: "pager" });
+
+      const entries = await claim();
+
+      expect(idsOf(entries)).toEqual(["one", "two"]);
+      expect(entries[0]).toEqual({
+        id: "one",
+        receiver: "ops",
+        state: "leased",
+        attempts: 1,
+        createdAtMs: nowMs,
+        nextAttemptAtMs: nowMs,
+        lastError: null,
+        subjects: ["x", "y"],
+        payload: '{"a":1}',
+      });
+      expect(await claim()).toEqual([]);
+    });
+
+    it("leases no more than the limit", async () => {
+      for (const id of ["one", "two", "three"]) await enqueue(id);
+
+      expect(idsOf(await claim({ limit: 2 }))).toEqual(["one", "two"]);
+      expect(idsOf(await claim({ limit: 2 }))).toEqual(["three"]);
+    });
+
+    it.each([
+      { rule: "waits", before: async () => {} },
+      { rule: "is under way", before: () => claim({ limit: 1 }) },
+      {
+        rule: "waits for its retry",
+        before: async () => {
+          await claim({ limit: 1 });
+          await outbox.retryLater("firing", owner, { nextAttemptAtMs: nowMs + 60_000, lastError: "503" });
+        },
+      },
+    ])("holds a resolved back while the firing of the same alert $rule", async ({ before }) => {
+      await enqueue("firing", { subjects: ["x"] });
+      await enqueue("resolved", { subjects: ["y", "x"] });
+      await before();
+
+      expect(idsOf(await claim())).not.toContain("resolved");
+      expect(idsOf(await claim({ nowMs: nowMs + 5_000 }))).not.toContain("resolved");
+    });
+
+    it.each([
+      { rule: "was delivered", end: () => outbox.delivered("firing", owner) },
+      { rule: "was given up", end: () => outbox.deadLetter("firing", owner, "404") },
+      { rule: "was discarded", end: () => outbox.discard("firing") },
+    ])("lets a resolved go when the firing of the same alert $rule", async ({ end }) => {
+      await enqueue("firing", { subjects: ["x"] });
+      await enqueue("resolved", { subjects: ["x"] });
+      await claim();
+
+      expect(await end()).toBe(true);
+
+      expect(idsOf(await claim())).toEqual(["resolved"]);
+    });
+
+    it("holds nothing back for another receiver or another alert", async () => {
+      await enqueue("firing", { subjects: ["x"], notBeforeMs: nowMs + 60_000 });
+      await enqueue("other alert", { subjects: ["y"] });
+      await enqueue("other receiver", { subjects: ["x"], receiver: "pager" });
+
+      expect(idsOf(await claim())).toEqual(["other alert"]);
+      expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other receiver"]);
+    });
+
+    it("gives what a crashed process had to the next one, as another attempt", async () => {
+      await enqueue("one");
+      await claim({ owner: "crashed" });
+
+      expect(await claim({ nowMs: nowMs + 9_999 })).toEqual([]);
+      expect(await claim({ nowMs: nowMs + 10_000 })).toMatchObject([{ id: "one", attempts: 2 }]);
+    });
+
+    it.each([
+      { change: "delivered", act: () => outbox.delivered("one", "crashed") },
+      {
+        change: "retried",
+        act: () => outbox.retryLater("one", "crashed", { nextAttemptAtMs: nowMs, lastError: "late" }),
+      },
+      { change: "given up", act: () => outbox.deadLetter("one", "crashed", "late") },
+    ])("is not $change by who lost the lease", async ({ act }) => {
+      await enqueue("one");
+      await claim({ owner: "crashed" });
+      await claim({ nowMs: nowMs + 10_000, leaseUntilMs: nowMs + 20_000 });
+
+      expect(await act()).toBe(false);
+
+      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 2, lastError: null });
+    });
+
+    it("gives leases back without an error", async () => {
+      await enqueue("one");
+      await enqueue("two", { receiver: "pager" });
+      await claim();
+      await claim({ receiver: "pager", owner: "b" });
+
+      await outbox.releaseLeases(owner);
+
+      expect(await stateOf("one")).toMatchObject({ state: "queued", lastError: null });
+      expect(await stateOf("two")).toMatchObject({ state: "leased" });
+      expect(idsOf(await claim())).toEqual(["one"]);
+    });
+
+    it("takes back what was leased and not begun as never attempted, and only from who has the lease", async () => {
+      for (const id of ["one", "two", "three"]) await enqueue(id);
+      await claim({ limit: 2 });
+      await claim({ limit: 1, owner: "b" });
+
+      await outbox.giveBack(["one", "three", "unknown"], owner);
+
+      expect(await stateOf("one")).toMatchObject({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs });
+      expect(await stateOf("two")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await stateOf("three")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await claim()).toMatchObject([{ id: "one", attempts: 1 }]);
+    });
+
+    it("puts a list into the queue in its order, each with its own alerts, leased where it is asked for", async () => {
+      const entries = Array.from({ length: 90 }, (_, index) => ({
+        id: `n-${index}`,
+        receiver: "ops",
+        createdAtMs: nowMs,
+        notBeforeMs: nowMs,
+        subjects: [`own-${index}`, `shared-${index % 2}`, `own-${index}`],
+        payload: String(index),
+        ...(index === 89 ? { lease: { owner: "b", nowMs, untilMs: nowMs + 5_000 } } : {}),
+      }));
+
+      await outbox.enqueueAll(entries);
+
+      const listed = await outbox.list();
+      expect(listed.map(({ id, payload }) => [id, payload])).toEqual(entries.map(({ id, payload }) => [id, payload]));
+      expect(listed[7]?.subjects).toEqual(["own-7", "shared-1"]);
+      expect(listed[89]).toMatchObject({ state: "leased", attempts: 1 });
+      expect(idsOf(await claim())).toEqual(["n-0", "n-1"]);
+    });
+
+    it("acknowledges and retries many at once, and answers which were still leased", async () => {
+      for (const id of ["one", "two", "three", "four"]) await enqueue(id);
+      await claim({ limit: 3 });
+      await claim({ owner: "b" });
+      const later = { nextAttemptAtMs: nowMs + 1_000, lastError: "503" };
+
+      expect(await outbox.deliveredAll(["four", "one", "unknown"], owner)).toEqual(["one"]);
+      expect(
+        await outbox.retryAllLater(
+          ["four", "three", "two"].map((id) => ({ id, ...later })),
+          owner,
+        ),
+      ).toEqual(["three", "two"]);
+
+      expect((await outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual([
+        "two queued",
+        "three queued",
+        "four leased",
+      ]);
+      expect(await stateOf("two")).toMatchObject(later);
+    });
+
+    it("makes a dead letter due again with new attempts and a new age", async () => {
+      await enqueue("one", { createdAtMs: nowMs - 90_000_000 });
+      await claim();
+      await outbox.deadLetter("one", owner, "gone");
+      expect(await stateOf("one")).toMatchObject({ state: "dead", lastError: "gone" });
+
+      expect(await outbox.retry("one", nowMs + 7)).toBe(true);
+
+      expect(await stateOf("one")).toMatchObject({
+        state: "queued",
+        attempts: 0,
+        createdAtMs: nowMs + 7,
+        nextAttemptAtMs: nowMs + 7,
+      });
+    });
+
+    it("leaves a delivery under way alone when it is to be retried", async () => {
+      await enqueue("one");
+      await claim();
+
+      expect(await outbox.retry("one", nowMs + 1)).toBe(true);
+
+      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await outbox.delivered("one", owner)).toBe(true);
+    });
+
+    it("knows neither retry nor discard of what is not there", async () => {
+      expect(await outbox.retry("one", nowMs)).toBe(false);
+      expect(await outbox.discard("one")).toBe(false);
+    });
+
+    it("gives up what waits for receivers that are gone, under way or not", async () => {
+      await enqueue("stays");
+      await enqueue("queued", { receiver: "pager" });
+      await enqueue("leased", { receiver: "slack" });
+      await claim({ receiver: "slack" });
+
+      expect(await outbox.deadLetterUnknownReceivers(["ops", "new"], "receiver removed")).toBe(2);
+
+      expect(await stateOf("queued")).toMatchObject({ state: "dead", lastError: "receiver removed" });
+      expect(await outbox.delivered("leased", owner)).toBe(false);
+      expect(await outbox.deadLetterUnknownReceivers(["ops"], "again")).toBe(0);
+      expect(await outbox.deadLetterUnknownReceivers([], "all")).toBe(1);
+    });
+
+    it("knows per receiver when something can be claimed next, leaving out what waits for another", async () => {
+      await enqueue("firing", { subjects: ["x"], notBeforeMs: nowMs + 60_000 });
+      await enqueue("resolved", { subjects: ["x"] });
+      await enqueue("leased", { receiver: "pager" });
+      await claim({ receiver: "pager" });
+      await enqueue("dead", { receiver: "slack" });
+      await claim({ receiver: "slack" });
+      await outbox.deadLetter("dead", owner, "404");
+
+      expect(await outbox.nextAttempts(nowMs)).toEqual(
+        new Map([
+          ["ops", nowMs + 60_000],
+          ["pager", nowMs + 10_000],
+        ]),
+      );
+    });
+
+    it("counts what waits and what was given up, per receiver", async () => {
+      await enqueue("one", { createdAtMs: nowMs - 5 });
+      await enqueue("two", { createdAtMs: nowMs - 9 });
+      await enqueue("three", { createdAtMs: nowMs - 99 });
+      await enqueue("four", { receiver: "pager" });
+      await claim();
+      await outbox.deadLetter("three", owner, "404");
+      await claim({ receiver: "pager" });
+      await outbox.deadLetter("four", owner, "404");
+
+      expect(await outbox.totals()).toEqual([
+        { receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: nowMs - 9 },
+        { receiver: "pager", pending: 0, deadLetters: 1, oldestCreatedAtMs: null },
+      ]);
+    });
+
+    it("forgets old dead letters in slices, and nothing that waits", async () => {
+      for (const id of ["one", "two", "three"]) await enqueue(id);
+      await enqueue("young", { createdAtMs: nowMs + 1 });
+      await claim();
+      for (const id of ["one", "two", "young"]) await outbox.deadLetter(id, owner, "gone");
+
+      const first = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 1 });
+      const second = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 2 });
+
+      expect([first.hasMore, second.hasMore]).toEqual([true, false]);
+      expect(idsOf(await outbox.list())).toEqual(["three", "young"]);
+    });
+
+    it("lists a backlog of a thousand, oldest first", async () => {
+      await opened.store.transaction(async (parts) => {
+        for (let index = 0; index < 1_001; index++)
+          await parts.outbox.enqueue({
+            id: `n-${index}`,
+            receiver: "ops",
+            createdAtMs: nowMs,
+            notBeforeMs: nowMs,
+            subjects: [`alert-${index % 7}`, `own-${index}`],
+            payload: "{}",
+          });
+      });
+
+      const entries = await outbox.list();
+
+      expect(idsOf(entries)).toEqual(Array.from({ length: 1_001 }, (_, index) => `n-${index}`));
+      expect(entries[1_000]?.subjects).toEqual(["alert-6", "own-1000"]);
+    });
+  });
+
+  interface Waiting {
+    readonly id: string;
+    readonly receiver: string;
+    readonly subjects: readonly string[];
+    state: "queued" | "leased" | "dead";
+    dueAtMs: number;
+    leaseUntilMs: number;
+    holder: string;
+  }
+
+  const receivers = ["ops", "pager"];
+  const alerts = ["x", "y", "z"];
+  const holders = ["a", "b"];
+
+  describe("the order of the outbox", () => {
+    const operation = fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant("enqueue" as const),
+          receiver: fc.constantFrom(...receivers),
+          subjects: fc.subarray(alerts, { minLength: 1 }),
+          inMs: fc.nat(50),
+        }),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constant("claim" as const),
+          receiver: fc.constantFrom(...receivers),
+          holder: fc.constantFrom(...holders),
+          limit: fc.integer({ min: 1, max: 3 }),
+          forMs: fc.integer({ min: 1, max: 60 }),
+        }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constantFrom(
+            "delivered" as const,
+            "retryLater" as const,
+            "deadLetter" as const,
+            "retry" as const,
+            "discard" as const,
+          ),
+          index: fc.nat(30),
+          holder: fc.constantFrom(...holders),
+          inMs: fc.nat(50),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant("release" as const), holder: fc.constantFrom(...holders) }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 40 }) }) },
+    );
+
+    it("is that of a queue for each receiver and alert, whatever happens", async () => {
+      let world = 0;
+      const property = fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40 }), async (operations) => {
+        world++;
+        const queue: Waiting[] = [];
+        const name = (receiver: string): string => `${receiver}-${world}`;
+        let atMs = nowMs;
+        const isFree = (one: Waiting): boolean =>
+          one.state === "queued" ? one.dueAtMs <= atMs : one.state === "leased" && one.leaseUntilMs <= atMs;
+        const isFirst = (one: Waiting): boolean =>
+          !queue
+            .slice(0, queue.indexOf(one))
+            .some(
+              (older) =>
+                older.receiver === one.receiver &&
+                older.state !== "dead" &&
+                older.subjects.some((alert) => one.subjects.includes(alert)),
+            );
+
+        for (const step of operations) {
+          if (step.kind === "wait") atMs += step.ms;
+          else if (step.kind === "enqueue") {
+            const id = `${world}-${queue.length}-${atMs}-${operations.indexOf(step)}`;
+            const subjects = step.subjects.map((alert) => `${alert}-${world}`);
+            const entry = { id, receiver: name(step.receiver), subjects };
+            await outbox.enqueue({ ...entry, createdAtMs: atMs, notBeforeMs: atMs + step.inMs, payload: "{}" });
+            queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs, leaseUntilMs: 0, holder: "" });
+          } else if (step.kind === "claim") {
+            const receiver = name(step.receiver);
+            const expected = queue
+              .filter((one) => one.receiver === receiver && isFree(one) && isFirst(one))
+              .slice(0, step.limit);
+            const leaseUntilMs = atMs + step.forMs;
+            const claimed = await outbox.claim({
+              receiver,
+              nowMs: atMs,
+              owner: step.holder,
+              leaseUntilMs,
+              limit: step.limit,
+            });
+            expect(idsOf(claimed)).toEqual(idsOf(expected));
+            for (const one of expected) Object.assign(one, { state: "leased", leaseUntilMs, holder: step.holder });
+          } else if (step.kind === "release") {
+            await outbox.releaseLeases(step.holder);
+            for (const one of queue)
+              if (one.state === "leased" && one.holder === step.holder) {
+                one.state = "queued";
+                one.leaseUntilMs = 0;
+              }
+          } else {
+            const one = queue[step.index % Math.max(1, queue.length)];
+            if (one === undefined) continue;
+            const isHeld = one.state === "leased" && one.holder === step.holder;
+            const isUnderWay = one.state === "leased" && one.leaseUntilMs > atMs;
+            if (step.kind === "delivered") {
+              expect(await outbox.delivered(one.id, step.holder)).toBe(isHeld);
+              if (isHeld) queue.splice(queue.indexOf(one), 1);
+            } else if (step.kind === "deadLetter") {
+              expect(await outbox.deadLetter(one.id, step.holder, "no")).toBe(isHeld);
+              if (isHeld) one.state = "dead";
+            } else if (step.kind === "retryLater") {
+              const nextAttemptAtMs = atMs + step.inMs;
+              expect(await outbox.retryLater(one.id, step.holder, { nextAttemptAtMs, lastError: "no" })).toBe(isHeld);
+              if (isHeld) Object.assign(one, { state: "queued", dueAtMs: nextAttemptAtMs });
+            } else if (step.kind === "retry") {
+              expect(await outbox.retry(one.id, atMs)).toBe(true);
+              if (!isUnderWay) Object.assign(one, { state: "queued", dueAtMs: atMs });
+            } else {
+              expect(await outbox.discard(one.id)).toBe(true);
+              queue.splice(queue.indexOf(one), 1);
+            }
+          }
+        }
+
+        const next = await outbox.nextAttempts(nowMs);
+        for (const receiver of receivers.map(name)) {
+          const times = queue
+            .filter((one) => one.receiver === receiver && one.state !== "dead" && isFirst(one))
+            .map((one) => (one.state === "leased" ? one.leaseUntilMs : one.dueAtMs));
+          expect(next.get(receiver)).toBe(times.length === 0 ? undefined : Math.min(...times));
+        }
+      });
+      await fc.assert(property, { numRuns: engine === "SQLite" ? 60 : 15 });
+    });
+  });
+});

@@ -1,0 +1,312 @@
+import { sql, type RawBuilder } from "kysely";
+import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import type {
+  LeasedEntry,
+  NewOutboxEntry,
+  OutboxClaim,
+  OutboxEntry,
+  OutboxLease,
+  OutboxRetry,
+  OutboxStore,
+} from "./outbox.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { Db } from "../schema.ts";
+
+/** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
+export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
+  /** In the order of the list: rows of one statement are numbered in the order in which it names them. */
+  async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
+    const rows = await insertEntries(
+      db,
+      entries.map(({ id, receiver, createdAtMs, notBeforeMs, payload }) => [
+        id,
+        receiver,
+        "queued",
+        createdAtMs,
+        notBeforeMs,
+        payload,
+      ]),
+    );
+    const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
+    await insertAlerts(
+      db,
+      entries.flatMap(({ id, subjects }) => [...new Set(subjects)].map((subject) => [subject, seqs.get(id) ?? null])),
+    );
+    for (const { id, lease } of entries) if (lease !== undefined) await leaseNew(db, id, lease);
+  }
+
+  async function leaseNew(db: Db, id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> {
+    const lease_until_ms = leaseInstant(leaseClock, untilMs, nowMs);
+    await db
+      .updateTable("outbox")
+      .set({ state: "leased", attempts: 1, lease_owner: owner, lease_until_ms })
+      .where("id", "=", id)
+      .execute();
+  }
+
+  async function claimRows(
+    db: Db,
+    { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
+  ): Promise<OutboxEntryRow[]> {
+    const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
+    const rows = await db
+      // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+      .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate("candidate").skipLocked() : due))
+      .updateTable("outbox")
+      .set({
+        state: "leased",
+        lease_owner: owner,
+        lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
+        attempts: sql<number>`attempts + 1`,
+      })
+      .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
+      .returning(entryColumns)
+      .execute();
+    return rows.toSorted((left, right) => left.seq - right.seq);
+  }
+
+  async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
+    const entries: OutboxEntry[] = [];
+    for (let start = 0; start < rows.length; start += rowsPerStatement) {
+      const slice = rows.slice(start, start + rowsPerStatement);
+      const seqs = slice.map(({ seq }) => seq);
+      const alerts = await db
+        .selectFrom("outbox_alerts")
+        .selectAll()
+        .where("seq", "in", seqs)
+        .orderBy("alert_id")
+        .execute();
+      const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
+      for (const row of slice) entries.push(outboxEntry(row, bySeq.get(row.seq) ?? []));
+    }
+    return entries;
+  }
+
+  return {
+    enqueue: (entry) => inTransaction(db, (db) => insertAll(db, [entry])),
+    enqueueAll: (entries) => inTransaction(db, (db) => insertAll(db, entries)),
+    claim: async (claim) => withAlerts(db, await claimRows(db, claim)),
+    claimAll: (claims) =>
+      inTransaction(
+        db,
+        async (db) => {
+          const claimed: LeasedEntry[][] = [];
+          for (const claim of claims) claimed.push((await claimRows(db, claim)).map(leasedEntry));
+          return claimed;
+          // What others claim meanwhile is passed over, and is no reason to begin again.
+        },
+        "latest",
+      ),
+    giveBack: async (ids, owner) => {
+      await db
+        .updateTable("outbox")
+        .set({ state: "queued", ...noLease, attempts: sql<number>`attempts - 1` })
+        .where(isAmong(db, ids))
+        .where("state", "=", "leased")
+        .where("lease_owner", "=", owner)
+        .execute();
+    },
+    delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
+    deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
+    retryLater: async (id, owner, retry) => (await queueAll(db, [{ id, ...retry }], owner)).length > 0,
+    retryAllLater: (retries, owner) => inTransaction(db, (db) => queueAll(db, retries, owner)),
+    deadLetter: (id, owner, lastError) => finish(db, id, owner, { state: "dead", last_error: lastError }),
+    deadLetterUnknownReceivers: async (receivers, reason) => {
+      const waiting = db
+        .updateTable("outbox")
+        .set({ state: "dead", last_error: reason, ...noLease })
+        .where("state", "<>", "dead");
+      const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
+      const { numUpdatedRows } = await gone.executeTakeFirst();
+      return Number(numUpdatedRows);
+    },
+    releaseLeases: async (owner) => {
+      await db
+        .updateTable("outbox")
+        .set({ state: "queued", ...noLease })
+        .where("state", "=", "leased")
+        .where("lease_owner", "=", owner)
+        .execute();
+    },
+    nextAttempts: async (nowMs) => {
+      const { rows } = await sql<{ receiver: string; at_ms: number; now_ms: number }>`
+        select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms,
+          ${leaseNow(leaseClock, nowMs)} as now_ms
+        from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
+      return new Map(rows.map((row) => [row.receiver, nowMs + (row.at_ms - row.now_ms)]));
+    },
+    list: async () => withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
+    totals: async () => {
+      const rows = await db
+        .selectFrom("outbox")
+        .select([
+          "receiver",
+          sql<number>`sum(case when state = 'dead' then 0 else 1 end)`.as("pending"),
+          sql<number>`sum(case when state = 'dead' then 1 else 0 end)`.as("dead"),
+          sql<number | null>`min(case when state = 'dead' then null else created_at_ms end)`.as("oldest"),
+        ])
+        .groupBy("receiver")
+        .orderBy("receiver")
+        .execute();
+      return rows.map((row) => ({
+        receiver: row.receiver,
+        pending: row.pending,
+        deadLetters: row.dead,
+        oldestCreatedAtMs: row.oldest,
+      }));
+    },
+    retry: async (id, nowMs) => {
+      const { numUpdatedRows } = await db
+        .updateTable("outbox")
+        // created_at_ms too: maxAge begins anew, or the next failure would be the last.
+        .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
+        .where("id", "=", id)
+        .where((where) =>
+          where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
+        )
+        .executeTakeFirst();
+      if (numUpdatedRows > 0n) return true;
+      const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
+      return underWay !== undefined;
+    },
+    discard: async (id) => {
+      const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    pruneDeadLetters: async ({ beforeMs, maxRows }) => {
+      const old = db
+        .selectFrom("outbox")
+        .select("seq")
+        .where("state", "=", "dead")
+        .where("created_at_ms", "<=", beforeMs)
+        .limit(maxRows);
+      const { numDeletedRows } = await db.deleteFrom("outbox").where("seq", "in", old).executeTakeFirst();
+      return { hasMore: numDeletedRows >= BigInt(maxRows) };
+    },
+  };
+}
+
+const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
+  ["text", "text", "text", "bigint", "bigint", "text"],
+  (values) => `insert into outbox (id, receiver, state, created_at_ms, next_attempt_at_ms, payload) ${values}
+    returning seq, id`,
+);
+const insertAlerts = rowStatement(
+  ["text", "bigint"],
+  (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
+);
+
+/** As one parameter: the text of the statement is the same for any number of them. */
+function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
+  return engineOf(db) === "postgres"
+    ? sql<boolean>`id = any(${ids}::text[])`
+    : sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`;
+}
+
+/** Ends a lease with `change`; false when it was lost. */
+async function finish(
+  db: Db,
+  id: string,
+  owner: string,
+  change: { state: "queued" | "dead"; next_attempt_at_ms?: number; last_error: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("outbox")
+    .set({ ...change, ...noLease })
+    .where("id", "=", id)
+    .where("state", "=", "leased")
+    .where("lease_owner", "=", owner)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Queues again what `owner` still leases, and answers which that was. */
+async function queueAll(db: Db, retries: readonly OutboxRetry[], owner: string): Promise<string[]> {
+  const ours: string[] = [];
+  for (const { id, nextAttemptAtMs, lastError } of retries) {
+    const change = { state: "queued", next_attempt_at_ms: nextAttemptAtMs, last_error: lastError } as const;
+    if (await finish(db, id, owner, change)) ours.push(id);
+  }
+  return ours;
+}
+
+/** Deletes what `owner` still leases, and answers which that was. */
+async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
+  const rows = await db
+    .deleteFrom("outbox")
+    .where(isAmong(db, ids))
+    .where("state", "=", "leased")
+    .where("lease_owner", "=", owner)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
+const rowsPerStatement = 500;
+
+const entryColumns = [
+  "seq",
+  "id",
+  "receiver",
+  "state",
+  "attempts",
+  "created_at_ms",
+  "next_attempt_at_ms",
+  "last_error",
+  "payload",
+] as const;
+
+interface OutboxEntryRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly receiver: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly created_at_ms: number;
+  readonly next_attempt_at_ms: number;
+  readonly last_error: string | null;
+  readonly payload: string;
+}
+
+// No older row of the same receiver that shares an alert still waits; dead ones hold nobody up.
+const isFirstOfItsAlerts = sql<boolean>`not exists (
+  select 1 from outbox_alerts as mine
+  join outbox_alerts as theirs on theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
+  join outbox as older on older.seq = theirs.seq
+  where mine.seq = candidate.seq and older.receiver = candidate.receiver and older.state <> 'dead')`;
+
+/** Rows of the receiver that may go now, oldest first. A lease that ran out is as good as queued. */
+function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: number) {
+  return db
+    .selectFrom("outbox as candidate")
+    .select("candidate.seq")
+    .where("candidate.receiver", "=", receiver)
+    .where((where) =>
+      where.or([
+        where.and([where("candidate.state", "=", "queued"), where("candidate.next_attempt_at_ms", "<=", now)]),
+        where.and([where("candidate.state", "=", "leased"), where("candidate.lease_until_ms", "<=", now)]),
+      ]),
+    )
+    .where(isFirstOfItsAlerts)
+    .orderBy("candidate.seq")
+    .limit(limit);
+}
+
+function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
+  return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
+}
+
+function leasedEntry(row: OutboxEntryRow): LeasedEntry {
+  return {
+    id: row.id,
+    receiver: row.receiver,
+    state: row.state === "dead" || row.state === "leased" ? row.state : "queued",
+    attempts: row.attempts,
+    createdAtMs: row.created_at_ms,
+    nextAttemptAtMs: row.next_attempt_at_ms,
+    lastError: row.last_error,
+    payload: row.payload,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Db } from "../schema.ts";
+
+/** Small facts of the store itself, by name. */
+export interface MetaStore {
+  get(name: string): Promise<string | null>;
+  /** Stores `value` unless there is one; answers the one that holds. */
+  getOrSet(name: string, value: string): Promise<string>;
+}
+
+/** Facts over the table `meta`. */
+export function createMetaStore(db: Db): MetaStore {
+  async function get(name: string): Promise<string | null> {
+    const row = await db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();
+    return row?.value ?? null;
+  }
+  return {
+    get,
+    getOrSet: async (name, value) => {
+      await db
+        .insertInto("meta")
+        .values({ name, value })
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .execute();
+      return (await get(name)) ?? value;
+    },
+  };
+}

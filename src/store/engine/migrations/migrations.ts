@@ -1,0 +1,136 @@
+import { sql, type Kysely } from "kysely";
+import { z } from "zod";
+import { FlatlineError } from "../../../base/errors.ts";
+import { engineOf } from "../engine.ts";
+import type { StoreEngine } from "../location.ts";
+import * as events from "./0001-events.ts";
+import * as checks from "./0002-checks.ts";
+import * as notices from "./0003-notices.ts";
+import * as platform from "./0004-platform.ts";
+import * as eventEvidence from "./0005-event-evidence.ts";
+import * as eventChanges from "./0006-event-changes.ts";
+import * as operations from "./0007-operations.ts";
+import * as deliveries from "./0008-deliveries.ts";
+import * as outboxOrder from "./0009-outbox-order.ts";
+import * as checkReports from "./0010-check-reports.ts";
+
+/** One step of the schema. */
+export interface Migration {
+  readonly name: string;
+  readonly up: (db: Kysely<unknown>) => Promise<void>;
+}
+
+/** Forward only; version n is the n-th entry. What was released is never changed, only added to. */
+export const migrations: readonly Migration[] = [
+  { name: "events", ...events },
+  { name: "checks", ...checks },
+  { name: "notices", ...notices },
+  { name: "platform", ...platform },
+  { name: "event-evidence", ...eventEvidence },
+  { name: "event-changes", ...eventChanges },
+  { name: "operations", ...operations },
+  { name: "deliveries", ...deliveries },
+  { name: "outbox-order", ...outboxOrder },
+  { name: "check-reports", ...checkReports },
+];
+
+/** The schema version that this program writes. */
+export const currentVersion = migrations.length;
+
+// Of our own choice; advisory locks are named by a number, within one database.
+const migrationLock = 0x66_6c_61_74;
+// What runs must not wait long behind a table's change.
+const longestTableLockMs = 10_000;
+
+/**
+ * Whether nothing is to be done. On PostgreSQL a version that is one ahead is as good as the own one: replicas of two versions
+ * run side by side while they are replaced. A migration must therefore let the version before it go on: it adds, and what it
+ * makes superfluous is removed by the next one at the earliest.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
+ */
+export async function isCurrent(db: Kysely<unknown>, place: string): Promise<boolean> {
+  return (await readVersion(db, place)) >= currentVersion;
+}
+
+/**
+ * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
+ * that open at once are safe: the second finds the work done. `place` is what messages call the store.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
+ */
+export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
+  if (await isCurrent(db, place)) return;
+  await db.transaction().execute(async (transaction) => {
+    if (engineOf(transaction) === "postgres") await takeTurn(transaction);
+    const version = await readVersion(transaction, place);
+    if (version === 0) await createVersionTable.execute(transaction);
+    for (const [index, migration] of migrations.entries()) {
+      if (index < version) continue;
+      await migration.up(transaction);
+      await sql`insert into schema_version (version, name) values (${index + 1}, ${migration.name})`.execute(
+        transaction,
+      );
+    }
+  });
+}
+
+/** SQLite's transactions exclude each other by themselves. */
+async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
+  await sql`set local lock_timeout = 0`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
+  await sql.raw(`set local lock_timeout = ${longestTableLockMs}`).execute(transaction);
+}
+
+const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
+
+/** The version that the database has; 0 for an empty one. A file of somebody else's was refused when it was opened. */
+async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
+  const engine = engineOf(db);
+  if (!(await hasVersions(db, engine))) return 0;
+  const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
+  if (version > currentVersion + aheadOf[engine]) {
+    throw new FlatlineError(
+      "store_newer",
+      `the store ${place} has schema version ${version}, this flatline knows up to ${currentVersion}: ` +
+        "run the newer flatline that wrote it, or restore a backup from before the upgrade",
+    );
+  }
+  return version;
+}
+
+async function newestVersion(db: Kysely<unknown>): Promise<number> {
+  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
+    db,
+  );
+  return rows[0]?.version ?? 0;
+}
+
+/** Other programs have a table of this name, too: ours has the steps that we know, by their names. */
+async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
+  // As JSON, because the other's columns are others.
+  const { rows } = await sql<{ step: unknown }>`select to_jsonb(step) as step from schema_version as step`.execute(db);
+  const steps = z.array(stepSchema).safeParse(rows.map(({ step }) => step));
+  const isOurs =
+    steps.success &&
+    steps.data.length > 0 &&
+    steps.data.every(({ version, name }) => (migrations[version - 1]?.name ?? name) === name);
+  if (isOurs) return Math.max(0, ...steps.data.map(({ version }) => version));
+  throw new FlatlineError(
+    "store_unusable",
+    `the store ${place} cannot be used: its table schema_version is another program's: give flatline a schema or a database of its own`,
+  );
+}
+
+const stepSchema = z.object({ version: z.number().int().positive(), name: z.string() });
+
+// A file has one flatline, which is replaced as a whole.
+const aheadOf = { sqlite: 0, postgres: 1 } as const;
+
+async function hasVersions(db: Kysely<unknown>, engine: StoreEngine): Promise<boolean> {
+  if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
+  // By the search_path, as the other statements find it. Not by to_regclass: after the wait for the lock that still answers
+  // what held before.
+  const { rows } = await sql<{ is_there: boolean }>`
+    select exists (select from pg_tables
+      where tablename = 'schema_version' and schemaname = any (current_schemas(false))) as is_there`.execute(db);
+  return rows[0]?.is_there === true;
+}

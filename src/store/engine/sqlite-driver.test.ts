@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Kysely, sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createSystemClock } from "../../base/time.ts";
+import { createSqliteDialect } from "./sqlite-driver.ts";
+
+interface Database {
+  readonly things: { readonly id: number; readonly name: string | null };
+}
+
+let folder: string;
+let db: Kysely<Database>;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-driver-"));
+  db = new Kysely({ dialect: createSqliteDialect({ path: join(folder, "flatline.db"), clock: createSystemClock() }) });
+  await sql`create table things (id integer primary key, name text)`.execute(db);
+});
+afterEach(async () => {
+  await db.destroy();
+  await rm(folder, { recursive: true });
+});
+
+describe("the SQLite driver", () => {
+  it("answers the rows of everything that has rows", async () => {
+    const inserted = await db.insertInto("things").values({ id: 1, name: "one" }).returning(["id", "name"]).execute();
+    const updated = await db.updateTable("things").set({ name: "two" }).returning("name").execute();
+    const explained = await sql`explain query plan select 1`.execute(db);
+    const deleted = await db.deleteFrom("things").returning("id").execute();
+
+    expect(inserted).toEqual([{ id: 1, name: "one" }]);
+    expect(updated).toEqual([{ name: "two" }]);
+    expect(explained.rows).toHaveLength(1);
+    expect(deleted).toEqual([{ id: 1 }]);
+  });
+
+  it("lets the event loop turn amid a long chain of queries", async () => {
+    const clock = createSystemClock();
+    let turns = 0;
+    const watching = setInterval(() => turns++, 1);
+
+    const endsAtMs = clock.monotonicMs() + 300;
+    while (clock.monotonicMs() < endsAtMs) await db.selectFrom("things").selectAll().execute();
+    clearInterval(watching);
+
+    // With a turn each 5 ms of work in SQLite these are some dozens; without it there is none.
+    expect(turns).toBeGreaterThan(2);
+  });
+
+  it("counts the rows that were changed", async () => {
+    await db
+      .insertInto("things")
+      .values([
+        { id: 1, name: null },
+        { id: 2, name: null },
+      ])
+      .execute();
+
+    const { numUpdatedRows } = await db.updateTable("things").set({ name: "x" }).executeTakeFirst();
+    const { numDeletedRows } = await db.deleteFrom("things").where("id", ">", 1).executeTakeFirst();
+
+    expect([numUpdatedRows, numDeletedRows]).toEqual([2n, 1n]);
+  });
+
+  it.each([
+    { setting: "journal_mode", value: "wal" },
+    { setting: "synchronous", value: 2 },
+    { setting: "foreign_keys", value: 1 },
+  ])("sets $setting to $value", async ({ setting, value }) => {
+    const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(setting)}`.execute(db);
+
+    expect(rows[0]?.[setting]).toBe(value);
+  });
+
+  it("goes on after more different statements than it keeps", async () => {
+    for (let count = 1; count <= 400; count++) {
+      const ids = Array.from({ length: count }, (_, index) => index);
+      await db.selectFrom("things").selectAll().where("id", "in", ids).execute();
+    }
+
+    expect(await db.selectFrom("things").selectAll().execute()).toEqual([]);
+  });
+
+  it("leaves what is wrong with the statement as it is", async () => {
+    await db.insertInto("things").values({ id: 1, name: null }).execute();
+
+    await expect(db.insertInto("things").values({ id: 1, name: null }).execute()).rejects.toThrow(/UNIQUE/);
+  });
+
+  it("tells of a full disk, in a transaction too, and goes on when there is room again", async () => {
+    const fill = (on: Kysely<Database>) =>
+      on
+        .insertInto("things")
+        .values({ id: 1, name: "x".repeat(2_000_000) })
+        .execute();
+    const full = { code: "store_unusable", message: expect.stringContaining("disk is full") };
+    await sql`pragma max_page_count = 50`.execute(db);
+
+    await expect(fill(db)).rejects.toMatchObject(full);
+    await expect(db.transaction().execute(fill)).rejects.toMatchObject(full);
+
+    await sql`pragma max_page_count = 100000`.execute(db);
+    await fill(db);
+    expect(await db.selectFrom("things").select("id").execute()).toEqual([{ id: 1 }]);
+  });
+});

@@ -1,0 +1,165 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import {
+  CompiledQuery,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+} from "kysely";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import { connectSqlite, whenFree } from "./sqlite-file.ts";
+
+export { storeError } from "./sqlite-file.ts";
+
+export interface SqliteDialectOptions {
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+export interface SqliteDialect extends Dialect {
+  /**
+   * Closes the file. What is asked of it later is refused as `unavailable`; after Kysely's own `destroy` it would be an error
+   * that nobody knows.
+   */
+  close(): Promise<void>;
+}
+
+// The store works synchronously, so a chain of awaits over it never lets the event loop turn: a thousand checks that are due
+// together held it for seconds. After so much work in SQLite, about as much again around it, the loop has its turn.
+const sliceMs = 5;
+// Each is a few kilobytes; lists of parameters make texts that come once and never again.
+const cachedStatements = 256;
+
+/**
+ * Kysely over node:sqlite. Kysely's own SQLite dialect asks better-sqlite3's `stmt.reader` whether rows come back and
+ * silently answers none without it; here the statement's columns decide. One connection: Kysely lets one query or
+ * transaction have it at a time.
+ */
+export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialect {
+  const driver = new SqliteDriver(options);
+  return {
+    close: () => driver.destroy(),
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+class SqliteDriver implements Driver {
+  readonly #options: SqliteDialectOptions;
+  #connection: SqliteConnection | null = null;
+
+  constructor(options: SqliteDialectOptions) {
+    this.#options = options;
+  }
+
+  async init(): Promise<void> {
+    const { path, clock } = this.#options;
+    this.#connection = new SqliteConnection(await connectSqlite(path, clock), this.#options);
+  }
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    // A rejection here would leave Kysely's lock taken for good: a closed connection refuses each query instead.
+    if (this.#connection === null) throw new FlatlineError("internal", "the store was asked before it was opened");
+    return this.#connection;
+  }
+
+  /** Kysely gives the connection to the next one only when this has ended. */
+  async releaseConnection(): Promise<void> {
+    if (this.#connection === null || this.#connection.busyMs < sliceMs) return;
+    this.#connection.busyMs = 0;
+    await this.#options.clock.sleep(0);
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    // IMMEDIATE: a transaction that reads first and writes later could not be retried when another wrote between.
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // A full disk has ended the transaction already; the error that tells of it must not be hidden by this one.
+    if (this.#connection?.isInTransaction === true) await connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+
+  async destroy(): Promise<void> {
+    this.#connection?.close();
+  }
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly hasRows: boolean;
+}
+
+class SqliteConnection implements DatabaseConnection {
+  /** Work in SQLite since the event loop last had its turn. */
+  busyMs = 0;
+  readonly #database: DatabaseSync;
+  readonly #options: SqliteDialectOptions;
+  readonly #statements = new Map<string, Prepared>();
+
+  constructor(database: DatabaseSync, options: SqliteDialectOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isOpen && this.#database.isTransaction;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const { path, clock } = this.#options;
+    return whenFree(path, clock, () => {
+      const startedAtMs = clock.monotonicMs();
+      try {
+        return this.#execute<Row>(query);
+      } finally {
+        this.busyMs += clock.monotonicMs() - startedAtMs;
+      }
+    });
+  }
+
+  // oxlint-disable-next-line require-yield -- nothing streams
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new FlatlineError("internal", "the SQLite store does not stream: page with keys instead");
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #execute<Row>(query: CompiledQuery): QueryResult<Row> {
+    if (!this.#database.isOpen) throw new FlatlineError("unavailable", "the store is closed");
+    const { statement, hasRows } = this.#prepare(query.sql);
+    const parameters = query.parameters as readonly SQLInputValue[];
+    if (hasRows) return { rows: statement.all(...parameters) as Row[] };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) {
+      // The least recently used ones go first.
+      this.#statements.delete(sql);
+      this.#statements.set(sql, known);
+      return known;
+    }
+    const statement = this.#database.prepare(sql);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    const oldest = this.#statements.keys().next();
+    if (this.#statements.size >= cachedStatements && oldest.done === false) this.#statements.delete(oldest.value);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,219 @@
+import { sql, type RawBuilder } from "kysely";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
+import { aliveStatus } from "../../contract/liveness-status.ts";
+import type { AttributeCounts, AttributeValueCounts, EvidenceOptions, EvidenceStore } from "./evidence.ts";
+import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
+import type { CountQuery } from "./events.ts";
+import type { Db } from "../schema.ts";
+
+// Everything here is read while the daemon goes on: a statement looks at some ten thousand rows (a few milliseconds), and
+// what is kept in memory is sums.
+const fewRows = 4_000;
+const manyRows = 16_000;
+const shortestSliceMs = minuteMs;
+const longestSliceMs = 8 * dayMs;
+const firstSliceMs = 6 * hourMs;
+// As many different sets as a few checkers, reasons and regions make, many times over; then attributes are no categories.
+const mostSets = 50_000;
+const setsAStatement = 500;
+const eventsAPage = 4_096;
+
+/** Reads of single events for evidence, over the tables of the events. */
+export function createEvidenceStore(db: Db): EvidenceStore {
+  return {
+    hasAttributes: async () => {
+      const { rows } = await sql`SELECT 1 FROM event_attribute_sets LIMIT 1`.execute(db);
+      return rows.length > 0;
+    },
+    attributeCounts: (query, options) => attributeCounts(db, query, options),
+    deathBuckets: async ({ slug, interval, bucketMinutes }) => {
+      const from = Math.floor((interval.afterMs + 1) / minuteMs);
+      const to = Math.floor(interval.untilMs / minuteMs);
+      const { rows } = await sql<{ bucket: number; deaths: number }>`
+        SELECT minute - minute % ${bucketMinutes} AS bucket, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
+        WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to} AND ${isPublished}
+        GROUP BY 1 ORDER BY 1`.execute(db);
+      return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
+    },
+    assetEvents: async ({ slug, interval, after }) => {
+      const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
+      const { rows } = await sql<PlaceRow & { asset: string; status_id: number; count: number }>`
+        SELECT at_ms, import_id, ordinal, asset, status_id, count FROM events
+        WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
+          AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
+          AND asset IS NOT NULL AND ${isPublished}
+          AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
+        ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
+      return rows.map((row) => ({
+        atMs: row.at_ms,
+        importId: row.import_id,
+        ordinal: row.ordinal,
+        asset: row.asset,
+        isDeath: row.status_id === deadStatusId,
+        count: row.count,
+      }));
+    },
+    deathsKnownAt: async (queries, knownAtMs) => {
+      const answers: AssetTypeDeaths[][] = [];
+      for (const query of queries) answers.push(await deathsKnownAt(db, query, knownAtMs));
+      return answers;
+    },
+    eventsVersion: async () => {
+      const { rows } = await sql<{ imports: number; ordinal: number }>`
+        SELECT (SELECT max(import_id) FROM event_imports WHERE ${isPublished}) AS imports,
+          (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal`.execute(db);
+      return `${rows[0]?.imports ?? 0}:${rows[0]?.ordinal ?? 0}`;
+    },
+  };
+}
+
+interface PlaceRow {
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+}
+
+interface SetRow {
+  readonly type_id: number;
+  readonly attribute_set_id: number | null;
+  readonly events: number;
+  readonly deaths: number;
+}
+
+interface Sums {
+  currentCount: number;
+  baselineCount: number;
+}
+
+type Column = keyof Sums;
+
+async function attributeCounts(
+  db: Db,
+  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
+  { signal }: EvidenceOptions,
+): Promise<AttributeCounts | null> {
+  const types = new Map<number, Sums>();
+  const sets = new Map<number, Sums>();
+  const stretches = [
+    { column: "baselineCount", afterMs: baselineStartMs, untilMs: windowStartMs },
+    { column: "currentCount", afterMs: windowStartMs, untilMs: endMs },
+  ] as const;
+  let sliceMs = firstSliceMs;
+  for (const { column, afterMs, untilMs } of stretches) {
+    for (let fromMs = afterMs; fromMs < untilMs;) {
+      signal.throwIfAborted();
+      const toMs = Math.min(fromMs + sliceMs, untilMs);
+      const rows = await setsOf(db, slug, fromMs, toMs);
+      let events = 0;
+      for (const row of rows) {
+        events += row.events;
+        add(types, row.type_id, column, row.deaths);
+        if (row.attribute_set_id !== null) add(sets, row.attribute_set_id, column, row.deaths);
+      }
+      if (sets.size > mostSets) return null;
+      fromMs = toMs;
+      if (events < fewRows) sliceMs = Math.min(sliceMs * 2, longestSliceMs);
+      else if (events > manyRows) sliceMs = Math.max(Math.floor(sliceMs / 2), shortestSliceMs);
+    }
+  }
+  const values = await valuesOf(db, sets, signal);
+  const total = (sums: ReadonlyMap<number, Sums>, column: Column): number =>
+    [...sums.values()].reduce((sum, one) => sum + one[column], 0);
+  return {
+    currentCount: total(types, "currentCount"),
+    baselineCount: total(types, "baselineCount"),
+    attributedCount: total(sets, "currentCount"),
+    assetTypes: await typesOf(db, types),
+    values,
+  };
+}
+
+async function setsOf(db: Db, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
+  // All statuses are grouped, so that what was looked at is known whatever was found.
+  const { rows } = await sql<SetRow>`
+    SELECT type_id, attribute_set_id, count(*) AS events,
+      CAST(sum(CASE WHEN status_id = ${deadStatusId} THEN count ELSE 0 END) AS BIGINT) AS deaths
+    FROM events
+    WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND ${isPublished}
+    GROUP BY type_id, attribute_set_id`.execute(db);
+  return rows;
+}
+
+function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number): void {
+  if (deaths === 0) return;
+  const known = sums.get(key) ?? { currentCount: 0, baselineCount: 0 };
+  known[column] += deaths;
+  sums.set(key, known);
+}
+
+async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
+  const ids = [...types.keys()].filter((id) => id !== noTypeId);
+  const named: AttributeCounts["assetTypes"][number][] = [];
+  for (let start = 0; start < ids.length; start += setsAStatement) {
+    const { rows } = await sql<{ type_id: number; asset_type: string }>`
+      SELECT type_id, asset_type FROM event_asset_types
+      WHERE type_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+    for (const { type_id, asset_type } of rows) {
+      const sums = types.get(type_id);
+      if (sums !== undefined) named.push({ assetType: asset_type, ...sums });
+    }
+  }
+  return named;
+}
+
+async function valuesOf(
+  db: Db,
+  sets: ReadonlyMap<number, Sums>,
+  signal: AbortSignal,
+): Promise<readonly AttributeValueCounts[]> {
+  const ids = [...sets.keys()];
+  const values = new Map<string, AttributeValueCounts & Sums>();
+  for (let start = 0; start < ids.length; start += setsAStatement) {
+    signal.throwIfAborted();
+    const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
+      SELECT attribute_set_id, attributes FROM event_attribute_sets
+      WHERE attribute_set_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+    for (const { attribute_set_id, attributes } of rows) {
+      const { currentCount, baselineCount } = sets.get(attribute_set_id) ?? {
+        currentCount: 0,
+        baselineCount: 0,
+      };
+      for (const [attribute, value] of Object.entries(JSON.parse(attributes) as Record<string, string>)) {
+        const key = `${attribute}\n${value}`;
+        const known = values.get(key) ?? { attribute, value, currentCount: 0, baselineCount: 0 };
+        known.currentCount += currentCount;
+        known.baselineCount += baselineCount;
+        values.set(key, known);
+      }
+    }
+  }
+  return [...values.values()];
+}
+
+async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs: number): Promise<AssetTypeDeaths[]> {
+  const byType = new Map<string | null, number[]>();
+  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+    const { rows } = await sql<{ asset_type: string | null; deaths: number }>`
+      SELECT asset_type, CAST(sum(count) AS BIGINT) AS deaths
+      FROM events LEFT JOIN event_asset_types ON event_asset_types.type_id = events.type_id
+      WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND status_id = ${deadStatusId}
+        AND (import_id IN (SELECT import_id FROM event_imports
+              WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
+          OR import_id = ${directImportId} AND ordinal < coalesce(
+              (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))
+      GROUP BY asset_type HAVING sum(count) > 0 ORDER BY asset_type`.execute(db);
+    for (const { asset_type, deaths } of rows) {
+      const known = byType.get(asset_type) ?? intervals.map(() => 0);
+      known[index] = deaths;
+      byType.set(asset_type, known);
+    }
+  }
+  return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
+}
+
+const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);
+
+function slugId(slug: string): RawBuilder<number> {
+  return sql<number>`(SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
+}

@@ -1,0 +1,224 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { createWorldOn, death, toCsv, type EventWorld } from "../../../test/support/event-store.ts";
+import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
+import { openEventDatabase } from "./sqlite/import-file.ts";
+import { createPostgresEventPosts } from "./postgres/posts.ts";
+import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
+import type { LivenessEvent } from "./events.ts";
+
+const signal = new AbortController().signal;
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const query = { slug: "acme", baselineStartMs: nowMs - 8 * dayMs, windowStartMs: nowMs - dayMs, endMs: nowMs };
+
+function openPosts({ location }: EventWorld, clock: Clock): EventPosts {
+  if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
+  return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, clock, signal });
+}
+
+describe.each(storeEngines)("on $engine", (engine) => {
+  describe("deaths by attribute", () => {
+    it("are the same from a file and a post, in the window and in the baseline", async () => {
+      await using world = await createWorldOn(engine);
+      const csv = [
+        "at,slug,assetType,attr.reason,attr.checker,count",
+        `${nowMs},acme,URL,tls,a,3`,
+        `${nowMs - dayMs},acme,URL,tls,,5`,
+        `${nowMs - dayMs + 1},acme,URL,,,7`,
+        `${nowMs + 1},acme,URL,late,,7`,
+        `${nowMs},globex,URL,tls,,7`,
+      ].join("\n");
+      await world.import([await world.write("events.csv", csv)]);
+      const posts = openPosts(world, createSystemClock());
+      const events = [
+        { at: nowMs, slug: "acme", attributes: { checker: "a", reason: "tls" } },
+        { at: nowMs, slug: "acme", status: "DETECTED_AS_ALIVE", attributes: { reason: "tls" } },
+      ];
+      await posts.store(Buffer.from(JSON.stringify(events)), null);
+      await posts.close();
+
+      const counts = await world.store.evidence.attributeCounts(query, { signal });
+
+      expect(counts).toMatchObject({ currentCount: 11, baselineCount: 5, attributedCount: 4 });
+      expect(counts?.assetTypes).toEqual([{ assetType: "URL", currentCount: 10, baselineCount: 5 }]);
+      expect(counts?.values.toSorted((a, b) => (a.value < b.value ? -1 : 1))).toEqual([
+        { attribute: "checker", value: "a", currentCount: 4, baselineCount: 0 },
+        { attribute: "reason", value: "tls", currentCount: 4, baselineCount: 5 },
+      ]);
+    });
+
+    it("are those of the events one by one, wherever they lie", async () => {
+      const event = fc.record({
+        atMs: fc.integer({ min: nowMs - 9 * dayMs, max: nowMs + hourMs }),
+        count: fc.integer({ min: 0, max: 3 }),
+        reason: fc.constantFrom("tls", "dns", null),
+        status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_ALIVE"),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (some) => {
+          await using world = await createWorldOn(engine);
+          const events = some.map(({ reason, ...rest }) =>
+            death(rest.atMs, "acme", { ...rest, ...(reason === null ? {} : { attributes: { reason } }) }),
+          );
+          await world.store.events.add(events);
+          const sum = (reason: string, afterMs: number, untilMs: number): number =>
+            some
+              .filter((one) => one.status === "DETECTED_AS_DEAD" && one.atMs > afterMs && one.atMs <= untilMs)
+              .reduce((all, one) => all + (one.reason === reason ? one.count : 0), 0);
+
+          const counts = await world.store.evidence.attributeCounts(query, { signal });
+
+          for (const value of ["tls", "dns"]) {
+            const found = counts?.values.find((one) => one.value === value);
+            expect(found?.currentCount ?? 0).toBe(sum(value, query.windowStartMs, query.endMs));
+            expect(found?.baselineCount ?? 0).toBe(sum(value, query.baselineStartMs, query.windowStartMs));
+          }
+        }),
+        { numRuns: 8 },
+      );
+    });
+
+    it("end with their signal", async () => {
+      await using world = await createWorldOn(engine);
+      await world.store.events.add([death(nowMs, "acme")]);
+
+      const reading = world.store.evidence.attributeCounts(query, { signal: AbortSignal.abort(new Error("stopped")) });
+
+      await expect(reading).rejects.toThrow("stopped");
+    });
+  });
+
+  describe("events of assets", () => {
+    it("come page by page in the order of time, without those that say nothing of an asset's life", async () => {
+      await using world = await createWorldOn(engine);
+      const status = (index: number): string => ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "SKIPPED"][index % 3] ?? "";
+      const events = Array.from({ length: 15_000 }, (_, index) =>
+        death(nowMs - (index % 5_000), "acme", { asset: `a${index}`, status: status(index) }),
+      );
+      await world.import([await world.write("events.csv", toCsv([...events, death(nowMs, "acme")]))]);
+
+      const found = [];
+      let page = await world.store.evidence.assetEvents({
+        slug: "acme",
+        interval: { afterMs: nowMs - 4_000, untilMs: nowMs - 1 },
+        after: null,
+      });
+      while (page.length > 0) {
+        found.push(...page);
+        page = await world.store.evidence.assetEvents({
+          slug: "acme",
+          interval: { afterMs: nowMs - 4_000, untilMs: nowMs - 1 },
+          after: page.at(-1) ?? null,
+        });
+      }
+
+      const wanted = events.filter((one) => one.atMs > nowMs - 4_000 && one.atMs < nowMs && one.status !== "SKIPPED");
+      expect(found).toHaveLength(wanted.length);
+      expect(new Set(found.map(({ asset }) => asset))).toEqual(new Set(wanted.map(({ asset }) => asset)));
+      expect(found.map(({ atMs }) => atMs)).toEqual(found.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+      expect(found.filter(({ isDeath }) => isDeath)).toHaveLength(
+        wanted.filter((one) => one.status === "DETECTED_AS_DEAD").length,
+      );
+    });
+  });
+
+  describe("buckets of deaths", () => {
+    it("hold the minutes of an interval", async () => {
+      await using world = await createWorldOn(engine);
+      await world.store.events.add([
+        death(nowMs - 61 * minuteMs, "acme"),
+        death(nowMs - 59 * minuteMs, "acme", { count: 2 }),
+        death(nowMs - 58 * minuteMs, "acme"),
+        death(nowMs, "acme", { assetType: "URL" }),
+        death(nowMs + minuteMs, "acme"),
+      ]);
+      const interval = { afterMs: nowMs - hourMs, untilMs: nowMs };
+      const read = (bucketMinutes: number): Promise<unknown> =>
+        world.store.evidence.deathBuckets({ slug: "acme", interval, bucketMinutes });
+
+      expect(await read(1)).toEqual([
+        { atMs: nowMs - 59 * minuteMs, deaths: 2 },
+        { atMs: nowMs - 58 * minuteMs, deaths: 1 },
+        { atMs: nowMs, deaths: 1 },
+      ]);
+      expect(await read(60)).toEqual([
+        { atMs: nowMs - hourMs, deaths: 3 },
+        { atMs: nowMs, deaths: 1 },
+      ]);
+    });
+  });
+
+  describe("deaths as they were known at an instant", () => {
+    const interval = { afterMs: 0, untilMs: nowMs };
+    const batch = (count: number): LivenessEvent[] => [death(nowMs - hourMs, "acme", { count, assetType: "URL" })];
+
+    it("are those that had come in, by post, import or before anybody noted it", async () => {
+      await using world = await createWorldOn(engine);
+      const clock = createVirtualClock({ startMs: nowMs });
+      const posts = openPosts(world, clock);
+      const post = (count: number): Promise<unknown> =>
+        posts.store(Buffer.from(JSON.stringify({ at: nowMs - hourMs, slug: "acme", assetType: "URL", count })), null);
+      const known = async (atMs: number): Promise<number | undefined> => {
+        const [answer] = await world.store.evidence.deathsKnownAt([{ slug: "acme", intervals: [interval] }], atMs);
+        return answer?.[0]?.deaths[0];
+      };
+      await world.store.events.add(batch(1));
+      await post(10);
+      await clock.advance(hourMs);
+      await post(100);
+      await clock.advance(hourMs);
+      await world.import([await world.write("late.csv", toCsv(batch(1_000)))], { clock });
+      await posts.close();
+
+      expect(await known(nowMs - 1)).toBe(1);
+      expect(await known(nowMs)).toBe(11);
+      expect(await known(nowMs + hourMs - 1)).toBe(11);
+      expect(await known(nowMs + hourMs)).toBe(111);
+      expect(await known(nowMs + 2 * hourMs - 1)).toBe(111);
+      expect(await known(nowMs + 3 * hourMs)).toBe(1_111);
+    });
+
+    it("are the deaths of now, later", async () => {
+      await using world = await createWorldOn(engine);
+      await world.store.events.add([...batch(3), death(nowMs - dayMs, "acme", { status: "DETECTED_AS_ALIVE" })], nowMs);
+      const queries = [
+        { slug: "acme", intervals: [interval, { afterMs: 0, untilMs: nowMs - 2 * hourMs }] },
+        { slug: "nobody", intervals: [interval] },
+      ];
+
+      expect(await world.store.evidence.deathsKnownAt(queries, nowMs)).toEqual(
+        await world.store.events.deaths(queries),
+      );
+    });
+
+    it("forget what was pruned, with when it came in", async () => {
+      await using world = await createWorldOn(engine);
+      await world.store.events.add([death(nowMs - 3 * dayMs, "acme")], nowMs - 3 * dayMs);
+      await world.store.events.add([death(nowMs - 2 * dayMs, "acme")], nowMs - 2 * dayMs);
+      await world.store.events.add([death(nowMs, "acme")], nowMs);
+      await world.store.events.prune({ beforeMs: nowMs - dayMs, maxRows: 100 });
+      const known = (atMs: number): Promise<unknown> =>
+        world.store.evidence.deathsKnownAt([{ slug: "acme", intervals: [interval] }], atMs);
+
+      expect(await known(nowMs - 1)).toEqual([[]]);
+      expect(await known(nowMs)).toEqual([[{ assetType: null, deaths: [1] }]]);
+    });
+  });
+
+  describe("the version of the events", () => {
+    it("changes with each post and import", async () => {
+      await using world = await createWorldOn(engine);
+      const versions = [await world.store.evidence.eventsVersion()];
+      await world.store.events.add([death(nowMs, "acme")]);
+      versions.push(await world.store.evidence.eventsVersion());
+      await world.import([await world.write("events.csv", toCsv([death(nowMs, "acme")]))]);
+      versions.push(await world.store.evidence.eventsVersion(), await world.store.evidence.eventsVersion());
+
+      expect(new Set(versions).size).toBe(3);
+      expect(versions[2]).toBe(versions[3]);
+    });
+  });
+});

@@ -1,0 +1,430 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { readdir, readFile, rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+
+import {
+  createEventWorld,
+  createWorldOn,
+  death,
+  toCsv,
+  toNdjson,
+  type EventWorld,
+} from "../../../test/support/event-store.ts";
+import { storeEngines } from "../../../test/support/store-engines.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import type { LivenessEvent } from "./events.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 9);
+
+/** Weighted deaths of a slug at all times. */
+async function total({ store }: EventWorld, slug: string): Promise<number> {
+  const counts = await store.events.counts({ slug, baselineStartMs: -1, windowStartMs: 0, endMs: 253_402_300_799_999 });
+  return counts.reduce((sum, { currentCount, baselineCount }) => sum + currentCount + baselineCount, 0);
+}
+
+describe("input that can not be read", () => {
+  it.each<[string, (world: EventWorld) => Promise<string>, string, string]>([
+    ["no such file", async ({ folder }) => join(folder, "none.csv"), "no_input", "no such file"],
+    ["a folder", async ({ folder }) => folder, "no_input", "is a folder"],
+    ["an empty file", (world) => world.write("x", ""), "invalid_data", "1 bad line"],
+    ["an empty gzip file", (world) => world.write("x", gzipSync("")), "invalid_data", "1 bad line"],
+    ["blanks", (world) => world.write("x", " ".repeat(200_000)), "invalid_data", "begins with"],
+    ["a JSON array", (world) => world.write("x", "[]"), "invalid_data", "write one object a line (NDJSON), or CSV"],
+    [
+      "a truncated gzip file",
+      (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).subarray(0, -9)),
+      "invalid_data",
+      "broken gzip file: unexpected end of file",
+    ],
+    [
+      "a damaged gzip file",
+      (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).fill(0x55, 12, 30)),
+      "invalid_data",
+      "broken gzip file",
+    ],
+    [
+      "gzip that unpacks to a line without end",
+      (world) => world.write("x", gzipSync(Buffer.alloc(200_000_000, "a"))),
+      "invalid_data",
+      "1 bad line",
+    ],
+    ["binary", (world) => world.write("x", Buffer.from([0, 1, 2, 3])), "invalid_data", "1 bad line"],
+  ])("%s", async (_, make, code, message) => {
+    await using world = await createEventWorld();
+
+    await expect(world.import([await make(world)])).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+    expect(await world.store.events.isEmpty()).toBe(true);
+  });
+});
+
+describe.each(storeEngines)("on $engine,", (place) => {
+  describe("an import", () => {
+    it("says what it has stored", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write(
+        "events.csv",
+        toCsv([
+          death(startMs + 5, "acme", { id: "1" }),
+          death(startMs, "globex"),
+          death(startMs + 9, "acme", { id: "1" }),
+        ]),
+      );
+
+      const outcome = await world.import([file]);
+
+      expect(outcome).toEqual({
+        files: 1,
+        received: 3,
+        stored: 2,
+        duplicates: 1,
+        firstAtMs: startMs,
+        lastAtMs: startMs + 9,
+        slugs: 2,
+      });
+      expect([await total(world, "acme"), await total(world, "globex")]).toEqual([1, 1]);
+    });
+
+    it.each([
+      ["CSV", toCsv],
+      ["NDJSON", toNdjson],
+    ])("knows gzipped %s by its content, whatever the file's name is", async (_, write) => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("events.txt", gzipSync(write([death(startMs, "acme", { count: 7 })])));
+
+      await world.import([file]);
+
+      expect(await total(world, "acme")).toBe(7);
+    });
+
+    it("reads a gzip file of several members, and a byte order mark", async () => {
+      await using world = await createWorldOn(place);
+      const members = [gzipSync("\ufeffat,slug\n"), gzipSync(`${startMs},acme\n`), gzipSync(`${startMs},acme\n`)];
+
+      await world.import([await world.write("events.csv.gz", Buffer.concat(members))]);
+
+      expect(await total(world, "acme")).toBe(2);
+    });
+
+    it("takes several files as one: a bad line in the last keeps the first out too", async () => {
+      await using world = await createWorldOn(place);
+      const good = await world.write("good.csv", toCsv([death(startMs, "acme")]));
+      const bad = await world.write(
+        "bad.csv",
+        "at,slug\n2026-01-01T00:00:00Z,acme\nsoon,acme\n2026-01-01T00:00:00Z,\n",
+      );
+
+      await expect(world.import([good, bad])).rejects.toMatchObject({
+        code: "invalid_data",
+        exitCode: 65,
+        message: "nothing was stored: 2 bad lines",
+        issues: [expect.stringMatching(/bad\.csv:3: at "soon"/), expect.stringMatching(/bad\.csv:4: slug is missing/)],
+      });
+
+      expect(await world.store.events.isEmpty()).toBe(true);
+      expect(await world.import([good])).toMatchObject({ stored: 1 });
+    });
+
+    it("names twenty bad lines and no more", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("bad.csv", `at,slug\n${"x,y\n".repeat(100_000)}`);
+
+      const error: unknown = await world.import([file]).catch((error: unknown) => error);
+
+      expect(error).toMatchObject({ message: "nothing was stored: more than 20 bad lines" });
+      expect((error as { issues: string[] }).issues).toHaveLength(21);
+    });
+
+    it("counts an id once over several files, and the first one wins", async () => {
+      await using world = await createWorldOn(place);
+      const one = await world.write("1.csv", toCsv([death(startMs, "acme", { id: "x", count: 3 })]));
+      const two = await world.write("2.csv", toCsv([death(startMs + 1, "acme", { id: "x", count: 5 })]));
+
+      expect(await world.import([one, two])).toMatchObject({ stored: 1, duplicates: 1 });
+      expect(await world.import([two])).toMatchObject({ stored: 0, duplicates: 1 });
+
+      expect(await total(world, "acme")).toBe(3);
+    });
+
+    it("counts the same id of two organizations twice", async () => {
+      await using world = await createWorldOn(place);
+      const events = [death(startMs, "acme", { id: "x" }), death(startMs, "globex", { id: "x" })];
+
+      expect(await world.import([await world.write("1.csv", toCsv(events))])).toMatchObject({ stored: 2 });
+    });
+
+    it("moves the events so that the newest is at the given time", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("1.csv", toCsv([death(startMs, "acme"), death(startMs + hourMs, "acme")]));
+      const toMs = startMs + 1_000 * dayMs + 123;
+
+      const outcome = await world.import([file], { rebaseToMs: toMs });
+
+      expect(outcome).toMatchObject({ firstAtMs: toMs - hourMs, lastAtMs: toMs });
+      expect(await world.store.events.firstEventAtMs("acme")).toBe(toMs - hourMs);
+      const query = { slug: "acme", baselineStartMs: 0, windowStartMs: toMs - hourMs, endMs: toMs };
+      expect(await world.store.events.counts(query)).toEqual([{ assetType: null, currentCount: 1, baselineCount: 1 }]);
+    });
+
+    it("does not move events out of time", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("1.csv", toCsv([death(startMs, "acme"), death(startMs + hourMs, "acme")]));
+
+      await expect(world.import([file], { rebaseToMs: 5 })).rejects.toMatchObject({ code: "usage" });
+    });
+
+    it("stores a header without rows as nothing", async () => {
+      await using world = await createWorldOn(place);
+
+      expect(await world.import([await world.write("1.csv", "at,slug\n")], { rebaseToMs: 5 })).toMatchObject({
+        received: 0,
+        firstAtMs: null,
+      });
+    });
+  });
+
+  describe("content that was imported before", () => {
+    const withoutIds = toCsv([death(startMs, "acme"), death(startMs, "acme", { id: "1" })]);
+
+    it("is refused when it has rows without an id, packed or not, until --again", async () => {
+      await using world = await createWorldOn(place);
+      await world.import([await world.write("1.csv", withoutIds)]);
+      const packed = await world.write("other.csv.gz", gzipSync(withoutIds));
+
+      await expect(world.import([packed])).rejects.toMatchObject({ code: "already_imported", exitCode: 65 });
+      await expect(world.import([packed], { rebaseToMs: startMs })).rejects.toMatchObject({ code: "already_imported" });
+      expect(await total(world, "acme")).toBe(2);
+
+      expect(await world.import([packed], { again: true })).toMatchObject({ stored: 1, duplicates: 1 });
+      expect(await total(world, "acme")).toBe(3);
+    });
+
+    it("is refused within one import too", async () => {
+      await using world = await createWorldOn(place);
+      const files = [await world.write("1.csv", withoutIds), await world.write("2.csv", withoutIds)];
+
+      await expect(world.import(files)).rejects.toMatchObject({ code: "already_imported" });
+    });
+
+    it("is welcome when every row has an id: it changes nothing", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("1.csv", toCsv([death(startMs, "acme", { id: "1" })]));
+      await world.import([file]);
+
+      expect(await world.import([file])).toMatchObject({ stored: 0, duplicates: 1 });
+    });
+
+    it("is welcome when the import before has failed", async () => {
+      await using world = await createWorldOn(place);
+      const good = await world.write("1.csv", withoutIds);
+      await world.import([good, await world.write("2.csv", "at\n")]).catch(() => undefined);
+
+      expect(await world.import([good])).toMatchObject({ stored: 2 });
+    });
+  });
+
+  describe("standard input and pipes", () => {
+    it("are copied before they are checked, and nothing of that is left", async () => {
+      await using world = await createWorldOn(place);
+      const stream = Readable.from([gzipSync(toCsv([death(startMs, "acme")])), Buffer.alloc(0)]);
+
+      await world.import([{ name: "standard input", stream }]);
+
+      expect(await total(world, "acme")).toBe(1);
+      expect((await readdir(world.folder)).filter((name) => !name.startsWith("flatline.db"))).toEqual([]);
+    });
+
+    it("name the stream in a message", async () => {
+      await using world = await createWorldOn(place);
+
+      await expect(
+        world.import([{ name: "standard input", stream: Readable.from(["at,slug\n1,\n"]) }]),
+      ).rejects.toMatchObject({
+        issues: ["standard input:2: slug is missing"],
+      });
+    });
+
+    it("a symbolic link is the file it points to", async () => {
+      await using world = await createWorldOn(place);
+      await world.write("1.csv", toCsv([death(startMs, "acme")]));
+      await symlink(join(world.folder, "1.csv"), join(world.folder, "link"));
+
+      expect(await world.import([join(world.folder, "link")])).toMatchObject({ stored: 1 });
+    });
+  });
+
+  it("reads the file it has checked, even when another takes its place meanwhile", async () => {
+    await using world = await createWorldOn(place);
+    const file = await world.write("1.csv", toCsv([death(startMs, "acme", { count: 2 })]));
+    const other = await world.write("2.csv", toCsv([death(startMs, "acme", { count: 9 })]));
+
+    await world.import([file], {
+      onProgress: ({ phase }) => {
+        if (phase === "checking") void rename(other, file).catch(() => undefined);
+      },
+    });
+
+    expect(await total(world, "acme")).toBe(2);
+  });
+
+  it("refuses a file that changes while it is imported", async () => {
+    await using world = await createWorldOn(place);
+    const rows = Array.from({ length: 20_000 }, (_, index) => death(startMs + index, "acme", { id: String(index) }));
+    const file = await world.write("1.csv", toCsv(rows));
+    const changed = toCsv(rows).replaceAll(",acme,", ",evil,");
+
+    const importing = world.import([file], {
+      onProgress: ({ phase, totalRows }) => {
+        // Between the two passes over the file.
+        if (phase === "checking" && totalRows !== null) writeFileSync(file, changed);
+      },
+    });
+
+    await expect(importing).rejects.toMatchObject({
+      code: "invalid_data",
+      message: expect.stringContaining("changed"),
+    });
+    expect(await world.store.events.isEmpty()).toBe(true);
+  });
+
+  it("stops when it is told to, with nothing counted and nothing in the way of the next one", async () => {
+    await using world = await createWorldOn(place);
+    const rows = Array.from({ length: 30_000 }, (_, index) => death(startMs + index, "acme", { id: String(index) }));
+    const file = await world.write("1.csv", toCsv(rows));
+    const stop = new AbortController();
+
+    const importing = world.import([file], {
+      signal: stop.signal,
+      onProgress: ({ phase }) => {
+        if (phase === "writing") stop.abort();
+      },
+    });
+
+    await expect(importing).rejects.toMatchObject({ code: "unavailable" });
+    expect(await world.store.events.isEmpty()).toBe(true);
+    expect(await world.import([file])).toMatchObject({ stored: 30_000, duplicates: 0 });
+    expect(await total(world, "acme")).toBe(30_000);
+  });
+
+  it("stops when it is told to while a stream has nothing more to say", async () => {
+    await using world = await createWorldOn(place);
+    const stop = new AbortController();
+    let reads = 0;
+    const stream = new Readable({
+      read() {
+        reads++;
+        // Asked for more it says nothing, as a pipe whose writer stands still.
+        if (reads === 1) stream.push("at,slug\n");
+        else stop.abort();
+      },
+    });
+
+    const importing = world.import([{ name: "standard input", stream }], { signal: stop.signal });
+
+    await expect(importing).rejects.toMatchObject({
+      code: "unavailable",
+      message: "stopped while standard input was read; nothing was stored",
+    });
+  });
+
+  describe("two imports at once", () => {
+    const rows = (from: number, to: number): LivenessEvent[] =>
+      Array.from({ length: to - from }, (_, index) =>
+        death(startMs + ((from + index) % 500) * 1_000, `org-${(from + index) % 3}`, { id: `id-${from + index}` }),
+      );
+
+    it("of overlapping ids count each id once, whoever is first", async () => {
+      await using world = await createWorldOn(place);
+      const one = await world.write("1.csv", toCsv(rows(0, 6_000)));
+      const two = await world.write("2.csv", toCsv(rows(3_000, 9_000)));
+
+      const outcomes = await Promise.all([world.import([one]), world.import([two])]);
+      await world.store.events.add(rows(0, 50));
+
+      const totals = await Promise.all(["org-0", "org-1", "org-2"].map((slug) => total(world, slug)));
+      expect(totals).toEqual([3_000, 3_000, 3_000]);
+      expect(outcomes.reduce((sum, { stored }) => sum + stored, 0)).toBe(9_000);
+      expect(outcomes.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(3_000);
+    });
+
+    it("of the same content without ids: one of them is refused", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("1.csv", toCsv(rows(0, 3_000).map((row) => ({ ...row, id: null }))));
+
+      const outcomes = await Promise.allSettled([world.import([file]), world.import([file])]);
+
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(await total(world, "org-0")).toBe(1_000);
+    });
+
+    it("count an id once that is posted while they are under way", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("1.csv", toCsv(rows(0, 20_000)));
+      const posted: Promise<unknown>[] = [];
+
+      const outcome = await world.import([file], {
+        onProgress: ({ phase, rows: written }) => {
+          if (phase !== "writing" || written === 0 || posted.length > 0) return;
+          posted.push(world.store.events.add(rows(0, 40).map((row) => ({ ...row, count: 1_000 }))));
+        },
+      });
+
+      const totals = await Promise.all(["org-0", "org-1", "org-2"].map((slug) => total(world, slug)));
+      // In PostgreSQL the import has the ids already, though nobody sees them: the post waits for its end.
+      const isPostFirst = place.engine === "SQLite";
+      const post = isPostFirst ? { stored: 40, duplicates: 0 } : { stored: 0, duplicates: 40 };
+      expect(await Promise.all(posted)).toEqual([{ received: 40, ...post }]);
+      expect(outcome).toMatchObject({ stored: 20_000 - post.stored, duplicates: post.stored });
+      expect(totals.reduce((sum, count) => sum + count)).toBe(isPostFirst ? 19_960 + 40_000 : 20_000);
+    });
+  });
+
+  describe("the real records", () => {
+    const folder = fileURLToPath(new URL("../../../test/fixtures/records", import.meta.url));
+
+    it("have the counts of every golden", { timeout: 60_000 }, async () => {
+      await using world = await createWorldOn(place);
+      const files = (
+        await Promise.all(["events", "counts"].map((name) => readdir(join(folder, name), { withFileTypes: true })))
+      )
+        .flat()
+        .filter((entry) => entry.name.endsWith(".gz"))
+        .map((entry) => join(entry.parentPath, entry.name));
+      await world.import(files);
+
+      const goldens = (await readFile(join(folder, "goldens.jsonl"), "utf8")).trim().split("\n");
+      for (const line of goldens) {
+        const golden = JSON.parse(line) as Record<string, number> & { readonly slug: string; readonly at: string };
+        const endMs = Date.parse(golden.at);
+        const windowStartMs = endMs - (golden["windowHours"] ?? 0) * hourMs;
+        const baselineStartMs = windowStartMs - (golden["baselineDays"] ?? 0) * dayMs;
+        const counts = await world.store.events.counts({ slug: golden.slug, baselineStartMs, windowStartMs, endMs });
+        const sum = (key: "currentCount" | "baselineCount"): number => counts.reduce((all, row) => all + row[key], 0);
+
+        expect([line, sum("currentCount"), sum("baselineCount")]).toEqual([
+          line,
+          golden["currentCount"],
+          golden["baselineCount"],
+        ]);
+      }
+      expect(goldens.length).toBeGreaterThanOrEqual(150);
+    });
+  });
+
+  it("closes what it has opened", async () => {
+    await using world = await createWorldOn(place);
+    const stream = Readable.from(["at,slug\n"]);
+    const closed = once(stream, "close");
+
+    await world.import([{ name: "standard input", stream }]);
+
+    await closed;
+  });
+});

@@ -1,0 +1,50 @@
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
+
+import { asFlatlineError } from "../../base/errors.ts";
+import { createSystemClock } from "../../base/time.ts";
+import { Secret } from "../../base/secret.ts";
+import { openEventDatabase } from "./sqlite/import-file.ts";
+import type { IngestReply, IngestRequest, WorkerLocation } from "./ingest.ts";
+import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
+
+// The thread's side of event-ingest.ts: one request at a time, in the order in which they came.
+
+if (!isMainThread && parentPort !== null) {
+  const port = parentPort;
+  const location = workerData as WorkerLocation;
+  const stopping = new AbortController();
+  let posts: EventPosts | null = null;
+  let previous: Promise<void> = Promise.resolve();
+
+  const openPosts = async (): Promise<EventPosts> => {
+    const shared = { clock: createSystemClock(), signal: stopping.signal };
+    if ("url" in location) {
+      // Not loaded where it is not needed.
+      const { createPostgresEventPosts } = await import("./postgres/posts.ts");
+      return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
+    }
+    return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, ...shared });
+  };
+
+  const answer = async (request: IngestRequest): Promise<IngestReply> => {
+    const { id } = request;
+    try {
+      if (request.kind === "close") {
+        await posts?.close();
+        return { kind: "closed", id };
+      }
+      posts ??= await openPosts();
+      if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
+      return { kind: "posted", id, outcome: await posts.store(request.body, request.idempotencyKey) };
+    } catch (error) {
+      const { code, message, issues } = asFlatlineError(error);
+      return { kind: "failed", id, code, message, issues };
+    }
+  };
+
+  port.on("message", (request: IngestRequest) => {
+    // What is under way is given up, so that the stop does not wait for it.
+    if (request.kind === "close") stopping.abort();
+    previous = previous.then(async () => port.postMessage(await answer(request)));
+  });
+}

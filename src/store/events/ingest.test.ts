@@ -1,0 +1,382 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+
+import {
+  createEventWorld,
+  createWorldOn,
+  death,
+  toNdjson,
+  type EventWorld,
+} from "../../../test/support/event-store.ts";
+import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createSystemClock, dayMs, type Clock } from "../../base/time.ts";
+import { openEventDatabase } from "./sqlite/import-file.ts";
+import { createEventIngest, type EventIngest } from "./ingest.ts";
+import { createPostgresEventPosts } from "./postgres/posts.ts";
+import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
+import type { StoreLocation } from "../engine/location.ts";
+
+const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
+const startMs = Date.UTC(2026, 0, 15, 9);
+const at = new Date(startMs).toISOString();
+const noKey = { idempotencyKey: null };
+
+async function total({ store }: EventWorld, slug: string): Promise<number> {
+  const counts = await store.events.counts({ slug, baselineStartMs: -1, windowStartMs: 0, endMs: 9e14 });
+  return counts.reduce((sum, { currentCount, baselineCount }) => sum + currentCount + baselineCount, 0);
+}
+
+const body = (value: unknown): Buffer => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+function openPosts(location: StoreLocation, clock: Clock): EventPosts {
+  const { signal } = new AbortController();
+  if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
+  const db = openEventDatabase(location.path);
+  return createEventPosts({ db, databasePath: location.path, clock, signal });
+}
+
+async function withIngestIn(
+  makeWorld: () => Promise<EventWorld>,
+  work: (ingest: EventIngest, world: EventWorld) => Promise<void>,
+  options: { readonly maxBodyBytes?: number } = {},
+): Promise<void> {
+  await using world = await makeWorld();
+  const ingest = createEventIngest({ location: world.location, clock: createSystemClock(), ...options });
+  try {
+    await work(ingest, world);
+  } finally {
+    await ingest.close();
+  }
+}
+
+describe("what never reaches the store", () => {
+  const withIngest = (work: Parameters<typeof withIngestIn>[1], options = {}): Promise<void> =>
+    withIngestIn(createEventWorld, work, options);
+
+  it.each([
+    ["an empty array", "[]"],
+    ["nothing at all", ""],
+    ["blank lines", "\n \n"],
+  ])("a post of %s stores nothing and is no error", async (_, content) => {
+    await withIngest(async (ingest) => {
+      expect(await ingest.ingest(body(content), noKey)).toMatchObject({ received: 0, stored: 0, duplicates: 0 });
+    });
+  });
+
+  it.each([
+    ["CSV", "at,slug\n1,acme\n", "neither NDJSON nor a JSON array"],
+    ["half an array", '[{"at":1,"slug":"a"}', "nothing was stored: 1 bad event"],
+    ["a word", "events", "neither NDJSON nor a JSON array"],
+  ])("a post of %s is refused", async (_, content, message) => {
+    await withIngest(async (ingest) => {
+      await expect(ingest.ingest(body(content), noKey)).rejects.toMatchObject({
+        code: "invalid_data",
+        message: expect.stringContaining(message),
+      });
+    });
+  });
+
+  it("a post of too many bytes is refused before it is read to its end", async () => {
+    await withIngest(
+      async (ingest) => {
+        let pulled = 0;
+        const endless = async function* (): AsyncGenerator<Uint8Array> {
+          for (;;) {
+            pulled++;
+            yield Buffer.alloc(400, " ");
+          }
+        };
+
+        await expect(ingest.ingest(endless(), noKey)).rejects.toMatchObject({ code: "too_large", httpStatus: 413 });
+        await expect(ingest.ingest(Buffer.alloc(1_001), noKey)).rejects.toMatchObject({ code: "too_large" });
+        expect(pulled).toBe(3);
+      },
+      { maxBodyBytes: 1_000 },
+    );
+  });
+
+  it.each([
+    ["empty", ""],
+    ["with a line break", "a\nb"],
+    ["of 256 characters", "x".repeat(256)],
+  ])("an Idempotency-Key that is %s is refused", async (_, idempotencyKey) => {
+    await withIngest(async (ingest) => {
+      await expect(ingest.ingest(body([{ at, slug: "acme" }]), { idempotencyKey })).rejects.toMatchObject({
+        code: "invalid_data",
+      });
+    });
+  });
+});
+
+describe.each(storeEngines)("on $engine,", (place) => {
+  const withIngest = (work: Parameters<typeof withIngestIn>[1]): Promise<void> =>
+    withIngestIn(() => createWorldOn(place), work);
+
+  describe("a post of events", () => {
+    it.each([
+      [
+        "a JSON array",
+        [
+          { at, slug: "acme", count: 3 },
+          { at, slug: "acme", id: "1", status: "DETECTED_AS_ALIVE" },
+        ],
+      ],
+      [
+        "NDJSON",
+        `{"at":${startMs},"slug":"acme","count":3}\n{"at":"${at}","slug":"acme","id":"1","status":"DETECTED_AS_ALIVE"}`,
+      ],
+    ])("takes %s, and counts at once", async (_, content) => {
+      await withIngest(async (ingest, world) => {
+        const outcome = await ingest.ingest(body(content), noKey);
+
+        expect(outcome).toEqual({
+          received: 2,
+          stored: 2,
+          duplicates: 0,
+          storedByStatus: { DETECTED_AS_DEAD: 1, DETECTED_AS_ALIVE: 1, other: 0 },
+        });
+        expect(await total(world, "acme")).toBe(3);
+      });
+    });
+
+    it("comes in chunks as well", async () => {
+      await withIngest(async (ingest) => {
+        const chunks = async function* (): AsyncGenerator<Uint8Array> {
+          yield Buffer.from('[{"at":1,"sl');
+          yield Buffer.from('ug":"zürich"}]').subarray(0, 8);
+          yield Buffer.from('ug":"zürich"}]').subarray(8);
+        };
+
+        expect(await ingest.ingest(chunks(), noKey)).toMatchObject({ stored: 1 });
+      });
+    });
+
+    it("stores an id once a slug: within a post, over posts and beside an import", async () => {
+      await withIngest(async (ingest, world) => {
+        await world.import([await world.write("1.ndjson", toNdjson([death(startMs, "acme", { id: "imported" })]))]);
+        const post = [
+          { at, slug: "acme", id: "imported" },
+          { at, slug: "acme", id: "a" },
+          { at, slug: "acme", id: "a" },
+          { at, slug: "globex", id: "a" },
+        ];
+
+        expect(await ingest.ingest(body(post), noKey)).toMatchObject({ received: 4, stored: 2, duplicates: 2 });
+        expect(await ingest.ingest(body(post), noKey)).toMatchObject({ received: 4, stored: 0, duplicates: 4 });
+        expect([await total(world, "acme"), await total(world, "globex")]).toEqual([2, 1]);
+      });
+    });
+
+    it("is stored all or not at all, and every bad event is named", async () => {
+      await withIngest(async (ingest, world) => {
+        const good = { at, slug: "acme" };
+
+        await expect(ingest.ingest(body([good, { at }, good, 5]), noKey)).rejects.toMatchObject({
+          code: "invalid_data",
+          httpStatus: 400,
+          issues: ["event 2: slug is missing", "event 4: is not a JSON object"],
+        });
+        await expect(ingest.ingest(body(`${JSON.stringify(good)}\n{"at":1}\n`), noKey)).rejects.toMatchObject({
+          issues: ["line 2: slug is missing"],
+        });
+        expect(await world.store.events.isEmpty()).toBe(true);
+      });
+    });
+
+    it("of more events than one transaction holds counts all at once, too", async () => {
+      await withIngest(async (ingest, world) => {
+        const events = Array.from({ length: 12_000 }, (_, index) => death(startMs + index, "acme", { id: `${index}` }));
+        const known = events.slice(0, 100);
+        await world.store.events.add(known);
+        const state = { isDone: false };
+        const posting = ingest.ingest(body(toNdjson(events)), noKey).finally(() => (state.isDone = true));
+
+        const seen = new Set<number>();
+        while (!state.isDone) {
+          seen.add(await total(world, "acme"));
+          await turn();
+        }
+
+        expect(await posting).toMatchObject({ received: 12_000, stored: 11_900, duplicates: 100 });
+        expect([...seen].filter((count) => count !== 100 && count !== 12_000)).toEqual([]);
+        expect(await total(world, "acme")).toBe(12_000);
+      });
+    });
+  });
+
+  describe("an Idempotency-Key", () => {
+    const events = [{ at, slug: "acme" }];
+
+    it("gives the same answer to the same body without storing it again", async () => {
+      await withIngest(async (ingest, world) => {
+        const first = await ingest.ingest(body(events), { idempotencyKey: "k1" });
+        const again = await ingest.ingest(body(events), { idempotencyKey: "k1" });
+
+        expect(again).toEqual({
+          ...first,
+          storedByStatus: { DETECTED_AS_DEAD: 0, DETECTED_AS_ALIVE: 0, other: 0 },
+        });
+        expect(await ingest.ingest(body(events), { idempotencyKey: "k2" })).toMatchObject({ stored: 1 });
+        expect(await total(world, "acme")).toBe(2);
+      });
+    });
+
+    it("is a conflict with another body", async () => {
+      await withIngest(async (ingest, world) => {
+        await ingest.ingest(body(events), { idempotencyKey: "k1" });
+
+        await expect(ingest.ingest(body([]), { idempotencyKey: "k1" })).rejects.toMatchObject({ code: "conflict" });
+        expect(await total(world, "acme")).toBe(1);
+      });
+    });
+
+    it("is not remembered for a body that was refused", async () => {
+      await withIngest(async (ingest) => {
+        await ingest.ingest(body([{ at }]), { idempotencyKey: "k1" }).catch(() => undefined);
+
+        expect(await ingest.ingest(body(events), { idempotencyKey: "k1" })).toMatchObject({ stored: 1 });
+      });
+    });
+
+    it("of posts that come at the same time stores one of them", async () => {
+      await withIngest(async (ingest, world) => {
+        const outcomes = await Promise.all(
+          Array.from({ length: 8 }, () => ingest.ingest(body(events), { idempotencyKey: "k1" })),
+        );
+
+        expect(outcomes.map(({ stored }) => stored)).toEqual(Array.from({ length: 8 }, () => 1));
+        expect(await total(world, "acme")).toBe(1);
+      });
+    });
+
+    it("is forgotten after 24 hours", async () => {
+      await using world = await createWorldOn(place);
+      const clock = createVirtualClock({ startMs });
+      const posts = openPosts(world.location, clock);
+      await posts.store(body(events), "k1");
+
+      await clock.advance(dayMs - 1);
+      await posts.store(body(events), "k1");
+      expect(await total(world, "acme")).toBe(1);
+      await clock.advance(1);
+      await posts.store(body(events), "k1");
+      expect(await total(world, "acme")).toBe(2);
+
+      await posts.close();
+    });
+  });
+
+  describe("while events are posted", () => {
+    it("the event loop stays free: 99 of 100 delays are under 50 ms", { timeout: 300_000 }, async () => {
+      await withIngest(async (ingest, world) => {
+        const rows = isLong ? 1_000_000 : 50_000;
+        const post = Buffer.from(
+          toNdjson(Array.from({ length: rows / 10 }, (_, index) => death(startMs + index, `org-${index % 100}`))),
+        );
+        const delays = monitorEventLoopDelay({ resolution: 1 });
+        delays.enable();
+
+        const state = { isDone: false };
+        const posting = (async () => {
+          for (let part = 0; part < 10; part++) await ingest.ingest(post, noKey);
+          state.isDone = true;
+        })();
+        // The daemon goes on with its own work meanwhile.
+        while (!state.isDone) {
+          await world.store.events.firstEventAtMs("org-1");
+          await turn();
+        }
+        await posting;
+        delays.disable();
+
+        // Nanoseconds; the resolution is part of each delay.
+        expect(delays.percentile(99) / 1e6).toBeLessThan(50);
+        expect(await total(world, "org-1")).toBe(rows / 100);
+      });
+    });
+
+    it("an import goes on, and both are counted", { timeout: 60_000 }, async () => {
+      await withIngest(async (ingest, world) => {
+        const events = Array.from({ length: 40_000 }, (_, index) => death(startMs + index, "acme", { id: `${index}` }));
+        const importing = world.import([await world.write("1.ndjson", toNdjson(events))]);
+
+        const posted: number[] = [];
+        for (let start = 0; start < 40_000; start += 4_000) {
+          posted.push((await ingest.ingest(body(toNdjson(events.slice(start, start + 400))), noKey)).stored);
+        }
+        const imported = await importing;
+
+        expect(imported.stored + posted.reduce((sum, stored) => sum + stored)).toBe(40_000);
+        expect(await total(world, "acme")).toBe(40_000);
+      });
+    });
+  });
+
+  describe("a stop", () => {
+    it("gives up what is under way, refuses what comes after it, and leaves nothing behind", async () => {
+      await using world = await createWorldOn(place);
+      const clock = createSystemClock();
+      const ingest = createEventIngest({ location: world.location, clock });
+      const events = Array.from({ length: 100_000 }, (_, index) => death(startMs + index, "acme"));
+      await ingest.clean();
+      const posting = ingest.ingest(body(toNdjson(events)), noKey).catch((error: unknown) => error);
+
+      await ingest.close();
+
+      expect(await posting).toMatchObject({ code: "unavailable" });
+      await expect(ingest.ingest(body([]), noKey)).rejects.toMatchObject({ code: "unavailable" });
+      expect(await world.store.events.isEmpty()).toBe(true);
+      const next = createEventIngest({ location: world.location, clock });
+      expect(await next.clean()).toBeGreaterThanOrEqual(0);
+      await next.close();
+    });
+  });
+});
+
+it("lets its thread go when there was nothing to store for a while, and starts another for the next post", async () => {
+  await using world = await createEventWorld();
+  const clock = createVirtualClock({ startMs });
+  let threads = 0;
+  const count = (): void => void threads++;
+  process.on("worker", count);
+  const ingest = createEventIngest({ location: world.location, clock });
+  await ingest.ingest(body(toNdjson([death(startMs, "acme")])), noKey);
+  await clock.advance(9_999);
+  await ingest.ingest(body(toNdjson([death(startMs + 1, "acme")])), noKey);
+  const threadsBefore = threads;
+
+  await clock.advance(10_000);
+  const outcome = await ingest.ingest(body(toNdjson([death(startMs + 2, "acme")])), noKey);
+  await ingest.close();
+
+  process.off("worker", count);
+  expect(outcome).toMatchObject({ received: 1, stored: 1 });
+  expect([threadsBefore, threads]).toEqual([1, 2]);
+  expect(await total(world, "acme")).toBe(3);
+});
+
+it("stores a post that met a locked database when it is sent again, once", async () => {
+  await using world = await createEventWorld();
+  const { databasePath } = world;
+  const db = openEventDatabase(databasePath);
+  db.exec("PRAGMA busy_timeout = 20");
+  const signal = new AbortController().signal;
+  const posts = createEventPosts({ db, databasePath, clock: createSystemClock(), signal });
+  const other = new DatabaseSync(databasePath);
+  const post = body([
+    { at, slug: "acme", id: "1" },
+    { at, slug: "acme" },
+  ]);
+
+  other.exec("BEGIN IMMEDIATE");
+  await expect(posts.store(post, "k1")).rejects.toMatchObject({ code: "store_busy", httpStatus: 503 });
+  other.exec("ROLLBACK");
+  other.close();
+
+  expect(await posts.store(post, "k1")).toMatchObject({ received: 2, stored: 2 });
+  expect(await total(world, "acme")).toBe(2);
+  await posts.close();
+});

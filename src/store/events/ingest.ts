@@ -1,0 +1,220 @@
+import { Worker } from "node:worker_threads";
+
+import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import type { IngestedStatus } from "./tally.ts";
+import type { IngestOutcome } from "./events.ts";
+import type { StoreLocation } from "../engine/location.ts";
+
+/** What a post of events has come to; `stored` rows by status are for flatline_events_ingested_total. */
+export interface PostOutcome extends IngestOutcome {
+  readonly storedByStatus: Readonly<Record<IngestedStatus, number>>;
+}
+
+export interface PostOptions {
+  /** The Idempotency-Key header: the same key with the same body within 24 h is answered as before, without storing. */
+  readonly idempotencyKey: string | null;
+  readonly signal?: AbortSignal;
+}
+
+export interface EventIngest {
+  /**
+   * Stores the events of a request body, NDJSON or a JSON array, all or nothing.
+   * @throws invalid_data with an issue a bad line, too_large, conflict (the key was used for another body), unavailable
+   *   (stopped), store_busy, store_unusable
+   */
+  ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
+  /** Removes what broken imports left; done at the start too. Answers how many there were. */
+  clean(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface EventIngestOptions {
+  /** An open store's: the schema has to be there. */
+  readonly location: StoreLocation;
+  readonly clock: Clock;
+  /** Largest body, bytes [32 MiB] (CONTRACT 8). */
+  readonly maxBodyBytes?: number;
+  /** The worker thread failed at what nobody waits for, as the clean-up at the start. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** What goes to the worker thread and comes back. */
+export type IngestRequest =
+  | { readonly kind: "post"; readonly id: number; readonly body: Uint8Array; readonly idempotencyKey: string | null }
+  | { readonly kind: "clean"; readonly id: number }
+  | { readonly kind: "close"; readonly id: number };
+
+export type IngestReply =
+  | { readonly kind: "posted"; readonly id: number; readonly outcome: PostOutcome }
+  | { readonly kind: "cleaned"; readonly id: number; readonly removed: number }
+  | { readonly kind: "closed"; readonly id: number }
+  | {
+      readonly kind: "failed";
+      readonly id: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly issues: readonly string[];
+    };
+
+const defaultMaxBodyBytes = 32 * 1_024 ** 2;
+// Bodies wait in memory for the one worker: more than this many bytes of them are refused.
+const mostWaitingBytes = 4 * defaultMaxBodyBytes;
+const longestKey = 255;
+// A stop must not wait for a large post: what was not published is removed by the next start.
+const closeWithinMs = 2_000;
+// An idle thread holds 20 MB; the next post starts another in a tenth of a second.
+const idleMs = 10_000;
+
+interface Waiting {
+  readonly resolve: (reply: IngestReply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Takes events while the daemon runs. Parsing and writing live in a worker thread: a million posted events keep the event
+ * loop of the daemon free. Posts are stored one after the other.
+ */
+export function createEventIngest(options: EventIngestOptions): EventIngest {
+  const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
+  const waiting = new Map<number, Waiting>();
+  let nextId = 0;
+  let waitingBytes = 0;
+  let worker: Worker | null = null;
+  let isClosed = false;
+  let idling = new AbortController();
+
+  // From src as from dist: tsc renames imports, but not what is in a URL.
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const workerUrl = new URL(`./ingest-worker.${extension}`, import.meta.url);
+
+  function start(): Worker {
+    const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
+    // Nothing that goes on in there keeps a stopping process alive.
+    started.unref();
+    const fail = (error: unknown): void => {
+      // One that idled was let go before it ended: what waits is another's.
+      if (worker !== started) return;
+      worker = null;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    };
+    started.on("message", (reply: IngestReply) => {
+      const asked = waiting.get(reply.id);
+      waiting.delete(reply.id);
+      if (waiting.size === 0) void rest(started);
+      if (reply.kind !== "failed") asked?.resolve(reply);
+      else asked?.reject(new FlatlineError(reply.code, reply.message, { issues: reply.issues }));
+    });
+    started.on("error", (cause) =>
+      fail(new FlatlineError("internal", "the thread that stores events failed", { cause })),
+    );
+    started.on("exit", () => fail(new FlatlineError("unavailable", "the thread that stores events has stopped")));
+    return started;
+  }
+
+  /** Lets a thread go that has nothing to do for a while. */
+  async function rest(idle: Worker): Promise<void> {
+    idle.unref();
+    const { signal } = idling;
+    await options.clock.sleep(idleMs, signal);
+    if (signal.aborted || worker !== idle) return;
+    worker = null;
+    await idle.terminate();
+  }
+
+  function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
+    idling.abort();
+    idling = new AbortController();
+    const running = (worker ??= start());
+    return new Promise((resolve, reject) => {
+      waiting.set(request.id, { resolve, reject });
+      // A caller waits: the process stays until it has its answer.
+      running.ref();
+      running.postMessage(request, transfer);
+    });
+  }
+
+  async function clean(): Promise<number> {
+    const reply = await ask({ kind: "clean", id: nextId++ });
+    return reply.kind === "cleaned" ? reply.removed : 0;
+  }
+
+  clean().catch((error: unknown) => options.onError?.(error));
+
+  return {
+    clean,
+    ingest: async (body, { idempotencyKey, signal }) => {
+      if (isClosed) throw new FlatlineError("unavailable", "flatline is stopping");
+      if (idempotencyKey !== null && !/^[\x20-\x7e]+$/.test(idempotencyKey)) {
+        throw new FlatlineError("invalid_data", "Idempotency-Key is not printable ASCII");
+      }
+      if (idempotencyKey !== null && idempotencyKey.length > longestKey) {
+        throw new FlatlineError("invalid_data", `Idempotency-Key is longer than ${longestKey} characters`);
+      }
+      const bytes = await collect(body, maxBodyBytes, signal);
+      if (waitingBytes + bytes.length > mostWaitingBytes) {
+        throw new FlatlineError("unavailable", "too many events wait to be stored; try again later");
+      }
+      const { length } = bytes;
+      waitingBytes += length;
+      try {
+        const reply = await ask({ kind: "post", id: nextId++, body: bytes, idempotencyKey }, [bytes.buffer]);
+        if (reply.kind !== "posted")
+          throw new FlatlineError("internal", "an unexpected answer of the thread that stores events");
+        return reply.outcome;
+      } finally {
+        waitingBytes -= length;
+      }
+    },
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      const running = worker;
+      if (running === null) return;
+      const done = new AbortController();
+      await Promise.race([
+        ask({ kind: "close", id: nextId++ }).catch(() => undefined),
+        options.clock.sleep(closeWithinMs, done.signal),
+      ]);
+      done.abort();
+      idling.abort();
+      await running.terminate();
+    },
+  };
+}
+
+/** Where the worker thread finds the store: a Secret cannot be sent. */
+export type WorkerLocation = { readonly path: string } | { readonly url: string };
+
+function workerLocation(location: StoreLocation): WorkerLocation {
+  return "url" in location ? { url: location.url.reveal() } : { path: location.path };
+}
+
+/** The whole body in bytes of its own, so that they can be handed over to the thread. */
+async function collect(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = (): FlatlineError => new FlatlineError("too_large", `the body has more than ${maxBytes} bytes`);
+  if (body instanceof Uint8Array) {
+    if (body.length > maxBytes) throw tooLarge();
+    return new Uint8Array(body);
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    if (signal?.aborted === true) throw new FlatlineError("unavailable", "the request was given up");
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

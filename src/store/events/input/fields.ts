@@ -1,0 +1,150 @@
+import { isUtf8 } from "node:buffer";
+import { longestSlug } from "../../../contract/slug.ts";
+
+// The rules of one event's fields, the same for CSV, NDJSON and JSON (CONTRACT 10). Lengths are bounds of ours: far above
+// what the platform uses (slugs are short, an asset may be a long URL), far below what would hurt the store.
+
+const longestName = 64;
+/** Bytes of UTF-8. */
+export const longestAssetBytes = 4_096;
+/** Bytes of UTF-8. */
+export const longestIdBytes = 512;
+/** Largest `count` of one event: a million of them still add up exactly. */
+export const largestCount = 1_000_000_000;
+
+export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
+export type EventField = (typeof eventFields)[number];
+
+/** What counts as a death (CONTRACT 1). */
+export const deadStatus = "DETECTED_AS_DEAD";
+
+export function isEventField(name: string): name is EventField {
+  return (eventFields as readonly string[]).includes(name);
+}
+
+/** What is wrong with a slug; null when nothing is. */
+export function slugProblem(slug: string): string | null {
+  if (slug === "") return "slug is missing";
+  if (slug.length > longestSlug) return `slug is longer than ${longestSlug} characters`;
+  if (hasControlCharacter(slug)) return "slug has a control character";
+  // It would never match the organization that is meant.
+  if (slug.trim() !== slug) return `slug ${JSON.stringify(slug)} begins or ends with a space`;
+  return null;
+}
+
+/** What is wrong with an asset type; null when nothing is. Any upper-case name is one, so that a new type is never refused. */
+export function assetTypeProblem(name: string): string | null {
+  if (/^[A-Z0-9_]+$/.test(name) && name.length <= longestName) return null;
+  return `assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`;
+}
+
+/** What is wrong with a status; null when nothing is: any name is one (CONTRACT 10). */
+export function statusProblem(name: string): string | null {
+  if (name.trim() !== "" && !hasControlCharacter(name) && name.length <= longestName) return null;
+  return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
+}
+
+export function hasControlCharacter(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- that is what is looked for
+  return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+/** What is wrong with an asset; null when nothing is. It is somebody else's text: line breaks and tabs occur in it. */
+export function assetProblem(asset: string): string | null {
+  return hasControlCharacter(asset.replace(/[\t\n\r]/g, "")) ? "asset has a control character" : null;
+}
+
+/** What is wrong with an id; null when nothing is. */
+export function idProblem(id: string): string | null {
+  return hasControlCharacter(id) ? "id has a control character" : null;
+}
+
+/** The text in quotes, cut, for a message. */
+export function excerpt(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+/** A name refused, with the reason; thrown by NameTable.indexOf, caught where the line is known. */
+export class FieldProblem {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+// A file with more different names than this is not a liveness record; it bounds the memory that names take.
+const mostNames = 1_000_000;
+
+/**
+ * Names as small integers, looked up by their bytes: a name is checked and decoded once, however many rows have it.
+ * Indexes count from 0 in the order of first sight.
+ */
+export class NameTable {
+  readonly names: string[] = [];
+  readonly #bytes: Uint8Array[] = [];
+  readonly #problemOf: (name: string) => string | null;
+  readonly #label: string;
+  #slots = new Int32Array(1_024);
+  #last = -1;
+
+  constructor(label: string, problemOf: (name: string) => string | null, known: readonly string[] = []) {
+    this.#label = label;
+    this.#problemOf = problemOf;
+    for (const name of known) this.#add(Buffer.from(name), name);
+  }
+
+  /** Index of the name in bytes[start, end); answers a FieldProblem when it is not allowed. */
+  indexOf(bytes: Uint8Array, start: number, end: number): number | FieldProblem {
+    if (this.#last >= 0 && this.#matches(this.#last, bytes, start, end)) return this.#last;
+    const mask = this.#slots.length - 1;
+    for (let slot = hashBytes(bytes, start, end) & mask; ; slot = (slot + 1) & mask) {
+      const index = (this.#slots[slot] ?? 0) - 1;
+      if (index < 0) break;
+      if (this.#matches(index, bytes, start, end)) return (this.#last = index);
+    }
+    const own = Uint8Array.prototype.slice.call(bytes, start, end);
+    if (!isUtf8(own)) return new FieldProblem(`${this.#label} is not valid UTF-8`);
+    const name = Buffer.from(own.buffer).toString("utf8");
+    const reason = this.#problemOf(name);
+    if (reason !== null) return new FieldProblem(reason);
+    if (this.names.length >= mostNames)
+      return new FieldProblem(`more than ${mostNames} different values of ${this.#label}`);
+    return (this.#last = this.#add(own, name));
+  }
+
+  #add(bytes: Uint8Array, name: string): number {
+    const index = this.names.push(name) - 1;
+    this.#bytes.push(bytes);
+    if (this.names.length * 2 > this.#slots.length) this.#grow();
+    else this.#place(index);
+    return index;
+  }
+
+  #grow(): void {
+    this.#slots = new Int32Array(this.#slots.length * 4);
+    for (let index = 0; index < this.names.length; index++) this.#place(index);
+  }
+
+  #place(index: number): void {
+    const bytes = this.#bytes[index] ?? new Uint8Array();
+    const mask = this.#slots.length - 1;
+    let slot = hashBytes(bytes, 0, bytes.length) & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = index + 1;
+  }
+
+  #matches(index: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const own = this.#bytes[index];
+    if (own === undefined || own.length !== end - start) return false;
+    for (let at = 0; at < own.length; at++) if (own[at] !== bytes[start + at]) return false;
+    return true;
+  }
+}
+
+/** FNV-1a, 32 bits: short, and the table compares bytes anyway. */
+function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}

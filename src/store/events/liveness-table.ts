@@ -1,0 +1,47 @@
+import { sql, type RawBuilder } from "kysely";
+import { unpublishedSql } from "./sqlite/writer.ts";
+import type { AssetStatus, LivenessStore } from "./liveness.ts";
+import type { Db } from "../schema.ts";
+
+/** Reads of single events, over the tables of the events. */
+export function createLivenessStore(db: Db): LivenessStore {
+  return {
+    lastEventAtMs: async (slug, untilMs) => {
+      const { rows } = await sql<{ at_ms: number }>`
+        select at_ms from events where slug_id = ${slugId(slug)} and at_ms <= ${untilMs} and ${isPublished}
+        order by at_ms desc limit 1`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
+    distinctAssets: async (slug, { afterMs, untilMs }) => {
+      const { rows } = await sql<{ assets: number }>`
+        select count(distinct asset) as assets from events
+        where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and ${isPublished}`.execute(db);
+      return rows[0]?.assets ?? 0;
+    },
+    lastStatuses: async ({ slug, assets, interval }) => {
+      const found: AssetStatus[] = [];
+      for (let start = 0; start < assets.length; start += assetsAStatement) {
+        const asked = sql.join(assets.slice(start, start + assetsAStatement));
+        const { rows } = await sql<{ asset: string; status: string; at_ms: number }>`
+          select asset, status, at_ms from (
+            select asset, status_id, at_ms,
+              row_number() over (partition by asset order by at_ms desc, import_id desc, ordinal desc) as place
+            from events
+            where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
+              and asset in (${asked}) and ${isPublished}) as ranked
+          join event_statuses on event_statuses.status_id = ranked.status_id
+          where place = 1`.execute(db);
+        for (const { asset, status, at_ms } of rows) found.push({ asset, status, atMs: at_ms });
+      }
+      return found;
+    },
+  };
+}
+
+// An engine bounds the number of parameters of a statement.
+const assetsAStatement = 500;
+const isPublished = sql.raw(`import_id not in (${unpublishedSql})`);
+
+function slugId(slug: string): RawBuilder<number> {
+  return sql<number>`(select slug_id from event_slugs where slug = ${slug})`;
+}

@@ -1,0 +1,22 @@
+import type { Interval } from "../../contract/liveness-counts.ts";
+
+/** What the latest event of an asset says. */
+export interface AssetStatus {
+  readonly asset: string;
+  readonly status: string;
+  readonly atMs: number;
+}
+
+/** What the liveness checker looked at and when, whatever it found: for the checks `sentinel` and `event-flow`. */
+export interface LivenessStore {
+  /** Instant of the organization's latest event of any status at or before `untilMs`; null without one. */
+  lastEventAtMs(slug: string, untilMs: number): Promise<number | null>;
+  /** How many different assets had an event of any status in the interval; events without an asset are left out. */
+  distinctAssets(slug: string, interval: Interval): Promise<number>;
+  /** The latest event of each of these assets within the interval; those without one are left out. */
+  lastStatuses(query: {
+    readonly slug: string;
+    readonly assets: readonly string[];
+    readonly interval: Interval;
+  }): Promise<readonly AssetStatus[]>;
+}

@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import { storedAttributes } from "../input/attributes.ts";
+import { eventNumbers } from "./names.ts";
+import { EventRows } from "./rows.ts";
+import { directImportId, noTypeId } from "../sqlite/writer.ts";
+import type { IngestOutcome, LivenessEvent } from "../events.ts";
+import { inTransaction } from "../../engine/in-transaction.ts";
+import type { Db } from "../../schema.ts";
+
+/**
+ * Stores few events on PostgreSQL: the first one with an id wins, whoever else stores at the same time. In the surrounding
+ * transaction if there is one.
+ */
+export async function addEventsInPostgres(
+  db: Db,
+  events: readonly LivenessEvent[],
+  receivedAtMs: number | null,
+): Promise<IngestOutcome> {
+  const numbers = await eventNumbers(db, events);
+  const firstOrdinal = await takeOrdinals(db, events.length);
+  const rows = new EventRows();
+  for (const [index, event] of events.entries()) {
+    const { slug, atMs, assetType, asset, status, id, count } = event;
+    const attributes = storedAttributes(event.attributes);
+    rows.add({
+      slugId: numbers.slugs.get(slug) ?? 0,
+      atMs,
+      ordinal: firstOrdinal + index,
+      typeId: assetType === null ? noTypeId : (numbers.assetTypes.get(assetType) ?? noTypeId),
+      statusId: numbers.statuses.get(status) ?? 0,
+      count,
+      asset,
+      id,
+      attributeSetId: attributes === null ? null : (numbers.attributes.get(attributes) ?? null),
+    });
+  }
+  const work = async (transaction: Db): Promise<number> => {
+    if (events.length > 0 && receivedAtMs !== null) await noteReceipt(transaction, firstOrdinal, receivedAtMs);
+    const stored = await rows.insert(transaction, directImportId);
+    await noteWrite(transaction);
+    return [...stored.values()].reduce((sum, count) => sum + count, 0);
+  };
+  const stored = await inTransaction(db, work, "latest");
+  return { received: events.length, stored, duplicates: events.length - stored };
+}
+
+/**
+ * Sets ordinals of the posted events aside and answers the first. By itself, before the transaction that uses them: whoever
+ * posts next need not wait for its end. What is not used in the end leaves a gap.
+ */
+export async function takeOrdinals(db: Db, events: number): Promise<number> {
+  const { rows } = await sql<{ next_ordinal: number }>`
+    UPDATE event_imports SET next_ordinal = next_ordinal + ${events} WHERE import_id = ${directImportId}
+    RETURNING next_ordinal`.execute(db);
+  return (rows[0]?.next_ordinal ?? 0) - events;
+}
+
+/** When posted rows came in; of an import that is when it was published. */
+export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: number): Promise<void> {
+  await sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${firstOrdinal}, ${receivedAtMs})`.execute(
+    db,
+  );
+}
+
+/**
+ * Last in a transaction that stores events: by the next ordinal a reader knows that there are more, and it must not move
+ * before they can be read.
+ */
+export async function noteWrite(db: Db): Promise<void> {
+  await sql`UPDATE event_imports SET next_ordinal = next_ordinal + 1 WHERE import_id = ${directImportId}`.execute(db);
+}

@@ -1,0 +1,88 @@
+import { sql } from "kysely";
+import { hourMs } from "../../../base/time.ts";
+import { readHistory } from "../sqlite/history.ts";
+import { addEventsInPostgres } from "./adding.ts";
+import { deathsInPostgres } from "./counts.ts";
+import type { EventStore } from "../events.ts";
+import { inTransaction } from "../../engine/in-transaction.ts";
+import type { Db } from "../../schema.ts";
+
+/**
+ * Liveness events on PostgreSQL, over the same tables as on SQLite but for those that SQLite's staging needs. What is stored
+ * together is one transaction here, however large, so that every row that can be read counts.
+ */
+export function createPostgresEventStore(db: Db): EventStore {
+  return {
+    sums: null,
+    deaths: (queries) => deathsInPostgres(db, queries),
+    counts: async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
+      const intervals = [
+        { afterMs: windowStartMs, untilMs: endMs },
+        { afterMs: baselineStartMs, untilMs: windowStartMs },
+      ];
+      const [byType = []] = await deathsInPostgres(db, [{ slug, intervals }]);
+      return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
+        assetType,
+        currentCount,
+        baselineCount,
+      }));
+    },
+    firstEventAtMs: async (slug) => {
+      const { rows } = await sql<{ at_ms: number }>`
+        SELECT at_ms FROM events WHERE slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug})
+        ORDER BY slug_id, at_ms LIMIT 1`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
+    history: (slug) => readHistory(db, slug),
+    slugs: async () => {
+      const { rows } = await sql<{ slug: string }>`
+        SELECT slug FROM event_slugs
+        WHERE EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_slugs.slug_id) ORDER BY slug`.execute(db);
+      return rows.map(({ slug }) => slug);
+    },
+    isEmpty: async () => {
+      const { rows } = await sql`SELECT 1 FROM events LIMIT 1`.execute(db);
+      return rows.length === 0;
+    },
+    add: (events, receivedAtMs) => addEventsInPostgres(db, events, receivedAtMs ?? null),
+    prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits), "latest"),
+  };
+}
+
+/** Deletes whole hours only, those that end at or before `beforeMs`: a rollup then never counts an event that is gone. */
+async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
+  const { maxRows } = limits;
+  const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
+  const events = await deleteOld(db, "events", "at_ms", "import_id, ordinal", endHour * hourMs, maxRows);
+  const minutes = await deleteOld(db, "event_minutes", "minute", "type_id, import_id", endHour * 60, maxRows);
+  const hours = await deleteOld(db, "event_hours", "hour", "type_id, import_id", endHour, maxRows);
+  const hasMore = [events, minutes, hours].includes(maxRows);
+  if (!hasMore) {
+    // What came in before the events that are kept counts as known since ever.
+    await sql`
+      DELETE FROM event_receipts WHERE first_ordinal <
+        (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ${endHour * hourMs})`.execute(db);
+  }
+  return { hasMore };
+}
+
+/** Organization by organization, from its oldest row. Those that another replica deletes at the moment are left to it. */
+async function deleteOld(
+  db: Db,
+  table: string,
+  span: string,
+  rest: string,
+  end: number,
+  maxRows: number,
+): Promise<number> {
+  const key = sql.raw(`slug_id, ${span}, ${rest}`);
+  const { numAffectedRows } = await sql`
+    DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
+      SELECT ${key} FROM (
+        SELECT old.* FROM event_slugs CROSS JOIN LATERAL (
+          SELECT ${key} FROM ${sql.table(table)} AS row
+          WHERE row.slug_id = event_slugs.slug_id AND ${sql.ref(span)} < ${end}
+          ORDER BY slug_id, ${sql.ref(span)} LIMIT ${maxRows} FOR UPDATE SKIP LOCKED) AS old
+        LIMIT ${maxRows}) AS found)`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

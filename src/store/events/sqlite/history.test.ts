@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+
+import { createWorldOn } from "../../../../test/support/event-store.ts";
+import { storeEngines } from "../../../../test/support/store-engines.ts";
+import type { HistoryEvent, LivenessEvent } from "../events.ts";
+import type { Store } from "../../store.ts";
+
+async function historyOf(store: Store, slug: string): Promise<{ pages: number; events: HistoryEvent[] }> {
+  const events: HistoryEvent[] = [];
+  let pages = 0;
+  for await (const page of store.events.history(slug)) {
+    pages++;
+    events.push(...page);
+  }
+  return { pages, events };
+}
+
+describe.each(storeEngines)("the history of events, $engine", (engine) => {
+  it("has every event of an organization once, oldest first, in pages", async () => {
+    await using world = await createWorldOn(engine);
+    const event = (index: number): LivenessEvent => ({
+      // Many at one instant: a page must not end where an instant does.
+      atMs: 1_000 * Math.floor(index / 700),
+      slug: index % 5 === 4 ? "globex" : "acme",
+      assetType: null,
+      asset: `asset-${index}`,
+      status: index % 3 === 0 ? "DETECTED_AS_ALIVE" : "DETECTED_AS_DEAD",
+      id: null,
+      count: 1,
+    });
+    const lines = Array.from({ length: 8_000 }, (_, index) => event(index)).map(
+      ({ atMs, slug, asset, status }) => `${atMs},${slug},${asset ?? ""},${status}`,
+    );
+    const path = await world.write("events.csv", `at,slug,asset,status\n${lines.join("\n")}\n`);
+    await world.import([path]);
+    await world.store.events.add([{ ...event(0), atMs: 500, asset: "posted", status: "SEEN", count: 7 }]);
+
+    const { pages, events } = await historyOf(world.store, "acme");
+
+    expect(pages).toBe(2);
+    expect(events).toHaveLength(6_401);
+    expect(new Set(events.map(({ asset }) => asset)).size).toBe(6_401);
+    expect(events.map(({ atMs }) => atMs)).toEqual(
+      events.map(({ atMs }) => atMs).toSorted((left, right) => left - right),
+    );
+    expect(events).toContainEqual({ atMs: 500, status: "SEEN", count: 7, asset: "posted" });
+  });
+
+  it("is empty for who has no events", async () => {
+    await using world = await createWorldOn(engine);
+
+    expect(await historyOf(world.store, "nobody")).toEqual({ pages: 0, events: [] });
+  });
+});

@@ -1,0 +1,36 @@
+import { sql } from "kysely";
+import { unpublishedSql } from "./writer.ts";
+import type { HistoryEvent } from "../events.ts";
+import type { Db } from "../../schema.ts";
+
+// Some milliseconds a page, so that what else waits for the store gets its turn.
+const pageRows = 5_000;
+const isPublished = sql.raw(`events.import_id not in (${unpublishedSql})`);
+
+interface Row {
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+  readonly status: string;
+  readonly count: number;
+  readonly asset: string | null;
+}
+
+/** Walks all published events of an organization in the order of the table's key, a page at a time. */
+export async function* readHistory(db: Db, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
+  let last: Row | undefined;
+  for (;;) {
+    const after =
+      last === undefined
+        ? sql``
+        : sql`and (at_ms, import_id, ordinal) > (${last.at_ms}, ${last.import_id}, ${last.ordinal})`;
+    const { rows } = await sql<Row>`
+      select at_ms, import_id, ordinal, event_statuses.status as status, count, asset
+      from events join event_statuses on event_statuses.status_id = events.status_id
+      where slug_id = (select slug_id from event_slugs where slug = ${slug}) and ${isPublished} ${after}
+      order by at_ms, import_id, ordinal limit ${pageRows}`.execute(db);
+    if (rows.length > 0) yield rows.map(({ at_ms, status, count, asset }) => ({ atMs: at_ms, status, count, asset }));
+    last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+
+import { FlatlineError } from "../../../base/errors.ts";
+import { dayMs, type Clock } from "../../../base/time.ts";
+import { checkInputs } from "../input/check.ts";
+import type { PostOutcome } from "../ingest.ts";
+import { inputOfBody } from "../input/input.ts";
+import { Pace } from "./pace.ts";
+import { removeBrokenImports } from "./staging.ts";
+import { stageEvents } from "./staged-import.ts";
+import { createTally } from "../tally.ts";
+import { EventWriter } from "./writer.ts";
+
+export interface EventPostsOptions {
+  readonly db: DatabaseSync;
+  readonly databasePath: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What a post is answered with. */
+export type PostCounts = Pick<PostOutcome, "received" | "stored" | "duplicates">;
+
+export interface EventPosts {
+  /** Stores the events of a body, all or nothing. @throws invalid_data, conflict, unavailable, store_* */
+  store(body: Uint8Array, idempotencyKey: string | null): Promise<PostOutcome>;
+  /** Removes what broken imports left. */
+  clean(): Promise<number>;
+  close(): Promise<void>;
+}
+
+// As many rows as one transaction stores in some 20 ms; more of them are staged like an import.
+const directRows = 2_000;
+// Less than an import's: the daemon's own writes come from the same process and matter more.
+const holdMs = 30;
+/** How long an Idempotency-Key is remembered (CONTRACT 8). */
+const rememberMs = dayMs;
+
+/** Stores posted events; synchronous work of up to `holdMs` at a time, so it belongs into a thread of its own. */
+export function createEventPosts(options: EventPostsOptions): EventPosts {
+  const { db, databasePath, clock, signal } = options;
+  const writer = new EventWriter(db);
+  const pace = new Pace({ db, databasePath, clock, signal, holdMs });
+
+  return {
+    store: async (body, idempotencyKey) => {
+      const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      const answered = idempotencyKey === null ? null : recall(db, idempotencyKey, sha256, clock.nowMs());
+      if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
+      const inputs = [inputOfBody(bytes)];
+      const checked = await checkInputs(inputs, signal, () => undefined);
+      const received = checked.rows;
+      const tally = await stageEvents({
+        db,
+        databasePath,
+        writer,
+        pace,
+        clock,
+        signal,
+        inputs,
+        checked,
+        shiftMs: 0,
+        directRows,
+        onRows: () => undefined,
+        onPublish: (_, { duplicates }) => {
+          const outcome = { received, stored: received - duplicates, duplicates };
+          if (idempotencyKey !== null) remember(db, idempotencyKey, sha256, outcome, clock.nowMs());
+        },
+      });
+      const { duplicates, stored } = tally;
+      return { received, stored: received - duplicates, duplicates, storedByStatus: stored };
+    },
+    clean: () => removeBrokenImports(db, databasePath, pace),
+    close: () => Promise.resolve(db.close()),
+  };
+}
+
+/** The answer that was given for this key; null when it is new. @throws conflict when it was used for another body */
+function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): PostCounts | null {
+  const known = db
+    .prepare(
+      `SELECT body_sha256, received, stored, duplicates FROM event_posts WHERE idempotency_key = ? AND at_ms > ?`,
+    )
+    .get(key, nowMs - rememberMs);
+  if (known === undefined) return null;
+  if (known["body_sha256"] !== sha256) {
+    throw new FlatlineError("conflict", "this Idempotency-Key was used for another body within the last 24 h");
+  }
+  return {
+    received: Number(known["received"]),
+    stored: Number(known["stored"]),
+    duplicates: Number(known["duplicates"]),
+  };
+}
+
+/** In the transaction that stores the events: the answer is there exactly when they are. */
+function remember(db: DatabaseSync, key: string, sha256: string, counts: PostCounts, nowMs: number): void {
+  db.prepare(
+    `DELETE FROM event_posts WHERE idempotency_key IN (SELECT idempotency_key FROM event_posts WHERE at_ms <= ? LIMIT 500)`,
+  ).run(nowMs - rememberMs);
+  db.prepare(
+    `INSERT OR REPLACE INTO event_posts (idempotency_key, body_sha256, received, stored, duplicates, at_ms)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  ).run(key, sha256, counts.received, counts.stored, counts.duplicates, nowMs);
+}

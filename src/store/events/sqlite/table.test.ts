@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import {
+  countOneByOne,
+  createWorldOn,
+  death,
+  sortCounts,
+  toCsv,
+  toNdjson,
+} from "../../../../test/support/event-store.ts";
+import { storeEngines } from "../../../../test/support/store-engines.ts";
+import { hourMs, minuteMs } from "../../../base/time.ts";
+import { splitInterval } from "./spans.ts";
+import type { LivenessEvent } from "../events.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 9);
+
+// Instants that fall on, and one millisecond beside, the edges of minutes and hours, and some in between.
+const instant = fc
+  .record({
+    hours: fc.integer({ min: 0, max: 5 }),
+    minutes: fc.constantFrom(0, 1, 30, 59),
+    ms: fc.constantFrom(-1, 0, 1, 777, 59_999),
+  })
+  .map(({ hours, minutes, ms }) => startMs + hours * hourMs + minutes * minuteMs + ms);
+
+const event: fc.Arbitrary<LivenessEvent> = fc.record({
+  atMs: instant,
+  slug: fc.constantFrom("acme", "globex"),
+  assetType: fc.constantFrom(null, "URL", "EMAIL", "TELEGRAM"),
+  asset: fc.constantFrom(null, "a1b2", 'quoted "x", y', "https://exämple.test/ü"),
+  status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "Other_1"),
+  id: fc.constantFrom(null, "1", "2", "3", "ü", "a,b"),
+  count: fc.constantFrom(1, 1, 0, 7, 1_000_000_000),
+});
+
+const query = fc
+  .tuple(fc.constantFrom("acme", "globex"), fc.tuple(instant, instant, instant))
+  .map(([slug, instants]) => {
+    const [baselineStartMs, windowStartMs, endMs] = instants.toSorted((a, b) => a - b) as [number, number, number];
+    return { slug, baselineStartMs, windowStartMs, endMs };
+  });
+
+it("splits an interval into spans that cover each of its instants once", () => {
+  const bound = fc.integer({ min: startMs - 3 * hourMs, max: startMs + 3 * hourMs });
+  fc.assert(
+    fc.property(bound, bound, (a, b) => {
+      const [after, through] = [Math.min(a, b), Math.max(a, b)];
+      const { hours, minutes, instants } = splitInterval(after, through);
+      const pieces = [
+        ...instants,
+        ...minutes.map(({ from, to }) => ({ from: from * minuteMs, to: to * minuteMs })),
+        { from: hours.from * hourMs, to: hours.to * hourMs },
+      ]
+        .filter(({ from, to }) => to > from)
+        .toSorted((one, other) => one.from - other.from);
+
+      let end = after + 1;
+      for (const { from, to } of pieces) {
+        expect(from).toBe(end);
+        end = to;
+      }
+      expect(end).toBe(through + 1);
+      for (const { from, to } of instants) expect(to - from).toBeLessThan(2 * minuteMs);
+    }),
+  );
+});
+
+describe.each(storeEngines)("on $engine,", (place) => {
+  // A database each takes its time.
+  const runs = place.engine === "SQLite" ? 25 : 6;
+
+  describe("counts", () => {
+    it("are those of counting one event after the other, however the events came", async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(event, { maxLength: 12 }), { minLength: 1, maxLength: 4 }),
+          fc.array(fc.constantFrom("csv", "ndjson", "add"), { minLength: 4, maxLength: 4 }),
+          fc.array(query, { minLength: 1, maxLength: 8 }),
+          async (batches, ways, queries) => {
+            await using world = await createWorldOn(place);
+            for (const [index, batch] of batches.entries()) {
+              if (ways[index] === "add") await world.store.events.add(batch);
+              else {
+                const text = ways[index] === "csv" ? toCsv(batch) : toNdjson(batch);
+                if (text === "") continue;
+                await world.import([await world.write(`${index}`, text)], { again: true });
+              }
+            }
+
+            for (const asked of queries) {
+              expect(sortCounts(await world.store.events.counts(asked))).toEqual(countOneByOne(batches.flat(), asked));
+            }
+          },
+        ),
+        { numRuns: runs },
+      );
+    });
+
+    it.each([
+      ["exactly at the end: in the window", 0, { currentCount: 1, baselineCount: 0 }],
+      ["1 ms after the end: in neither", 1, null],
+      ["1 ms after the window's start: in the window", -hourMs + 1, { currentCount: 1, baselineCount: 0 }],
+      ["exactly at the window's start: in the baseline", -hourMs, { currentCount: 0, baselineCount: 1 }],
+      ["1 ms after the baseline's start: in the baseline", -2 * hourMs + 1, { currentCount: 0, baselineCount: 1 }],
+      ["exactly at the baseline's start: in neither", -2 * hourMs, null],
+    ])("of an event %s", async (_, offsetMs, expected) => {
+      for (const endMs of [startMs, startMs + 1, startMs - 1, startMs + 12_345]) {
+        await using world = await createWorldOn(place);
+        await world.store.events.add([death(endMs + offsetMs, "acme")]);
+
+        const counts = await world.store.events.counts({
+          slug: "acme",
+          baselineStartMs: endMs - 2 * hourMs,
+          windowStartMs: endMs - hourMs,
+          endMs,
+        });
+
+        expect(counts).toEqual(expected === null ? [] : [{ assetType: null, ...expected }]);
+      }
+    });
+
+    it("of a slug that nobody knows are none", async () => {
+      await using world = await createWorldOn(place);
+
+      expect(await world.store.events.counts({ slug: "x", baselineStartMs: 0, windowStartMs: 1, endMs: 2 })).toEqual(
+        [],
+      );
+      expect(await world.store.events.firstEventAtMs("x")).toBeNull();
+    });
+  });
+
+  describe("what is known of the organizations", () => {
+    it("lists those with events, and since when", async () => {
+      await using world = await createWorldOn(place);
+      expect(await world.store.events.isEmpty()).toBe(true);
+
+      await world.store.events.add([
+        death(startMs + 5, "globex"),
+        death(startMs, "acme", { status: "DETECTED_AS_ALIVE" }),
+      ]);
+      await world.import([
+        await world.write("more", toCsv([death(startMs + 1, "globex"), death(startMs + 9, "acme")])),
+      ]);
+
+      expect(await world.store.events.isEmpty()).toBe(false);
+      expect(await world.store.events.slugs()).toEqual(["acme", "globex"]);
+      expect(await world.store.events.firstEventAtMs("acme")).toBe(startMs);
+      expect(await world.store.events.firstEventAtMs("globex")).toBe(startMs + 1);
+    });
+  });
+
+  describe("pruning", () => {
+    it("deletes whole hours and nothing else, in slices, and counts stay exact after it", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(event, { maxLength: 40 }), instant, query, async (events, beforeMs, asked) => {
+          await using world = await createWorldOn(place);
+          await world.store.events.add(events);
+          const endMs = Math.floor((beforeMs + 1) / hourMs) * hourMs;
+
+          let slices = 0;
+          while ((await world.store.events.prune({ beforeMs, maxRows: 3 })).hasMore) slices++;
+
+          const seen = new Set<string>();
+          const kept = events
+            .filter(({ slug, id }) => {
+              const isFirst = id === null || !seen.has(`${slug} ${id}`);
+              seen.add(`${slug} ${id}`);
+              return isFirst;
+            })
+            .filter(({ atMs }) => atMs >= endMs);
+          expect(sortCounts(await world.store.events.counts(asked))).toEqual(countOneByOne(kept, asked));
+          const first = kept.filter(({ slug }) => slug === "acme").map(({ atMs }) => atMs);
+          expect(await world.store.events.firstEventAtMs("acme")).toBe(first.length === 0 ? null : Math.min(...first));
+          expect(slices).toBeLessThan(40);
+        }),
+        { numRuns: runs },
+      );
+    });
+
+    it("forgets the ids of what it deletes, and those alone", async () => {
+      await using world = await createWorldOn(place);
+      const old = death(startMs - 5 * hourMs, "acme", { id: "old" });
+      const recent = death(startMs, "acme", { id: "recent" });
+      await world.store.events.add([old, recent]);
+
+      await world.store.events.prune({ beforeMs: startMs - hourMs, maxRows: 100 });
+
+      expect(await world.store.events.add([old, recent])).toEqual({ received: 2, stored: 1, duplicates: 1 });
+    });
+
+    it("leaves nothing of an organization whose events are all gone", async () => {
+      await using world = await createWorldOn(place);
+      await world.store.events.add([death(startMs, "acme"), death(startMs + 9 * hourMs, "globex")]);
+
+      await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 100 });
+
+      expect(await world.store.events.slugs()).toEqual(["globex"]);
+    });
+  });
+});

@@ -1,0 +1,218 @@
+import { CompiledQuery } from "kysely";
+import { hourMs } from "../../../base/time.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
+import { addEvents } from "./adding.ts";
+import { hashId } from "./block.ts";
+import { noteStoreChange } from "./changes.ts";
+import { splitInterval, type Span } from "./spans.ts";
+import type { EventSums } from "../sums/event-sums.ts";
+import { deadStatusId, unpublishedSql } from "./writer.ts";
+import { readHistory } from "./history.ts";
+import type { AssetTypeCounts, CountQuery, EventStore } from "../events.ts";
+import type { Db } from "../../schema.ts";
+
+// Plain SQL, compiled once: a fleet of a thousand organizations asks for its counts every few minutes, and building this
+// query anew costs more than running it.
+
+/**
+ * Liveness events over their tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them,
+ * as within a transaction, the database answers everything.
+ */
+export function createEventStore(db: Db, sums: EventSums | null = null): EventStore {
+  const countsInSql = createCounts(db);
+  const deaths = createDeaths(countsInSql, sums);
+  return {
+    sums,
+    counts: (query) => (sums === null ? countsInSql(query) : countsOf(query, deaths)),
+    deaths,
+    firstEventAtMs: async (slug) => {
+      const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
+      return rows[0]?.at_ms ?? null;
+    },
+    history: (slug) => readHistory(db, slug),
+    slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
+    isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
+    add: (events, receivedAtMs) =>
+      inTransaction(db, (transaction) => addEvents(transaction, events, receivedAtMs ?? null)),
+    prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
+  };
+}
+
+function createCounts(db: Db): EventStore["counts"] {
+  return async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
+    const current = splitInterval(windowStartMs, endMs);
+    const baseline = splitInterval(baselineStartMs, windowStartMs);
+    const bounds = [current, baseline].flatMap(({ hours, minutes, instants }) =>
+      [hours, ...minutes, ...instants].flatMap(({ from, to }: Span) => [from, to]),
+    );
+    const rows = await read<AssetTypeCounts>(db, countsSql, [slug, ...bounds]);
+    return rows.map(({ assetType, currentCount, baselineCount }) => ({ assetType, currentCount, baselineCount }));
+  };
+}
+
+function createDeaths(counts: EventStore["counts"], sums: EventSums | null): EventStore["deaths"] {
+  return async (queries) => {
+    const known = sums === null ? [] : await sums.deaths(queries);
+    return Promise.all(queries.map(async (query, index) => known[index] ?? (await deathsInSql(query, counts))));
+  };
+}
+
+async function deathsInSql({ slug, intervals }: DeathsQuery, counts: EventStore["counts"]): Promise<AssetTypeDeaths[]> {
+  const byType = new Map<string | null, number[]>();
+  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+    const rows = await counts({ slug, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs });
+    for (const { assetType, baselineCount } of rows) {
+      const deaths = byType.get(assetType) ?? intervals.map(() => 0);
+      deaths[index] = baselineCount;
+      byType.set(assetType, deaths);
+    }
+  }
+  return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
+}
+
+async function countsOf(
+  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
+  deaths: EventStore["deaths"],
+): Promise<AssetTypeCounts[]> {
+  const intervals = [
+    { afterMs: windowStartMs, untilMs: endMs },
+    { afterMs: baselineStartMs, untilMs: windowStartMs },
+  ];
+  const [byType = []] = await deaths([{ slug, intervals }]);
+  return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
+    assetType,
+    currentCount,
+    baselineCount,
+  }));
+}
+
+async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
+  return rows;
+}
+
+async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<Result>): Promise<Result> {
+  return db.isTransaction ? await work(db) : await db.transaction().execute(work);
+}
+
+const isPublished = `import_id NOT IN (${unpublishedSql})`;
+
+/** One part a span: parameters are its bounds. `kind` is the column that it counts towards. */
+function countParts(kind: "current_count" | "baseline_count"): string[] {
+  const part = (table: string, column: string, deaths: string, and = ""): string => `
+    SELECT type_id, ${kind === "current_count" ? `${deaths} AS current_count, 0 AS baseline_count` : `0, ${deaths}`}
+    FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? AND ${isPublished}${and}`;
+  const hours = part("event_hours", "hour", "deaths");
+  const minutes = part("event_minutes", "minute", "deaths");
+  const instants = part("events", "at_ms", "count", ` AND status_id = ${deadStatusId}`);
+  return [hours, minutes, minutes, instants, instants];
+}
+
+const countsSql = `
+  WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
+  SELECT event_asset_types.asset_type AS assetType,
+    -- A sum beyond the integers of JavaScript could not be read at all.
+    min(sum(current_count), ${Number.MAX_SAFE_INTEGER}) AS currentCount,
+    min(sum(baseline_count), ${Number.MAX_SAFE_INTEGER}) AS baselineCount
+  FROM (${[...countParts("current_count"), ...countParts("baseline_count")].join(" UNION ALL ")}) AS counted
+  LEFT JOIN event_asset_types ON event_asset_types.type_id = counted.type_id
+  GROUP BY counted.type_id HAVING sum(current_count + baseline_count) > 0
+  ORDER BY assetType`;
+
+// The extents say where to begin: before it there may be many rows of an import that is still under way.
+const firstEventSql = `
+  WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
+  SELECT at_ms FROM events
+  WHERE slug_id = (SELECT slug_id FROM asked)
+    AND at_ms >= (SELECT min(first_at_ms) FROM event_extents WHERE slug_id = (SELECT slug_id FROM asked) AND ${isPublished})
+    AND ${isPublished}
+  ORDER BY at_ms LIMIT 1`;
+
+const slugsSql = `
+  SELECT slug FROM event_slugs
+  WHERE EXISTS (SELECT 1 FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
+  ORDER BY slug`;
+
+const anyExtentSql = `SELECT 1 FROM event_extents WHERE ${isPublished} LIMIT 1`;
+
+/**
+ * Deletes whole hours only, those that end at or before `beforeMs`: a rollup then never counts an event that is gone. Rows of
+ * imports under way are left for later.
+ */
+async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
+  const { maxRows } = limits;
+  const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
+  const old = await read<EventKey>(db, oldEventsSql, [endHour * hourMs, maxRows]);
+  for (let start = 0; start < old.length; start += keysAStatement) {
+    const keys = old.slice(start, start + keysAStatement);
+    const events = keys.flatMap(({ slug_id, at_ms, import_id, ordinal }) => [slug_id, at_ms, import_id, ordinal]);
+    await read(db, deleteSql("events", "slug_id, at_ms, import_id, ordinal", keys.length), events);
+    const ids = keys.flatMap(({ slug_id, import_id, ordinal, id }) =>
+      id === null ? [] : [slug_id, hashOf(id), import_id, ordinal],
+    );
+    if (ids.length > 0) {
+      await read(db, deleteSql("event_ids", "slug_id, id_hash, import_id, ordinal", ids.length / 4), ids);
+    }
+  }
+  const minutes = await deleteSpans(db, "event_minutes", "minute", endHour * 60, maxRows);
+  const hours = await deleteSpans(db, "event_hours", "hour", endHour, maxRows);
+  if (old.length > 0 || minutes > 0) await noteStoreChange(db, { kind: "pruned", detail: [endHour * 60] });
+  const hasMore = old.length === maxRows || minutes === maxRows || hours === maxRows;
+  if (!hasMore) {
+    await read(db, emptyExtentsSql, [endHour * hourMs]);
+    await read(db, `UPDATE event_extents SET first_at_ms = ? WHERE first_at_ms < ?`, [
+      endHour * hourMs,
+      endHour * hourMs,
+    ]);
+    await read(db, oldReceiptsSql, [endHour * hourMs]);
+  }
+  return { hasMore };
+}
+
+interface EventKey {
+  readonly slug_id: number;
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+  readonly id: string | null;
+}
+
+// CROSS JOIN: organization by organization, from its oldest event.
+const oldEventsSql = `
+  SELECT events.slug_id, at_ms, import_id, ordinal, id
+  FROM event_slugs CROSS JOIN events ON events.slug_id = event_slugs.slug_id
+  WHERE at_ms < ? AND ${isPublished} LIMIT ?`;
+
+const emptyExtentsSql = `
+  DELETE FROM event_extents
+  WHERE first_at_ms < ? AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_extents.slug_id)`;
+
+// What came in before the events that are kept counts as known since ever.
+const oldReceiptsSql = `
+  DELETE FROM event_receipts
+  WHERE first_ordinal < (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ?)`;
+
+const keysAStatement = 200;
+
+function deleteSql(table: string, key: string, rows: number): string {
+  const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ");
+  return `DELETE FROM ${table} WHERE (${key}) IN (VALUES ${values})`;
+}
+
+async function deleteSpans(db: Db, table: string, span: string, end: number, maxRows: number): Promise<number> {
+  const key = `${table}.slug_id, ${span}, type_id, import_id`;
+  const { numAffectedRows } = await db.executeQuery(
+    CompiledQuery.raw(
+      `DELETE FROM ${table} WHERE (slug_id, ${span}, type_id, import_id) IN (
+         SELECT ${key} FROM event_slugs CROSS JOIN ${table} ON ${table}.slug_id = event_slugs.slug_id
+         WHERE ${span} < ? AND ${isPublished} LIMIT ?)`,
+      [end, maxRows],
+    ),
+  );
+  return Number(numAffectedRows ?? 0n);
+}
+
+function hashOf(id: string): number {
+  const bytes = Buffer.from(id);
+  return hashId(bytes, 0, bytes.length);
+}

@@ -1,0 +1,308 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+import { BatchInsert, BatchLookup } from "./batch.ts";
+import type { EventBlock } from "./block.ts";
+import type { NameIds } from "./name-ids.ts";
+import { deadStatusIndex, type EventNames } from "../input/rows.ts";
+import { ingestedStatus, type WriteTally } from "../tally.ts";
+
+/** The id of DETECTED_AS_DEAD in event_statuses, as the migration wrote it. */
+export const deadStatusId = 1;
+/** The type_id of events without an asset type. */
+export const noTypeId = 0;
+/** The import that posted events belong to: it is always published. */
+export const directImportId = 0;
+
+// Rows between two looks at the clock: some 0.3 ms.
+const rowsAStep = 64;
+
+/**
+ * Writes blocks into the tables of events. Its methods are generators that do a little at a time, so that the caller may end
+ * the transaction between any two steps; all state that matters is in the store or the block.
+ */
+export class EventWriter {
+  readonly #events: BatchInsert;
+  /** Those with attributes: the others do not pay for them. */
+  readonly #attributed: BatchInsert;
+  readonly #ids: BatchInsert;
+  readonly #minutes: BatchInsert;
+  readonly #hours: BatchInsert;
+  readonly #extents: BatchInsert;
+  readonly #contests: BatchInsert;
+  readonly #sameHash: BatchLookup;
+  readonly #idOf: StatementSync;
+  readonly #unpublished: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#events = new BatchInsert(
+      db,
+      9,
+      (rows) =>
+        `INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id) VALUES ${rows}`,
+    );
+    this.#attributed = new BatchInsert(
+      db,
+      10,
+      (rows) =>
+        `INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id, attribute_set_id) VALUES ${rows}`,
+    );
+    this.#ids = new BatchInsert(
+      db,
+      5,
+      (rows) => `INSERT INTO event_ids (slug_id, id_hash, import_id, ordinal, at_ms) VALUES ${rows}`,
+    );
+    this.#minutes = new BatchInsert(db, 5, (rows) => rollupSql("event_minutes", "minute", rows));
+    this.#hours = new BatchInsert(db, 5, (rows) => rollupSql("event_hours", "hour", rows));
+    this.#extents = new BatchInsert(
+      db,
+      3,
+      (rows) => `INSERT INTO event_extents (slug_id, import_id, first_at_ms) VALUES ${rows}
+        ON CONFLICT DO UPDATE SET first_at_ms = min(first_at_ms, excluded.first_at_ms)`,
+    );
+    this.#contests = new BatchInsert(
+      db,
+      6,
+      (rows) =>
+        `INSERT OR IGNORE INTO event_contests (import_id, rival_id, slug_id, id_hash, ordinal, at_ms) VALUES ${rows}`,
+    );
+    // CROSS JOIN: SQLite does not reorder it, so that it looks up each row by the primary key.
+    this.#sameHash = new BatchLookup(
+      db,
+      3,
+      (rows) => `SELECT asked.column1 AS row, known.import_id, known.ordinal, known.at_ms
+        FROM (VALUES ${rows}) AS asked
+        CROSS JOIN event_ids AS known ON known.slug_id = asked.column2 AND known.id_hash = asked.column3`,
+    );
+    this.#idOf = db.prepare(`SELECT id FROM events WHERE slug_id = ? AND at_ms = ? AND import_id = ? AND ordinal = ?`);
+    this.#unpublished = db.prepare(unpublishedSql);
+  }
+
+  /** Forgets what waits to be written: its transaction was rolled back. */
+  discard(): void {
+    for (const batch of [
+      this.#events,
+      this.#attributed,
+      this.#ids,
+      this.#minutes,
+      this.#hours,
+      this.#extents,
+      this.#contests,
+    ]) {
+      batch.discard();
+    }
+    this.#sameHash.discard();
+  }
+
+  /**
+   * Writes a block's events, ids and rollups under an import, without those whose id is stored already. What is added to
+   * event_minutes is noted in `cells` too: slug_id, minute, type_id, deaths.
+   */
+  *block(
+    block: EventBlock,
+    importId: number,
+    names: EventNames,
+    ids: NameIds,
+    tally: WriteTally,
+    cells: number[] | null = null,
+  ): Generator<void> {
+    yield* this.#blockIds(block, importId, ids, tally);
+    const order = block.rowsByTime();
+    yield* this.#blockEvents(block, order, importId, names, ids, tally);
+    yield* this.#blockRollup(this.#minutes, 60_000, block, order, importId, ids, cells);
+    yield* this.#blockRollup(this.#hours, 3_600_000, block, order, importId, ids, null);
+  }
+
+  /** Notes each slug's first event, by its index in EventNames; Infinity: none. */
+  *extents(firstAtMs: readonly number[], importId: number, ids: NameIds): Generator<void> {
+    for (const [slug, atMs] of firstAtMs.entries()) {
+      if (atMs === Infinity || atMs === undefined) continue;
+      this.#extents.put(ids.slugs[slug] ?? 0);
+      this.#extents.put(importId);
+      this.#extents.put(atMs);
+      if (slug % rowsAStep === 0) yield;
+    }
+    this.#extents.flush();
+  }
+
+  *#blockIds(block: EventBlock, importId: number, ids: NameIds, tally: WriteTally): Generator<void> {
+    const order = block.rowsById();
+    const waiting: number[] = [];
+    let unpublished: ReadonlySet<number> | null = null;
+    let steps = 0;
+    for (const row of order) {
+      this.#sameHash.put(row);
+      this.#sameHash.put(ids.slugs[block.slug[row] ?? 0] ?? 0);
+      this.#sameHash.put(block.idHash[row] ?? 0);
+      waiting.push(row);
+      if (!this.#sameHash.isFull) continue;
+      // Between two steps another import may have been published.
+      unpublished ??= importsOf(this.#unpublished);
+      this.#writeIds(block, waiting.splice(0), importId, ids, unpublished, tally);
+      if (++steps % 4 === 0) {
+        unpublished = null;
+        this.#contests.flush();
+        yield;
+      }
+    }
+    this.#writeIds(block, waiting, importId, ids, importsOf(this.#unpublished), tally);
+    this.#contests.flush();
+    this.#ids.flush();
+    yield;
+  }
+
+  #writeIds(
+    block: EventBlock,
+    rows: readonly number[],
+    importId: number,
+    ids: NameIds,
+    unpublished: ReadonlySet<number>,
+    tally: WriteTally,
+  ): void {
+    for (const found of this.#sameHash.find()) {
+      const row = Number(found["row"]);
+      this.#meetSameHash(block, row, importId, ids, unpublished, {
+        importId: Number(found["import_id"]),
+        ordinal: Number(found["ordinal"]),
+        atMs: Number(found["at_ms"]),
+      });
+    }
+    for (const row of rows) {
+      if (block.isDropped[row] === 1) {
+        tally.duplicates++;
+        continue;
+      }
+      this.#ids.put(ids.slugs[block.slug[row] ?? 0] ?? 0);
+      this.#ids.put(block.idHash[row] ?? 0);
+      this.#ids.put(importId);
+      this.#ids.put(block.firstOrdinal + row);
+      this.#ids.put(block.at[row] ?? 0);
+    }
+    // Before the transaction may end: a rival that looks in between has to see them.
+    this.#ids.flush();
+  }
+
+  /** The store knows a row of the same slug and hash: a duplicate, another id, or one that is not decided yet. */
+  #meetSameHash(
+    block: EventBlock,
+    row: number,
+    importId: number,
+    ids: NameIds,
+    unpublished: ReadonlySet<number>,
+    known: { readonly importId: number; readonly ordinal: number; readonly atMs: number },
+  ): void {
+    const slugId = ids.slugs[block.slug[row] ?? 0] ?? 0;
+    const hash = block.idHash[row] ?? 0;
+    if (known.importId !== importId && unpublished.has(known.importId)) {
+      // Whoever is published first wins; the other drops its row as it is published (store/events/sqlite/staging.ts).
+      this.#contest([known.importId, importId, slugId, hash, known.ordinal, known.atMs]);
+      if (importId === directImportId) return;
+      this.#contest([importId, known.importId, slugId, hash, block.firstOrdinal + row, block.at[row] ?? 0]);
+      return;
+    }
+    const stored = this.#idOf.get(slugId, known.atMs, known.importId, known.ordinal);
+    if (stored?.["id"] === block.idOf(row)) block.isDropped[row] = 1;
+  }
+
+  #contest(values: readonly number[]): void {
+    for (const value of values) this.#contests.put(value);
+  }
+
+  *#blockEvents(
+    block: EventBlock,
+    order: Int32Array,
+    importId: number,
+    names: EventNames,
+    ids: NameIds,
+    tally: WriteTally,
+  ): Generator<void> {
+    const labels = names.statuses.names.map(ingestedStatus);
+    let steps = 0;
+    for (const row of order) {
+      if (block.isDropped[row] === 1) continue;
+      const type = block.assetType[row] ?? -1;
+      const status = block.status[row] ?? deadStatusIndex;
+      const attributes = block.attributes[row] ?? -1;
+      const events = attributes < 0 ? this.#events : this.#attributed;
+      events.put(ids.slugs[block.slug[row] ?? 0] ?? 0);
+      events.put(block.at[row] ?? 0);
+      events.put(importId);
+      events.put(block.firstOrdinal + row);
+      events.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
+      events.put(ids.statuses[status] ?? 0);
+      events.put(block.count[row] ?? 1);
+      events.put(block.assetOf(row));
+      events.put(block.idOf(row));
+      if (attributes >= 0) events.put(ids.attributes[attributes] ?? 0);
+      tally.stored[labels[status] ?? "other"]++;
+      if (++steps % rowsAStep === 0) yield;
+    }
+    this.#events.flush();
+    this.#attributed.flush();
+    yield;
+  }
+
+  /** Adds up the deaths of each span (a minute, an hour) and type; `order` has the rows of a span side by side. */
+  *#blockRollup(
+    table: BatchInsert,
+    spanMs: number,
+    block: EventBlock,
+    order: Int32Array,
+    importId: number,
+    ids: NameIds,
+    cells: number[] | null,
+  ): Generator<void> {
+    const { slug: slugs, status, isDropped, at, assetType, count } = block;
+    // Types of the span at hand with their deaths: nearly always a handful, for which a Map is slower than looking.
+    const types: number[] = [];
+    const deaths: number[] = [];
+    let slug = -1;
+    let span = -1;
+    const write = (): void => {
+      for (const [index, type] of types.entries()) {
+        const slugId = ids.slugs[slug] ?? 0;
+        const typeId = type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId);
+        table.put(slugId);
+        table.put(span);
+        table.put(typeId);
+        table.put(importId);
+        table.put(deaths[index] ?? 0);
+        cells?.push(slugId, span, typeId, deaths[index] ?? 0);
+      }
+      types.length = 0;
+      deaths.length = 0;
+    };
+    for (let index = 0; index < order.length; index++) {
+      if (index % (2 * rowsAStep) === 0) yield;
+      const row = order[index] ?? 0;
+      if (status[row] !== deadStatusIndex || isDropped[row] === 1 || count[row] === 0) continue;
+      const rowSpan = Math.floor((at[row] ?? 0) / spanMs);
+      if (slugs[row] !== slug || rowSpan !== span) {
+        write();
+        slug = slugs[row] ?? 0;
+        span = rowSpan;
+      }
+      const type = assetType[row] ?? -1;
+      let place = types.indexOf(type);
+      if (place < 0) {
+        place = types.push(type) - 1;
+        deaths.push(0);
+      }
+      deaths[place] = (deaths[place] ?? 0) + (count[row] ?? 1);
+    }
+    write();
+    table.flush();
+    yield;
+  }
+}
+
+/** The imports whose rows count for nothing: under way, or broken. */
+export const unpublishedSql = `SELECT import_id FROM event_imports WHERE state <> 'published'`;
+
+function importsOf(statement: StatementSync): ReadonlySet<number> {
+  return new Set(statement.all().map((row) => Number(row["import_id"])));
+}
+
+function rollupSql(table: string, span: string, rows: string): string {
+  return `INSERT INTO ${table} (slug_id, ${span}, type_id, import_id, deaths) VALUES ${rows}
+    ON CONFLICT DO UPDATE SET deaths = deaths + excluded.deaths`;
+}

@@ -1,0 +1,356 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import {
+  countOneByOne,
+  createEventWorld,
+  death,
+  toCsv,
+  type EventWorld,
+} from "../../../../test/support/event-store.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
+import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
+import { openEventDatabase } from "../sqlite/import-file.ts";
+import { createEventIngest } from "../ingest.ts";
+import { createEventPosts } from "../sqlite/posts.ts";
+import { EventSums } from "./event-sums.ts";
+import type { LivenessEvent } from "../events.ts";
+import { openStore } from "../../open.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 9);
+
+const instant = fc
+  .record({
+    hours: fc.integer({ min: 0, max: 5 }),
+    minutes: fc.constantFrom(0, 1, 30, 59),
+    ms: fc.constantFrom(-1, 0, 1, 777, 59_999),
+  })
+  .map(({ hours, minutes, ms }) => startMs + hours * hourMs + minutes * minuteMs + ms);
+const slug = fc.constantFrom("acme", "globex", "initech");
+const event: fc.Arbitrary<LivenessEvent> = fc.record({
+  atMs: instant,
+  slug,
+  assetType: fc.constantFrom(null, "URL", "EMAIL"),
+  asset: fc.constant(null),
+  status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE"),
+  id: fc.constantFrom(null, null, "1", "2", "3"),
+  count: fc.constantFrom(1, 1, 0, 7, 1_000_000_000),
+});
+const events = fc.array(event, { minLength: 1, maxLength: 8 });
+const interval: fc.Arbitrary<Interval> = fc.record({ afterMs: instant, untilMs: instant });
+const query: fc.Arbitrary<DeathsQuery> = fc.record({ slug, intervals: fc.array(interval, { maxLength: 4 }) });
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: events.map((batch) => ({ kind: "add" as const, batch })) },
+  { weight: 3, arbitrary: events.map((batch) => ({ kind: "post" as const, batch })) },
+  { weight: 1, arbitrary: events.map((batch) => ({ kind: "undone" as const, batch })) },
+  { weight: 2, arbitrary: events.map((batch) => ({ kind: "import" as const, batch })) },
+  { weight: 1, arbitrary: events.map((batch) => ({ kind: "broken" as const, batch })) },
+  { weight: 1, arbitrary: instant.map((beforeMs) => ({ kind: "prune" as const, beforeMs })) },
+  { weight: 2, arbitrary: fc.constant({ kind: "load" as const }) },
+);
+
+/** One event after the other; `stored` holds each id once. */
+function deathsOneByOne(stored: readonly LivenessEvent[], { slug: asked, intervals }: DeathsQuery): AssetTypeDeaths[] {
+  const byType = new Map<string | null, number[]>();
+  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+    const bounds = { slug: asked, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs };
+    for (const { assetType, baselineCount } of countOneByOne(stored, bounds)) {
+      const deaths = byType.get(assetType) ?? intervals.map(() => 0);
+      deaths[index] = baselineCount;
+      byType.set(assetType, deaths);
+    }
+  }
+  return sorted([...byType].map(([assetType, deaths]) => ({ assetType, deaths })));
+}
+
+function sorted(deaths: readonly AssetTypeDeaths[]): AssetTypeDeaths[] {
+  return deaths.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
+}
+
+/** Asks twice, after which the sums are loaded. */
+async function warmUp(store: EventWorld["store"], slugs: readonly string[], afterMs = 0): Promise<void> {
+  const queries = slugs.map((name) => ({ slug: name, intervals: [{ afterMs, untilMs: afterMs + 1 }] }));
+  for (let asks = 0; asks < 2; asks++) await store.events.deaths(queries);
+  await store.events.sums?.loaded();
+}
+
+// Leaves no gaps for other writers: there are none.
+const hurried = { ...createSystemClock(), sleep: () => Promise.resolve() };
+const importing = { again: true, clock: hurried };
+const slugs = ["acme", "globex", "initech"];
+
+describe("running sums", () => {
+  it("are at every instant what counting one event after the other is, whoever wrote what", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
+        await using world = await createEventWorld();
+        const { store, databasePath } = world;
+        const { signal } = new AbortController();
+        const posts = createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock: hurried, signal });
+        // Ids outlive nothing: what is pruned may come again.
+        let stored: LivenessEvent[] = [];
+        const keep = (batch: readonly LivenessEvent[]): void => {
+          for (const one of batch) {
+            if (one.id === null || !stored.some(({ slug: other, id }) => other === one.slug && id === one.id))
+              stored.push(one);
+          }
+        };
+        try {
+          for (const [index, [one, asked]] of steps.entries()) {
+            switch (one.kind) {
+              case "add":
+                await store.events.add(one.batch);
+                keep(one.batch);
+                break;
+              case "post": {
+                const body = JSON.stringify(one.batch.map(({ atMs, ...rest }) => ({ at: atMs, ...rest })));
+                await posts.store(Buffer.from(body), null);
+                keep(one.batch);
+                break;
+              }
+              case "undone":
+                await expect(
+                  store.transaction(async (parts) => {
+                    await parts.events.add(one.batch);
+                    throw new Error("undone");
+                  }),
+                ).rejects.toThrow("undone");
+                break;
+              case "import":
+                await world.import([await world.write(`${index}`, toCsv(one.batch))], importing);
+                keep(one.batch);
+                break;
+              case "broken": {
+                const file = await world.write(`${index}`, toCsv(one.batch));
+                const stopping = new AbortController();
+                const onProgress = ({ phase }: { phase: string }): void => {
+                  if (phase === "writing") stopping.abort();
+                };
+                await world
+                  .import([file], { ...importing, signal: stopping.signal, onProgress })
+                  .then(() => keep(one.batch))
+                  .catch(() => undefined);
+                break;
+              }
+              case "prune": {
+                const endMs = Math.floor((one.beforeMs + 1) / hourMs) * hourMs;
+                while ((await store.events.prune({ beforeMs: one.beforeMs, maxRows: 3 })).hasMore);
+                stored = stored.filter(({ atMs }) => atMs >= endMs);
+                break;
+              }
+              case "load":
+                await warmUp(store, slugs);
+                // Those whose events are pruned have sums too.
+                expect(store.events.sums?.size().organizations).toBeGreaterThanOrEqual(
+                  new Set(stored.map((kept) => kept.slug)).size,
+                );
+                break;
+            }
+
+            const [deaths = []] = await store.events.deaths([asked]);
+            expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
+          }
+        } finally {
+          await posts.close();
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("count what a post has stored as soon as it is answered, through the thread of the daemon", async () => {
+    await using world = await createEventWorld();
+    const { store, databasePath } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+    const ingest = createEventIngest({ location: { path: databasePath }, clock: createSystemClock() });
+    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs + hourMs }];
+
+    for (let posted = 1; posted <= 3; posted++) {
+      await ingest.ingest(Buffer.from(JSON.stringify([{ at: startMs + posted, slug: "acme" }])), {
+        idempotencyKey: null,
+      });
+      expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual([
+        [{ assetType: null, deaths: [1 + posted] }],
+      ]);
+    }
+
+    await ingest.close();
+    // Followed, not read anew.
+    expect(store.events.sums?.size()).toMatchObject({ organizations: 1, cells: 1 });
+  });
+
+  it.each([
+    ["follow an import that the journal tells in full", 5_000, 1],
+    ["begin anew with an import of more rows", 17_000, 0],
+  ])("%s", async (_, rows, loaded) => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+    const imported = Array.from({ length: rows }, (_unused, index) => death(startMs - (index % 100) * 1_000, "acme"));
+
+    await world.import([await world.write("more", toCsv(imported))], importing);
+
+    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs }];
+    expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual([
+      [{ assetType: null, deaths: [1 + rows] }],
+    ]);
+    expect(store.events.sums?.size().organizations).toBe(loaded);
+  });
+
+  it("follow two stores on one file, one of them opened later", async () => {
+    await using world = await createEventWorld();
+    const asked = [{ slug: "acme", intervals: [{ afterMs: startMs - hourMs, untilMs: startMs }] }];
+    await world.store.events.add([death(startMs, "acme")]);
+    await warmUp(world.store, ["acme"]);
+    const other = await openStore({ path: world.databasePath, clock: createSystemClock() });
+    await warmUp(other, ["acme"]);
+
+    await other.events.add([death(startMs - 1, "acme")]);
+    await world.store.events.add([death(startMs - 2, "acme")]);
+
+    for (const store of [world.store, other]) {
+      expect(await store.events.deaths(asked)).toEqual([[{ assetType: null, deaths: [3] }]]);
+      expect(store.events.sums?.size().organizations).toBe(1);
+    }
+    await other.close();
+  });
+
+  it("see within a transaction what it has added, and outside not before it ends", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    const asked = [{ slug: "acme", intervals: [{ afterMs: startMs - hourMs, untilMs: startMs }] }];
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+
+    await store.transaction(async (parts) => {
+      await parts.events.add([death(startMs, "acme")]);
+
+      expect(await parts.events.deaths(asked)).toEqual([[{ assetType: null, deaths: [2] }]]);
+      expect(await store.events.deaths(asked)).toEqual([[{ assetType: null, deaths: [1] }]]);
+    });
+
+    expect(await store.events.deaths(asked)).toEqual([[{ assetType: null, deaths: [2] }]]);
+  });
+
+  it("begin anew when more has changed than the journal keeps", async () => {
+    await using world = await createEventWorld();
+    const { store, databasePath } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+    const db = openEventDatabase(databasePath);
+    const { signal } = new AbortController();
+    const posts = createEventPosts({ db, databasePath, clock: hurried, signal });
+    // Noted first, so that the journal has lost it by the time it is read.
+    await store.events.add([death(startMs, "acme")]);
+
+    for (let post = 0; post < 34; post++) {
+      const lines = Array.from(
+        { length: 2_000 },
+        (_, index) => `{"at":${startMs - (post * 2_000 + index) * minuteMs},"slug":"globex"}`,
+      );
+      await posts.store(Buffer.from(lines.join("\n")), null);
+    }
+
+    const kept = Number(db.prepare("SELECT sum(weight) AS cells FROM event_changes").get()?.["cells"]);
+    // And the rest of the oldest transaction that is kept.
+    expect(kept).toBeLessThanOrEqual(65_536 + 2_000);
+    await posts.close();
+    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs }];
+    const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
+    const expected = [[{ assetType: null, deaths: [2] }], [{ assetType: null, deaths: [60] }]];
+    expect(await store.events.deaths(queries)).toEqual(expected);
+    await warmUp(store, ["acme", "globex"], startMs - hourMs);
+    expect(await store.events.deaths(queries)).toEqual(expected);
+  });
+
+  it("keep a day more than was asked for, and reach back when more is", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add(Array.from({ length: 30 }, (_, day) => death(startMs - day * dayMs, "acme")));
+
+    await warmUp(store, ["acme"], startMs - 8 * dayMs);
+
+    expect(store.events.sums?.size().cells).toBe(10);
+    const all = [{ slug: "acme", intervals: [{ afterMs: 0, untilMs: startMs }] }];
+    expect(await store.events.deaths(all)).toEqual([[{ assetType: null, deaths: [30] }]]);
+    await store.events.sums?.loaded();
+    expect(store.events.sums?.size().cells).toBe(30);
+    expect(await store.events.deaths(all)).toEqual([[{ assetType: null, deaths: [30] }]]);
+  });
+
+  it("forget what moves out of the windows as time goes on", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add(Array.from({ length: 30 }, (_, day) => death(startMs + day * dayMs, "acme")));
+
+    for (let day = 0; day < 30; day++) {
+      const intervals = [{ afterMs: startMs + (day - 2) * dayMs, untilMs: startMs + day * dayMs }];
+      const [deaths] = await store.events.deaths([{ slug: "acme", intervals }]);
+      expect(deaths).toEqual([{ assetType: null, deaths: [Math.min(day + 1, 2)] }]);
+      await store.events.sums?.loaded();
+    }
+
+    expect(store.events.sums?.size().cells).toBeLessThan(8);
+  });
+
+  it("leave to the database what is beyond their bound, and take it in again when there is room", async () => {
+    await using world = await createEventWorld();
+    await world.store.events.add(
+      Array.from({ length: 2_000 }, (_, index) => death(startMs - index * minuteMs, index < 1_900 ? "acme" : "globex")),
+    );
+    const sums = new EventSums({ databasePath: world.databasePath, clock: createSystemClock(), maxBytes: 8_000 });
+    const intervals = [{ afterMs: 0, untilMs: startMs }];
+    const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
+
+    for (let asks = 0; asks < 3; asks++) {
+      await sums.deaths(queries);
+      await sums.loaded();
+    }
+
+    expect(await sums.deaths(queries)).toEqual([null, [{ assetType: null, deaths: [100] }]]);
+    expect(sums.size().bytes).toBeLessThanOrEqual(8_000);
+    // What was forgotten is counted off as it was counted on.
+    expect(sums.size().bytes).toBeGreaterThan(100 * 8 + 1_024);
+    while ((await world.store.events.prune({ beforeMs: startMs - 1_000 * minuteMs, maxRows: 500 })).hasMore);
+    for (let asks = 0; asks < 2; asks++) {
+      await sums.deaths(queries);
+      await sums.loaded();
+    }
+    expect(sums.size().bytes).toBeLessThanOrEqual(8_000);
+    await sums.close();
+  });
+
+  it("answer what is beyond the integers of JavaScript as the database does", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs, "acme")]);
+    const db = openEventDatabase(world.databasePath);
+    db.exec(`UPDATE event_minutes SET deaths = ${2 ** 53 - 1}`);
+    db.close();
+    await warmUp(store, ["acme"]);
+    await store.events.add([death(startMs, "acme")]);
+
+    const [deaths] = await store.events.deaths([
+      { slug: "acme", intervals: [{ afterMs: startMs - minuteMs, untilMs: startMs + minuteMs }] },
+    ]);
+
+    expect(deaths).toEqual([{ assetType: null, deaths: [Number.MAX_SAFE_INTEGER] }]);
+  });
+
+  it("are gone with the store, also while they are loaded", async () => {
+    await using world = await createEventWorld();
+    const store = await openStore({ path: world.databasePath, clock: createSystemClock() });
+    await store.events.add([death(startMs, "acme")]);
+    const asked = [{ slug: "acme", intervals: [{ afterMs: 0, untilMs: startMs }] }];
+    await store.events.deaths(asked);
+    await store.events.deaths(asked);
+
+    await store.close();
+
+    await expect(store.events.deaths(asked)).rejects.toMatchObject({ code: "unavailable" });
+    expect(store.events.sums?.size()).toEqual({ organizations: 0, cells: 0, bytes: 0 });
+  });
+});

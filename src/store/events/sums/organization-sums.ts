@@ -1,0 +1,167 @@
+import { minuteMs } from "../../../base/time.ts";
+import type { AssetTypeDeaths, Interval } from "../../../contract/liveness-counts.ts";
+import { cellNumbers } from "../sqlite/changes.ts";
+import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
+import type { SumScratch } from "./scratch.ts";
+
+/** A question whose sums are in a scratch: where those of each interval's two ends begin, its end first. */
+export interface AskedSums {
+  readonly sums: OrganizationSums;
+  readonly ends: readonly number[];
+}
+
+/** Of objects around the arrays of an organization. */
+const overheadBytes = 1_024;
+
+/** The running sums of one organization, from a first minute on. */
+export class OrganizationSums {
+  #fromMinute: number;
+  /** The first minute that is not read yet; Infinity: all are. */
+  #nextMinute: number;
+  readonly #sums = new RunningSums();
+  /** Place of a type in the sums, by its number in the store. */
+  readonly #types = new Map<number, number>();
+  /** Names by place, and places in the order of the names: without a type first. */
+  readonly #names: (string | null)[] = [];
+  #order: readonly number[] = [];
+  /** The earliest minute that was asked for since the last trim. */
+  #askedMinute = Infinity;
+  #trimAtMinute = -Infinity;
+  #isExact = true;
+  #total = 0;
+
+  constructor(fromMinute: number) {
+    this.#fromMinute = fromMinute;
+    this.#nextMinute = fromMinute;
+  }
+
+  get isLoaded(): boolean {
+    return this.#nextMinute === Infinity;
+  }
+
+  get nextMinute(): number {
+    return this.#nextMinute;
+  }
+
+  get bytes(): number {
+    return this.#sums.bytes + overheadBytes;
+  }
+
+  get cells(): number {
+    return this.#sums.cells;
+  }
+
+  /** False when there are more deaths than integers of JavaScript, or more types than places. */
+  get isExact(): boolean {
+    return this.#isExact;
+  }
+
+  reachesTo(minute: number): boolean {
+    return minute >= this.#fromMinute;
+  }
+
+  /** All before `nextMinute` was read; null: everything was. */
+  loadedTo(nextMinute: number | null): void {
+    this.#nextMinute = nextMinute ?? Infinity;
+  }
+
+  /** Adds cells [start, end) of slug_id, minute, type_id, deaths, in any order; those not to be known (yet) are left out. */
+  add(cells: readonly number[], start: number, end: number, typeName: (typeId: number) => string | null): void {
+    const added: SumCell[] = [];
+    for (let at = start; at < end; at += cellNumbers) {
+      const minute = cells[at + 1] ?? 0;
+      if (minute < this.#fromMinute || minute >= this.#nextMinute) continue;
+      const type = this.#placeOf(cells[at + 2] ?? 0, typeName);
+      const deaths = cells[at + 3] ?? 0;
+      this.#total += deaths;
+      added.push({ minute, type, deaths });
+    }
+    if (this.#types.size > mostTypes || this.#total > Number.MAX_SAFE_INTEGER / mostTypes) this.#isExact = false;
+    if (this.#isExact) this.#sums.add(inOrder(added));
+  }
+
+  dropBefore(minute: number): void {
+    this.#sums.dropBefore(minute);
+  }
+
+  /** Once in `everyMinutes`, forgets what nobody has asked for since the last time. */
+  trim(askedMinute: number, everyMinutes: number): void {
+    if (askedMinute < this.#askedMinute) this.#askedMinute = askedMinute;
+    if (askedMinute < this.#trimAtMinute || askedMinute === Infinity) return;
+    if (this.#trimAtMinute !== -Infinity && this.#askedMinute - everyMinutes > this.#fromMinute) {
+      this.#fromMinute = this.#askedMinute - everyMinutes;
+      this.dropBefore(this.#fromMinute);
+    }
+    this.#askedMinute = askedMinute;
+    this.#trimAtMinute = askedMinute + everyMinutes;
+  }
+
+  /** Writes the sums that the intervals need, and notes the minutes that they cut: `read` answers when those are added. */
+  ask(slugId: number, intervals: readonly Interval[], scratch: SumScratch): AskedSums {
+    // Intervals often share an end.
+    const instants: number[] = [];
+    const starts: number[] = [];
+    const startOf = (atMs: number): number => {
+      const known = instants.indexOf(atMs);
+      if (known >= 0) return starts[known] ?? 0;
+      instants.push(atMs);
+      const start = scratch.take(this.#sums.types);
+      starts.push(start);
+      this.#sumThrough(slugId, atMs, scratch, start);
+      return start;
+    };
+    const ends: number[] = [];
+    for (const { afterMs, untilMs } of intervals) {
+      if (untilMs > afterMs) ends.push(startOf(untilMs), startOf(afterMs));
+      else ends.push(0, 0);
+    }
+    return { sums: this, ends };
+  }
+
+  /** Types that have a death in one of the intervals. */
+  read({ ends }: AskedSums, { sums }: SumScratch): AssetTypeDeaths[] {
+    const answer: AssetTypeDeaths[] = [];
+    for (const type of this.#order) {
+      let isAny = false;
+      const deaths: number[] = [];
+      for (let end = 0; end < ends.length; end += 2) {
+        const count = (sums[(ends[end] ?? 0) + type] ?? 0) - (sums[(ends[end + 1] ?? 0) + type] ?? 0);
+        if (count > 0) isAny = true;
+        deaths.push(count);
+      }
+      if (isAny) answer.push({ assetType: this.#names[type] ?? null, deaths });
+    }
+    return answer;
+  }
+
+  /** Writes the sums of all deaths at or before an instant. */
+  #sumThrough(slugId: number, atMs: number, scratch: SumScratch, start: number): void {
+    const endMs = atMs + 1;
+    const minute = Math.floor(endMs / minuteMs);
+    const hasDeaths = this.#sums.before(minute, scratch.sums, start);
+    if (!hasDeaths || endMs === minute * minuteMs) return;
+    scratch.addEdge({ slugId, fromMs: minute * minuteMs, toMs: endMs, start, types: this.#types });
+  }
+
+  #placeOf(typeId: number, typeName: (typeId: number) => string | null): number {
+    const known = this.#types.get(typeId);
+    if (known !== undefined) return known;
+    const place = this.#names.push(typeName(typeId)) - 1;
+    this.#types.set(typeId, place);
+    const nameAt = (at: number): string => this.#names[at] ?? "";
+    this.#order = [...this.#names.keys()].sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1));
+    return place;
+  }
+}
+
+/** Sorts cells by minute and type and adds up those that are the same. */
+function inOrder(cells: SumCell[]): readonly SumCell[] {
+  cells.sort((a, b) => a.minute - b.minute || a.type - b.type);
+  const merged: SumCell[] = [];
+  for (const cell of cells) {
+    const last = merged.at(-1);
+    if (last === undefined || last.minute !== cell.minute || last.type !== cell.type) merged.push(cell);
+    else merged[merged.length - 1] = { ...last, deaths: last.deaths + cell.deaths };
+  }
+  return merged;
+}

@@ -1,0 +1,128 @@
+import { cellNumbers } from "../sqlite/changes.ts";
+import { OrganizationSums } from "./organization-sums.ts";
+import type { EventSumsSize } from "./event-sums.ts";
+
+/** Name of an asset type by its number; null: events without one. */
+export type TypeNames = (typeId: number) => string | null;
+
+/** The sums of every organization that has some, and which ones are still to be loaded. Knows no database. */
+export class SumTable {
+  readonly #maxBytes: number;
+  readonly #ids = new Map<string, number>();
+  readonly #sums = new Map<number, OrganizationSums>();
+  /** To be loaded, from which minute on. */
+  readonly #wanted = new Map<number, number>();
+  /** Too large together with the others. */
+  readonly #refused = new Set<number>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  idOf(slug: string): number | null {
+    return this.#ids.get(slug) ?? null;
+  }
+
+  learn(slug: string, slugId: number): void {
+    this.#ids.set(slug, slugId);
+  }
+
+  /** The sums of an organization when they reach back to `firstMinute`; where not, they are loaded if they are wanted. */
+  sumsFor(slugId: number, firstMinute: number, spareMinutes: number, isWanted: boolean): OrganizationSums | null {
+    const sums = this.#sums.get(slugId);
+    if (sums !== undefined && sums.isLoaded && sums.reachesTo(firstMinute)) {
+      const bytes = sums.bytes;
+      sums.trim(firstMinute, spareMinutes);
+      this.#bytes += sums.bytes - bytes;
+      return sums.isExact ? sums : null;
+    }
+    if (isWanted && !this.#refused.has(slugId) && (sums === undefined || !sums.reachesTo(firstMinute))) {
+      const from = Number.isFinite(firstMinute) ? Math.max(firstMinute - spareMinutes, 0) : 0;
+      this.#wanted.set(slugId, Math.min(from, this.#wanted.get(slugId) ?? Infinity));
+    }
+    return null;
+  }
+
+  /** Begins the sums of the organization that waits longest; the one under way when there is one. */
+  nextToLoad(): { readonly slugId: number; readonly sums: OrganizationSums } | null {
+    for (const [slugId, fromMinute] of this.#wanted) {
+      let sums = this.#sums.get(slugId);
+      if (sums === undefined || sums.isLoaded || !sums.reachesTo(fromMinute)) {
+        this.forget(slugId);
+        sums = new OrganizationSums(fromMinute);
+        this.#sums.set(slugId, sums);
+        this.#bytes += sums.bytes;
+      }
+      return { slugId, sums };
+    }
+    return null;
+  }
+
+  /** Takes what was read of an organization under way; `nextMinute` is the first one not read yet, null: that was all. */
+  load(slugId: number, cells: readonly number[], nextMinute: number | null, typeName: TypeNames): void {
+    const sums = this.#sums.get(slugId);
+    if (sums === undefined) return;
+    sums.loadedTo(nextMinute);
+    this.#addTo(sums, cells, 0, cells.length, typeName);
+    if (nextMinute === null) this.#wanted.delete(slugId);
+    if (this.#bytes <= this.#maxBytes) return;
+    this.forget(slugId);
+    this.#wanted.delete(slugId);
+    this.#refused.add(slugId);
+  }
+
+  /** Adds cells of the journal: runs of one organization each. */
+  add(detail: readonly number[], typeName: TypeNames): void {
+    for (let start = 0; start < detail.length;) {
+      let end = start + cellNumbers;
+      while (end < detail.length && detail[end] === detail[start]) end += cellNumbers;
+      const sums = this.#sums.get(detail[start] ?? 0);
+      if (sums !== undefined) this.#addTo(sums, detail, start, end, typeName);
+      start = end;
+    }
+  }
+
+  dropBefore(minute: number): void {
+    this.#bytes = 0;
+    for (const sums of this.#sums.values()) {
+      sums.dropBefore(minute);
+      this.#bytes += sums.bytes;
+    }
+    // There may be room again.
+    this.#refused.clear();
+  }
+
+  /** Of one organization nothing is known any more; it is loaded again when it is asked for. */
+  forget(slugId: number): void {
+    const sums = this.#sums.get(slugId);
+    if (sums === undefined) return;
+    this.#sums.delete(slugId);
+    this.#bytes -= sums.bytes;
+    this.#refused.clear();
+  }
+
+  clear(): void {
+    this.#sums.clear();
+    this.#wanted.clear();
+    this.#refused.clear();
+    this.#ids.clear();
+    this.#bytes = 0;
+  }
+
+  size(): EventSumsSize {
+    let cells = 0;
+    let organizations = 0;
+    for (const sums of this.#sums.values()) {
+      cells += sums.cells;
+      if (sums.isLoaded) organizations++;
+    }
+    return { organizations, cells, bytes: this.#bytes };
+  }
+
+  #addTo(sums: OrganizationSums, cells: readonly number[], start: number, end: number, typeName: TypeNames): void {
+    const bytes = sums.bytes;
+    sums.add(cells, start, end, typeName);
+    this.#bytes += sums.bytes - bytes;
+  }
+}

@@ -1,0 +1,159 @@
+import { sql } from "kysely";
+import { chunksOf } from "../engine/chunks.ts";
+import { engineOf } from "../engine/engine.ts";
+import type { ReportPosition, ReportWalk, WalkedReports } from "./reports.ts";
+import { facetNames } from "./facets.ts";
+import type { Db } from "../schema.ts";
+
+interface FacetPlace {
+  readonly createdAtMs: number;
+  readonly facetIds: readonly number[];
+}
+
+/** The entries that a report has in the index, and those that it ought to have. */
+export interface FacetChange {
+  readonly reportId: number;
+  readonly organizationId: number;
+  readonly before: FacetPlace;
+  readonly after: FacetPlace;
+}
+
+/** Numbers of these facets, made where there is none. */
+export async function internFacets(db: Db, names: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+  // In order, as everything that several transactions write: they wait for each other and not in a circle.
+  const wanted = [...names].toSorted();
+  for (const chunk of chunksOf(wanted))
+    await db
+      .insertInto("facets")
+      .values(chunk.map((name) => ({ name })))
+      .onConflict((conflict) => conflict.column("name").doNothing())
+      .execute();
+  return knownFacets(db, wanted);
+}
+
+async function knownFacets(db: Db, names: readonly string[]): Promise<Map<string, number>> {
+  const known = new Map<string, number>();
+  for (const chunk of chunksOf(names)) {
+    const rows = await db.selectFrom("facets").selectAll().where("name", "in", chunk).execute();
+    for (const { facet_id, name } of rows) known.set(name, facet_id);
+  }
+  return known;
+}
+
+/** Writes the difference between the entries that are and those that ought to be, and the counts with them. */
+export async function applyFacetChanges(db: Db, changes: readonly FacetChange[]): Promise<void> {
+  const inserts: { organization_id: number; facet_id: number; created_at_ms: number; report_id: number }[] = [];
+  const deltas = new Map<string, { organization_id: number; facet_id: number; reports: number }>();
+  const add = (organization_id: number, facet_id: number, reports: number): void => {
+    const key = `${organization_id} ${facet_id}`;
+    deltas.set(key, { organization_id, facet_id, reports: (deltas.get(key)?.reports ?? 0) + reports });
+  };
+  for (const { reportId, organizationId, before, after } of changes) {
+    const isMoved = before.createdAtMs !== after.createdAtMs;
+    for (const facetId of before.facetIds) {
+      if (!isMoved && after.facetIds.includes(facetId)) continue;
+      await db
+        .deleteFrom("report_facets")
+        .where("organization_id", "=", organizationId)
+        .where("facet_id", "=", facetId)
+        .where("created_at_ms", "=", before.createdAtMs)
+        .where("report_id", "=", reportId)
+        .execute();
+      add(organizationId, facetId, -1);
+    }
+    for (const facetId of after.facetIds) {
+      if (!isMoved && before.facetIds.includes(facetId)) continue;
+      inserts.push({
+        organization_id: organizationId,
+        facet_id: facetId,
+        created_at_ms: after.createdAtMs,
+        report_id: reportId,
+      });
+      add(organizationId, facetId, 1);
+    }
+  }
+  for (const chunk of chunksOf(inserts)) await db.insertInto("report_facets").values(chunk).execute();
+  const inOrder = [...deltas.values()].toSorted(
+    (left, right) => left.organization_id - right.organization_id || left.facet_id - right.facet_id,
+  );
+  for (const chunk of chunksOf(inOrder))
+    await db
+      .insertInto("facet_counts")
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["organization_id", "facet_id"])
+          .doUpdateSet({ reports: sql<number>`facet_counts.reports + excluded.reports` }),
+      )
+      .execute();
+}
+
+/**
+ * Walks the rarest of the wanted facets and looks the others up by primary key: with one filter a page costs the same at any
+ * depth, with several at most `mostSteps` entries are looked at.
+ */
+export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReports> {
+  const names = walk.facets.length === 0 ? [facetNames.all] : walk.facets;
+  const known = await knownFacets(db, names);
+  if (names.some((name) => !known.has(name))) return { positions: [], resumeAfter: null };
+  const [walked, ...others] = await byRarity(db, walk.organizationId, [...known.values()]);
+  if (walked === undefined) return { positions: [], resumeAfter: null };
+
+  const entries = (): ReturnType<typeof entriesOf> => entriesOf(db, walk, walked);
+  let query = entries().limit(walk.limit);
+  let end: ReportPosition | null = null;
+  if (others.length > 0) {
+    const last = await entries()
+      .limit(1)
+      .offset(walk.mostSteps - 1)
+      .executeTakeFirst();
+    end = last === undefined ? null : { createdAtMs: last.created_at_ms, id: last.report_id };
+    if (end !== null)
+      query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) >= (${end.createdAtMs}, ${end.id})`);
+  }
+  const isPostgres = engineOf(db) === "postgres";
+  for (const facetId of others) {
+    query = query.where((eb) => {
+      const lookup = eb
+        .selectFrom("report_facets as other")
+        .select("other.report_id")
+        .where("other.organization_id", "=", walk.organizationId)
+        .where("other.facet_id", "=", facetId)
+        .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
+        .whereRef("other.report_id", "=", "walked.report_id");
+      // PostgreSQL would make a join of an EXISTS, and may read all of a facet for it.
+      return isPostgres ? sql<boolean>`(${lookup}) is not null` : eb.exists(lookup);
+    });
+  }
+  const rows = await query.execute();
+  const positions = rows.map((row) => ({ createdAtMs: row.created_at_ms, id: row.report_id }));
+  return { positions, resumeAfter: positions.length >= walk.limit ? null : end };
+}
+
+function entriesOf(db: Db, { organizationId, after, fromMs, toMs }: ReportWalk, facetId: number) {
+  let query = db
+    .selectFrom("report_facets as walked")
+    .select(["walked.created_at_ms", "walked.report_id"])
+    .where("walked.organization_id", "=", organizationId)
+    .where("walked.facet_id", "=", facetId)
+    .orderBy("walked.created_at_ms", "desc")
+    .orderBy("walked.report_id", "desc");
+  if (fromMs !== null) query = query.where("walked.created_at_ms", ">=", fromMs);
+  // A place to go on from lies within the bounds already: one upper bound is what the index can use.
+  if (after !== null)
+    query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) < (${after.createdAtMs}, ${after.id})`);
+  else if (toMs !== null) query = query.where("walked.created_at_ms", "<=", toMs);
+  return query;
+}
+
+async function byRarity(db: Db, organizationId: number, facetIds: readonly number[]): Promise<number[]> {
+  if (facetIds.length < 2) return [...facetIds];
+  const rows = await db
+    .selectFrom("facet_counts")
+    .select(["facet_id", "reports"])
+    .where("organization_id", "=", organizationId)
+    .where("facet_id", "in", facetIds)
+    .execute();
+  const counts = new Map(rows.map(({ facet_id, reports }) => [facet_id, reports]));
+  return facetIds.toSorted((left, right) => (counts.get(left) ?? 0) - (counts.get(right) ?? 0));
+}

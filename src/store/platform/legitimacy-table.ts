@@ -1,0 +1,54 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import type { LegitimacyStore } from "./legitimacy.ts";
+import type { Db } from "../schema.ts";
+
+/** Legitimacy rules over the tables `legitimacy_rules` and `legitimacy_domains`. */
+export function createLegitimacyStore(db: Db): LegitimacyStore {
+  async function organizationId(slug: string | null): Promise<number> {
+    if (slug === null) return 0;
+    const row = await db
+      .selectFrom("organizations")
+      .select("organization_id")
+      .where("slug", "=", slug)
+      .executeTakeFirst();
+    if (row === undefined) throw new FlatlineError("not_found", `there is no organization "${slug}"`);
+    return row.organization_id;
+  }
+
+  return {
+    upsert: async ({ name, isEnabled, organization, domains }) => {
+      const is_enabled = isEnabled ? 1 : 0;
+      const { rule_id } = await db
+        .insertInto("legitimacy_rules")
+        .values({ organization_id: await organizationId(organization), name, is_enabled })
+        .onConflict((conflict) => conflict.columns(["organization_id", "name"]).doUpdateSet({ is_enabled }))
+        .returning("rule_id")
+        .executeTakeFirstOrThrow();
+      await db.deleteFrom("legitimacy_domains").where("rule_id", "=", rule_id).execute();
+      for (const chunk of chunksOf(domains))
+        await db
+          .insertInto("legitimacy_domains")
+          .values(
+            chunk.map(({ domain, includesItself }) => ({ domain, rule_id, includes_itself: includesItself ? 1 : 0 })),
+          )
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+    },
+    ruleFor: async (host, parents) => {
+      const row = await db
+        .selectFrom("legitimacy_domains")
+        .innerJoin("legitimacy_rules", "legitimacy_rules.rule_id", "legitimacy_domains.rule_id")
+        .select("legitimacy_rules.name")
+        .where("legitimacy_domains.domain", "in", [host, ...parents])
+        .where("legitimacy_rules.is_enabled", "=", 1)
+        .where((eb) =>
+          eb.or([eb("legitimacy_domains.domain", "<>", host), eb("legitimacy_domains.includes_itself", "=", 1)]),
+        )
+        .orderBy("legitimacy_rules.name")
+        .limit(1)
+        .executeTakeFirst();
+      return row?.name ?? null;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import type { ApiKeyStore } from "./api-keys.ts";
+import type { AssetStore } from "./assets.ts";
+import type { LegitimacyStore } from "./legitimacy.ts";
+import type { OrganizationStore } from "./organizations.ts";
+import type { PlatformReportStore } from "./reports.ts";
+import type { ReviewStore } from "./reviews.ts";
+
+/** What API v2 is answered from. What commits together is called inside one `Store.transaction`. */
+export interface PlatformStore {
+  readonly organizations: OrganizationStore;
+  readonly keys: ApiKeyStore;
+  readonly assets: AssetStore;
+  readonly legitimacy: LegitimacyStore;
+  readonly reports: PlatformReportStore;
+  readonly reviews: ReviewStore;
+}

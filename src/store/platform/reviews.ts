@@ -1,0 +1,26 @@
+import type { StoredDecision } from "./reports.ts";
+
+/** Where a review was made: only those by API count in the budget (CONTRACT 9, check 13). */
+export type ReviewOrigin = "api" | "application";
+
+export interface NewReview {
+  readonly proposalId: number;
+  readonly organizationId: number;
+  readonly origin: ReviewOrigin;
+  /** Of the key that made it; null in the application, and in process. */
+  readonly keyId: string | null;
+  readonly decision: StoredDecision;
+  /** "" without one. */
+  readonly label: string;
+  readonly brandId: number | null;
+  readonly comment: string;
+  readonly isWatchlisted: boolean;
+  readonly createdAtMs: number;
+}
+
+export interface ReviewStore {
+  /** Stores a review and answers its id. */
+  add(review: NewReview): Promise<number>;
+  /** Creation of the organization's last reviews by API after `afterMs`, newest first, at most `limit`. */
+  apiReviewsAfter(organizationId: number, afterMs: number, limit: number): Promise<readonly number[]>;
+}
