@@ -1,7 +1,7 @@
 // One repetition of graphile-worker's side: from the first job added to the last one completed.
 import pg from "pg";
 
-import type { Notification } from "../src/alerting/notification.ts";
+import type { Notification } from "../src/alerting/notify/notification.ts";
 import {
   clock,
   createWebhook,

@@ -1,8 +1,8 @@
 import { Agent } from "undici";
 
-import type { Notification } from "../src/alerting/notification.ts";
-import type { Receiver } from "../src/alerting/receiver.ts";
-import { testNotification } from "../src/alerting/test-notification.ts";
+import type { Notification } from "../src/alerting/notify/notification.ts";
+import type { Receiver } from "../src/alerting/deliver/receiver.ts";
+import { testNotification } from "../src/alerting/notify/test-notification.ts";
 import { Secret } from "../src/base/secret.ts";
 import { createSystemClock } from "../src/base/time.ts";
 import { createWebhookReceiver } from "../src/receivers/webhook-receiver.ts";

@@ -6,11 +6,11 @@ import { spikeOnsetOf } from "../contract/spike-onset.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { CheckState, FinishedRun } from "../store/runs/schedule.ts";
 import type { Store, StoreParts } from "../store/store.ts";
-import { runTimeMs } from "./run-time.ts";
+import { runTimeMs } from "./decide/run-time.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
-import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./snapshot.ts";
-import { removal, transition, type Transition, type TransitionChange } from "./transition.ts";
+import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
+import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 /** What a finished run hands over to be made durable; `owner` holds the run's lease. */
 export type RecordRequest = FinishedRun;

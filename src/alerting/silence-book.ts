@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { SilenceStore, StoredSilence } from "../store/alerts/silences.ts";
 import type { AlertingSettings, SilenceRule } from "./settings.ts";
-import { nextChangeAtMs, ruleOf, windowAt } from "./silences.ts";
+import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
 /** A silence as somebody asks for it; times are epoch ms. */
 export interface NewSilence {

@@ -1,9 +1,9 @@
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { StoreParts } from "../store/store.ts";
-import { matches } from "./matching.ts";
+import { matches } from "./decide/matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
-import { ruleOf, rulesAt } from "./silences.ts";
+import { ruleOf, rulesAt } from "./decide/silences.ts";
 
 /** A live alert as the API, the page and the metrics show it. */
 export interface AlertView {

@@ -1,5 +1,5 @@
 import type { AlertPolicy } from "../alerting/settings.ts";
-import { transition, type TransitionReport } from "../alerting/transition.ts";
+import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { Severity } from "../contract/severity.ts";
 import { isSilent } from "../monitor/event-flow.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";

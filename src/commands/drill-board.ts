@@ -1,4 +1,4 @@
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import type { Clock } from "../base/time.ts";
 
 /** One step of a drill, in the order in which they were done. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { DeliveryOutcome } from "../alerting/receiver.ts";
-import { testNotification } from "../alerting/test-notification.ts";
+import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
+import { testNotification } from "../alerting/notify/test-notification.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import type { Logger } from "../base/logger.ts";

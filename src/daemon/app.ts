@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createNotifierLoop } from "../alerting/notifier-loop.ts";
-import { createNotifier } from "../alerting/notifier.ts";
-import { createOutbox } from "../alerting/outbox.ts";
+import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
+import { createNotifier } from "../alerting/notify/notifier.ts";
+import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { createRecorder } from "../alerting/record.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";

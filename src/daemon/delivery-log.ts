@@ -1,4 +1,4 @@
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DeliveryAttempt, DeliveryStore } from "../store/alerts/deliveries.ts";

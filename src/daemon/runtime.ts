@@ -1,5 +1,5 @@
-import type { OutboxReceiver } from "../alerting/attempt.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";

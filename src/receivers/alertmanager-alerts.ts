@@ -1,4 +1,4 @@
-import type { AlertNotice, FleetNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import { fleetMessage } from "./fleet-wording.ts";

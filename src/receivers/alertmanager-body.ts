@@ -1,4 +1,4 @@
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
 import { fleetAlertName, labelledAlerts, type LabelledAlert } from "./alertmanager-alerts.ts";
 import { isoTime } from "./payload.ts";
 

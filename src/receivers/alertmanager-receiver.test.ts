@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { Secret } from "../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
 import { labelledAlerts } from "./alertmanager-alerts.ts";

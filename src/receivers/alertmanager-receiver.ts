@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import { Secret } from "../base/secret.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { labelledAlerts } from "./alertmanager-alerts.ts";
 import { alertmanagerAlertsBody } from "./alertmanager-body.ts";
 import { checkAddress, combineOutcomes, deliverRequest } from "./delivery.ts";

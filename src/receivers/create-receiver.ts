@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import type { Logger } from "../base/logger.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { createAlertmanagerReceiver } from "./alertmanager-receiver.ts";
 import { createDiscordReceiver } from "./discord-receiver.ts";
 import { createEmailReceiver } from "./email-receiver.ts";

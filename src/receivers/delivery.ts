@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
-import type { DeliveryOutcome } from "../alerting/receiver.ts";
+import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
 import { cutText, plainText } from "./text.ts";
 
 /** What a delivery is made with. */

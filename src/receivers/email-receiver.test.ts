@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
 import { Secret } from "../base/secret.ts";
 import { startSmtpSink, type SmtpSink } from "../../test/support/smtp-sink.ts";
 import { createEmailReceiver, mailOf } from "./email-receiver.ts";

@@ -2,8 +2,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { Secret } from "../base/secret.ts";
-import type { Notification } from "../alerting/notification.ts";
-import type { DeliveryOutcome, Receiver } from "../alerting/receiver.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
+import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
 import { addressSecrets, failureOutcome, type DeliveryContext } from "./delivery.ts";
 import {
   severityMarks,

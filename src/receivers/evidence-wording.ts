@@ -1,4 +1,4 @@
-import type { AlertNotice } from "../alerting/notification.ts";
+import type { AlertNotice } from "../alerting/notify/notification.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import { minuteMs } from "../base/time.ts";
 import { countText, durationText, instantText } from "./numbers.ts";

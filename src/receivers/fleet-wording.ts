@@ -1,4 +1,4 @@
-import type { AlertNotice, FleetNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
 import type { Message } from "./message.ts";
 import { noticeLine } from "./notice-wording.ts";
 import { countText, durationText, percentText } from "./numbers.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { discordBody } from "./discord-receiver.ts";
 import { mailOf } from "./email-receiver.ts";
 import { teamsBody } from "./msteams-receiver.ts";

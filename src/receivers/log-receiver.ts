@@ -1,6 +1,6 @@
 import type { Logger } from "../base/logger.ts";
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { isoTime } from "./payload.ts";
 import type { LogOptions } from "./receiver-options.ts";
 import { groupDigits } from "./text.ts";

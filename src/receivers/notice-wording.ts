@@ -1,4 +1,4 @@
-import type { AlertNotice } from "../alerting/notification.ts";
+import type { AlertNotice } from "../alerting/notify/notification.ts";
 import type { CheckName } from "../contract/report.ts";
 import { evidenceSentences, onsetSentence } from "./evidence-wording.ts";
 import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";

@@ -1,8 +1,8 @@
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { Notification } from "../alerting/notification.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { Secret } from "../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty-receiver.ts";

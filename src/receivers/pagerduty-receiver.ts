@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
-import type { DeliveryOutcome, Receiver } from "../alerting/receiver.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
 import type { Severity } from "../contract/severity.ts";
 import { checkAddress, combineOutcomes, deliverRequest, type DeliveryContext } from "./delivery.ts";
 import { fleetMessage } from "./fleet-wording.ts";

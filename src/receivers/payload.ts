@@ -1,4 +1,4 @@
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { onsetOf } from "./evidence-wording.ts";
 
 /** One alert of the webhook payload (CONTRACT 7). */

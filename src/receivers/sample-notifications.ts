@@ -1,4 +1,4 @@
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-onset.ts";
 

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
-import type { Notification } from "../alerting/notification.ts";
-import type { Receiver } from "../alerting/receiver.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { createChatReceiver } from "./chat-receiver.ts";
 import {
   fitMessage,

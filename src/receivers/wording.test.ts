@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { countText, durationText, instantText, percentText, ratioText } from "./numbers.ts";
 import { sampleNotifications } from "./sample-notifications.ts";
 import { cutList, cutText, plainText } from "./text.ts";

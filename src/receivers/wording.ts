@@ -1,4 +1,4 @@
-import type { AlertNotice, Notification } from "../alerting/notification.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { compareSeverity } from "../contract/severity.ts";
 import { fleetMessage } from "./fleet-wording.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";

@@ -119,7 +119,7 @@ export interface ListedRelease {
 export interface GateView {
   readonly slug: string;
   readonly decision: "allow" | "hold";
-  /** Named, so that a pipeline can tell them apart (alerting/gate.ts). */
+  /** Named, so that a pipeline can tell them apart (alerting/decide/gate.ts). */
   readonly reason: string;
   /** The failure that decided; null where none did. */
   readonly failure: { readonly alertId: string; readonly check: CheckName; readonly failedAtMs: number } | null;

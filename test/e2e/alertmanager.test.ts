@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, secondMs } from "../../src/base/time.ts";
 import { alertmanagerWebhookBody } from "../../src/receivers/alertmanager-body.ts";

@@ -10,7 +10,7 @@ const all = [...source, ...readSourceFiles("test"), ...readSourceFiles("scripts"
 const samples: readonly { readonly rule: string; readonly path: string; readonly text: string }[] = [
   { rule: "imports", path: "src/spike/a.ts", text: 'import { b } from "../base/time.ts";' },
   { rule: "imports", path: "src/web/a.ts", text: 'import {\n  b,\n} from "../config/config.ts";' },
-  { rule: "imports", path: "src/receivers/a.ts", text: 'import { b } from "../alerting/outbox.ts";' },
+  { rule: "imports", path: "src/receivers/a.ts", text: 'import { b } from "../alerting/deliver/outbox.ts";' },
   { rule: "imports", path: "src/monitor/a.ts", text: 'export { b } from "../app.ts";' },
   { rule: "imports", path: "src/store/a.ts", text: 'const b = await import("../service/b.ts");' },
   { rule: "imports", path: "src/elsewhere/a.ts", text: "" },
@@ -34,7 +34,7 @@ const samples: readonly { readonly rule: string; readonly path: string; readonly
 
 /** What must not be taken for a violation. */
 const harmless: readonly { readonly rule: string; readonly path: string; readonly text: string }[] = [
-  { rule: "imports", path: "src/receivers/a.ts", text: 'import type { B } from "../alerting/notification.ts";' },
+  { rule: "imports", path: "src/receivers/a.ts", text: 'import type { B } from "../alerting/notify/notification.ts";' },
   { rule: "imports", path: "src/web/a.ts", text: '// import { b } from "../config/config.ts";' },
   { rule: "imports", path: "src/web/a.test.ts", text: 'import { b } from "../config/config.ts";' },
   { rule: "clock", path: "src/web/a.ts", text: "/** Reads Date.now() */\nconst a = new Date(nowMs);" },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
 import type { AlertPolicy } from "../../src/alerting/settings.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import type { Severity } from "../../src/contract/severity.ts";

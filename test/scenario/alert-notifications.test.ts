@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
+import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";

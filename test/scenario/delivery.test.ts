@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { OutboxReceiver } from "../../src/alerting/attempt.ts";
-import type { Notification } from "../../src/alerting/notification.ts";
-import { createOutbox, type Outbox, type OutboxOptions } from "../../src/alerting/outbox.ts";
-import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
-import { testNotification } from "../../src/alerting/test-notification.ts";
+import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
+import { createOutbox, type Outbox, type OutboxOptions } from "../../src/alerting/deliver/outbox.ts";
+import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import { testNotification } from "../../src/alerting/notify/test-notification.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { Store } from "../../src/store/store.ts";

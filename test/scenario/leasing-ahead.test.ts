@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { Notification } from "../../src/alerting/notification.ts";
-import { createOutbox, type Outbox } from "../../src/alerting/outbox.ts";
-import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
-import { testNotification } from "../../src/alerting/test-notification.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
+import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
+import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import { testNotification } from "../../src/alerting/notify/test-notification.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { OutboxEntry, OutboxStore } from "../../src/store/alerts/outbox.ts";

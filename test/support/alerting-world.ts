@@ -1,9 +1,9 @@
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
-import type { OutboxReceiver } from "../../src/alerting/attempt.ts";
-import type { AlertNotice, Notification } from "../../src/alerting/notification.ts";
-import { createNotifier, type Notifier } from "../../src/alerting/notifier.ts";
-import { createOutbox, type Outbox } from "../../src/alerting/outbox.ts";
-import type { DeliveryOutcome } from "../../src/alerting/receiver.ts";
+import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
+import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
+import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
+import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
+import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";

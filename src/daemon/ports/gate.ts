@@ -5,7 +5,7 @@ import {
   type AlertRelease,
   type GateDecision,
   type GatePolicy,
-} from "../../alerting/gate.ts";
+} from "../../alerting/decide/gate.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../../base/time.ts";
 import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
@@ -25,7 +25,7 @@ export interface GatePortOptions {
 // Of a life that is longer the beginning is left out.
 const mostHistory = 1_000;
 const shownReleases = 10;
-// From when a run was due to its end: a quarter of a day's interval (alerting/run-time.ts).
+// From when a run was due to its end: a quarter of a day's interval (alerting/decide/run-time.ts).
 const longestLagMs = 6 * hourMs;
 // Older runs are kept as hours (store/runs/verdict-hours.ts).
 const singleRunsMs = 6 * dayMs;

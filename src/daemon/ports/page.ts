@@ -1,6 +1,6 @@
 import { dirname, relative } from "node:path";
-import { matches } from "../../alerting/matching.ts";
-import { rulesAt, ruleOf, windowAt } from "../../alerting/silences.ts";
+import { matches } from "../../alerting/decide/matching.ts";
+import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";

@@ -39,7 +39,7 @@ export interface AlertState {
   readonly acknowledgement: AlertAcknowledgement | null;
   /** When the episode's excess began, the earliest that its runs found; absent where none could tell. */
   readonly onset?: SpikeOnset;
-  /** The named reason of the last decision about it (alerting/reasons.ts). */
+  /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
 }
 

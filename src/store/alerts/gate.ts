@@ -6,7 +6,7 @@ export interface GateRelease {
   readonly comment: string | null;
 }
 
-/** Releases of the gate (alerting/gate.ts); what else releases it is in the history of the alerts. */
+/** Releases of the gate (alerting/decide/gate.ts); what else releases it is in the history of the alerts. */
 export interface GateStore {
   addRelease(release: GateRelease): Promise<void>;
   /** At or after `fromMs`, oldest first. */

@@ -21,7 +21,7 @@ export interface AlertChange {
 
 /** A change to be stored. */
 export interface NewAlertChange extends Omit<AlertChange, "seq"> {
-  /** The alert as it was then (alerting/snapshot.ts), as JSON. */
+  /** The alert as it was then (alerting/notify/snapshot.ts), as JSON. */
   readonly snapshot: string;
 }
 

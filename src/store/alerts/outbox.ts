@@ -12,7 +12,7 @@ export interface OutboxEntry {
   readonly lastError: string | null;
   /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver and subject. */
   readonly subjects: readonly string[];
-  /** The Notification (alerting/notification.ts) as JSON. */
+  /** The Notification (alerting/notify/notification.ts) as JSON. */
   readonly payload: string;
 }
 

@@ -1,11 +1,11 @@
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { OutboxLease, OutboxStore } from "../store/alerts/outbox.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Clock } from "../../base/time.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import type { OutboxLease, OutboxStore } from "../../store/alerts/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { createGathering } from "./gathering.ts";
 import { createLane, type Lane, type Leased } from "./lane.ts";
-import type { Notification } from "./notification.ts";
+import type { Notification } from "../notify/notification.ts";
 import { createSettlement, type Ended } from "./settlement.ts";
 
 // Retries and discards of another process are seen within 5 s (CONTRACT 3); two looks leave room for a slow one.
@@ -58,7 +58,7 @@ export interface OutboxOptions {
   /** Names this process in the leases. */
   readonly owner: string;
   readonly receivers: readonly OutboxReceiver[];
-  /** What a receiver that forgets is to be told again; null: nothing (alerting/notifier.ts). */
+  /** What a receiver that forgets is to be told again; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
 }
 

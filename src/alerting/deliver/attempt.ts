@@ -1,5 +1,5 @@
-import type { Clock } from "../base/time.ts";
-import type { Notification } from "./notification.ts";
+import type { Clock } from "../../base/time.ts";
+import type { Notification } from "../notify/notification.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { DeliveryOutcome, Receiver } from "./receiver.ts";
 

@@ -1,5 +1,5 @@
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Notifier } from "./notifier.ts";
 
 // The wall clock may be set, and a silence may be made by another process: nothing waits longer than this to be seen.

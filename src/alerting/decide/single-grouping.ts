@@ -1,4 +1,4 @@
-import type { ReceiverState } from "../store/alerts/notices.ts";
+import type { ReceiverState } from "../../store/alerts/notices.ts";
 import { earliest, pauseEnd, remind, type DueItem, type Item, type ReceiverNews } from "./news.ts";
 
 /** Single alerts of one receiver. */

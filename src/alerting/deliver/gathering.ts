@@ -1,4 +1,4 @@
-import { eventLoopTurn, type Clock } from "../base/time.ts";
+import { eventLoopTurn, type Clock } from "../../base/time.ts";
 
 /** The wait before a commit for what is to be in it, too. */
 export interface Gathering {

@@ -1,4 +1,4 @@
-import type { FleetState, ReceiverState } from "../store/alerts/notices.ts";
+import type { FleetState, ReceiverState } from "../../store/alerts/notices.ts";
 import { earliest, pauseEnd, remind, type DueItem, type Item, type ReceiverNews } from "./news.ts";
 
 /** The spike alerts of one receiver while a fleet verdict lasts. */

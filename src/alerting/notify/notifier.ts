@@ -1,16 +1,16 @@
-import { FlatlineError } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
-import type { FleetState } from "../store/alerts/notices.ts";
-import type { NewOutboxEntry, OutboxLease } from "../store/alerts/outbox.ts";
-import type { Store, StoreParts } from "../store/store.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Clock } from "../../base/time.ts";
+import type { FleetState } from "../../store/alerts/notices.ts";
+import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
+import type { Store, StoreParts } from "../../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
-import { countSpiking, planNotifications, type Plan } from "./grouping.ts";
-import { isFleetAlert } from "./news.ts";
+import { countSpiking, planNotifications, type Plan } from "../decide/grouping.ts";
+import { isFleetAlert } from "../decide/news.ts";
 import type { FleetNotice, Notification } from "./notification.ts";
-import type { PlannedNotice, TrackedAlert } from "./outstanding.ts";
-import type { AlertingSettings } from "./settings.ts";
-import { nextSilenceChangeAtMs } from "./silences.ts";
+import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
+import type { AlertingSettings } from "../settings.ts";
+import { nextSilenceChangeAtMs } from "../decide/silences.ts";
 import { readSnapshot, reportFor, snapshotOf, type AlertSnapshot } from "./snapshot.ts";
 import { loadTracked, type Tracked } from "./tracking.ts";
 

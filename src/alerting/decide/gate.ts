@@ -1,6 +1,6 @@
-import type { CheckName } from "../contract/report.ts";
-import type { AlertHistoryEntry, AlertState } from "../store/alerts/alerts.ts";
-import type { GateRelease } from "../store/alerts/gate.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
+import type { GateRelease } from "../../store/alerts/gate.ts";
 
 /** The checks whose failure says that deaths can't be trusted; a full review queue says nothing of them. */
 export const gateChecks = ["dead-asset-spike", "sentinel", "event-flow"] as const satisfies readonly CheckName[];

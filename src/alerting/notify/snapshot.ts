@@ -1,9 +1,9 @@
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../contract/report.ts";
-import type { SpikeOnset } from "../contract/spike-onset.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { AlertKind, AlertPeak, AlertState } from "../store/alerts/alerts.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
+import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { CheckState } from "../../store/runs/schedule.ts";
 
 /** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
 export interface AlertSnapshot {

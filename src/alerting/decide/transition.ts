@@ -1,10 +1,10 @@
-import type { ErrorReport, ResultReport } from "../contract/report.ts";
-import type { SpikeOnset } from "../contract/spike-onset.ts";
-import { compareSeverity, type Severity } from "../contract/severity.ts";
-import type { AlertHistoryEntry, AlertPeak, AlertState } from "../store/alerts/alerts.ts";
-import type { ChangeEvent } from "../store/alerts/notices.ts";
+import type { ErrorReport, ResultReport } from "../../contract/report.ts";
+import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertHistoryEntry, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
-import type { AlertPolicy } from "./settings.ts";
+import type { AlertPolicy } from "../settings.ts";
 
 /** Something of which receivers may have to be told. */
 export interface TransitionChange {

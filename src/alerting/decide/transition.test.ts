@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { minuteMs } from "../base/time.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
-import { errorReport, resultReport } from "../../test/support/reports.ts";
-import type { AlertPolicy } from "./settings.ts";
+import { minuteMs } from "../../base/time.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import { errorReport, resultReport } from "../../../test/support/reports.ts";
+import type { AlertPolicy } from "../settings.ts";
 import { removal, transition, type Transition } from "./transition.ts";
 
 const startMs = Date.parse("2026-11-01T10:00:00.000Z");

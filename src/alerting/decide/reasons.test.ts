@@ -5,7 +5,7 @@ import { reasonMeanings } from "./reasons.ts";
 
 describe("reasons", () => {
   it("are in docs/alerts.md with the same meaning, and no others are", async () => {
-    const text = await readFile(new URL("../../docs/alerts.md", import.meta.url), "utf8");
+    const text = await readFile(new URL("../../../docs/alerts.md", import.meta.url), "utf8");
     const table = text.slice(text.indexOf("## Reasons"));
 
     const rows = [...table.matchAll(/^\|\s*`(\w+)`\s*\|\s*(.*?)\s*\|$/gm)].map(([, name, meaning]) => [name, meaning]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { hourMs, minuteMs } from "../base/time.ts";
-import { resultReport } from "../../test/support/reports.ts";
+import { hourMs, minuteMs } from "../../base/time.ts";
+import { resultReport } from "../../../test/support/reports.ts";
 import type { AlertNotice, FleetNotice } from "./notification.ts";
 import { describeDuration, summarize } from "./summary.ts";
 

@@ -1,14 +1,14 @@
-import type { AlertState } from "../store/alerts/alerts.ts";
-import type { AlertChange, ToldState } from "../store/alerts/notices.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
-import type { StoreParts } from "../store/store.ts";
-import type { PlanInput } from "./grouping.ts";
-import { countSpiking } from "./grouping.ts";
-import { isFleetAlert } from "./news.ts";
-import { matches } from "./matching.ts";
-import { isSilenced, ruleOf, rulesAt } from "./silences.ts";
-import type { AlertingSettings, SilenceRule } from "./settings.ts";
-import type { TrackedAlert } from "./outstanding.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
+import type { CheckState } from "../../store/runs/schedule.ts";
+import type { StoreParts } from "../../store/store.ts";
+import type { PlanInput } from "../decide/grouping.ts";
+import { countSpiking } from "../decide/grouping.ts";
+import { isFleetAlert } from "../decide/news.ts";
+import { matches } from "../decide/matching.ts";
+import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
+import type { AlertingSettings, SilenceRule } from "../settings.ts";
+import type { TrackedAlert } from "../decide/outstanding.ts";
 
 /** Everything that is read before a plan is made. */
 export interface Tracked {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { minuteMs } from "../base/time.ts";
-import type { AlertHistoryEntry, AlertState } from "../store/alerts/alerts.ts";
+import { minuteMs } from "../../base/time.ts";
+import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import { decideGate, releasesByAlerts, type GateFacts, type GatePolicy } from "./gate.ts";
 
 const either: GatePolicy = { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" };

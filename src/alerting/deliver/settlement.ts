@@ -1,9 +1,9 @@
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
-import type { LeasedEntry, OutboxRetry, OutboxStore } from "../store/alerts/outbox.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Clock } from "../../base/time.ts";
+import type { LeasedEntry, OutboxRetry, OutboxStore } from "../../store/alerts/outbox.ts";
 import type { OutboxReceiver } from "./attempt.ts";
 import { retryDelayMs } from "./backoff.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit } from "../group-commit.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
 /** What became of one attempt; `lost`: somebody else has the lease, or nobody. */

@@ -1,4 +1,4 @@
-import type { ToldState } from "../store/alerts/notices.ts";
+import type { ToldState } from "../../store/alerts/notices.ts";
 import type { Outstanding, PlannedNotice, TrackedAlert } from "./outstanding.ts";
 
 /** An alert with what one receiver is still to be told of it. */

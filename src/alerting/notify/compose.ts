@@ -1,8 +1,8 @@
-import { worstSeverity } from "../contract/severity.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { FleetState } from "../store/alerts/notices.ts";
+import { worstSeverity } from "../../contract/severity.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import type { FleetState } from "../../store/alerts/notices.ts";
 import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
-import type { PlannedNotice } from "./outstanding.ts";
+import type { PlannedNotice } from "../decide/outstanding.ts";
 import type { AlertSnapshot } from "./snapshot.ts";
 import { summarize } from "./summary.ts";
 

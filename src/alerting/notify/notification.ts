@@ -1,8 +1,8 @@
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CheckErrorReason, CheckName, ObservedCounts } from "../contract/report.ts";
-import type { SpikeOnset } from "../contract/spike-onset.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { AlertKind, AlertPeak } from "../store/alerts/alerts.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
+import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
 export type NoticeEvent =

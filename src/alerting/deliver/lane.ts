@@ -1,5 +1,5 @@
-import type { Clock } from "../base/time.ts";
-import type { LeasedEntry } from "../store/alerts/outbox.ts";
+import type { Clock } from "../../base/time.ts";
+import type { LeasedEntry } from "../../store/alerts/outbox.ts";
 import type { OutboxReceiver } from "./attempt.ts";
 import { createRateWindow } from "./rate-limit.ts";
 

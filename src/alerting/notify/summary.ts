@@ -1,6 +1,6 @@
-import type { CheckName } from "../contract/report.ts";
-import { compareSeverity } from "../contract/severity.ts";
-import { hourMs, minuteMs, secondMs } from "../base/time.ts";
+import type { CheckName } from "../../contract/report.ts";
+import { compareSeverity } from "../../contract/severity.ts";
+import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.

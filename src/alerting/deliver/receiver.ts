@@ -1,6 +1,6 @@
-import type { Notification } from "./notification.ts";
+import type { Notification } from "../notify/notification.ts";
 
-/** What a receiver answered; one place (alerting/outbox) decides about retries (CONTRACT 7, Delivery). */
+/** What a receiver answered; one place (alerting/deliver/outbox) decides about retries (CONTRACT 7, Delivery). */
 export type DeliveryOutcome =
   | { readonly kind: "accepted"; readonly detail: string }
   /** Worth another attempt; `retryAfterMs` when the receiver asked to wait. */

@@ -1,9 +1,9 @@
-import type { FleetState, ReceiverState, ToldState } from "../store/alerts/notices.ts";
+import type { FleetState, ReceiverState, ToldState } from "../../store/alerts/notices.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
 import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
 import { outstanding, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
 import { planSingles } from "./single-grouping.ts";
-import type { AlertingSettings, ReceiverRoute } from "./settings.ts";
+import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 
 /** Everything that decides what is sent now. */
 export interface PlanInput {

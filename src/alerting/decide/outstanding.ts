@@ -1,10 +1,10 @@
-import { compareSeverity, type Severity } from "../contract/severity.ts";
-import type { AlertKind, AlertState } from "../store/alerts/alerts.ts";
-import type { AlertChange, ToldState } from "../store/alerts/notices.ts";
-import type { NoticeEvent } from "./notification.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertKind, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
+import type { NoticeEvent } from "../notify/notification.ts";
 import { matches } from "./matching.ts";
 import type { Reason } from "./reasons.ts";
-import type { AlertTarget, ReceiverRoute } from "./settings.ts";
+import type { AlertTarget, ReceiverRoute } from "../settings.ts";
 
 /** An alert that fires, or has ended and is not yet told to everyone, with all that bears on telling it. */
 export interface TrackedAlert {
