@@ -12,7 +12,7 @@ export function loadCheckedConfig(options: Omit<LoadOptions, "checkTemplate">): 
 
 async function checkTemplate(template: string, contentType: string): Promise<string | null> {
   // Loaded only when somebody has a template: most commands start without it.
-  const tried = await import("../receivers/template.ts");
+  const tried = await import("../receivers/webhook/template.ts");
   try {
     tried.checkTemplate(template, contentType);
     return null;

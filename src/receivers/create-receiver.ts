@@ -2,15 +2,15 @@ import type { Dispatcher } from "undici";
 
 import type { Logger } from "../base/logger.ts";
 import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { createAlertmanagerReceiver } from "./alertmanager-receiver.ts";
-import { createDiscordReceiver } from "./discord-receiver.ts";
-import { createEmailReceiver } from "./email-receiver.ts";
-import { createLogReceiver } from "./log-receiver.ts";
-import { createTeamsReceiver } from "./msteams-receiver.ts";
-import { createPagerdutyReceiver } from "./pagerduty-receiver.ts";
+import { createAlertmanagerReceiver } from "./alertmanager/alertmanager.ts";
+import { createDiscordReceiver } from "./discord/discord.ts";
+import { createEmailReceiver } from "./email/email.ts";
+import { createLogReceiver } from "./log/log.ts";
+import { createTeamsReceiver } from "./msteams/msteams.ts";
+import { createPagerdutyReceiver } from "./pagerduty/pagerduty.ts";
 import type { ReceiverOptions } from "./receiver-options.ts";
-import { createSlackReceiver } from "./slack-receiver.ts";
-import { createWebhookReceiver } from "./webhook-receiver.ts";
+import { createSlackReceiver } from "./slack/slack.ts";
+import { createWebhookReceiver } from "./webhook/webhook.ts";
 
 /** What receivers share. */
 export interface ReceiverDeps {

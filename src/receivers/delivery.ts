@@ -4,7 +4,7 @@ import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
 import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
-import { cutText, plainText } from "./text.ts";
+import { cutText, plainText } from "./wording/text.ts";
 
 /** What a delivery is made with. */
 export interface DeliveryContext {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 
 import { createLogger } from "../base/logger.ts";
-import { labelledAlerts } from "./alertmanager-alerts.ts";
-import { alertmanagerAlertsBody, alertmanagerWebhookBody } from "./alertmanager-body.ts";
-import { discordBody } from "./discord-receiver.ts";
-import { mailOf } from "./email-receiver.ts";
-import { createLogReceiver } from "./log-receiver.ts";
-import { teamsBody } from "./msteams-receiver.ts";
-import { pagerdutyEvents } from "./pagerduty-receiver.ts";
+import { labelledAlerts } from "./alertmanager/alerts.ts";
+import { alertmanagerAlertsBody, alertmanagerWebhookBody } from "./alertmanager/body.ts";
+import { discordBody } from "./discord/discord.ts";
+import { mailOf } from "./email/email.ts";
+import { createLogReceiver } from "./log/log.ts";
+import { teamsBody } from "./msteams/msteams.ts";
+import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notificationPayload } from "./payload.ts";
 import { sampleNotifications } from "./sample-notifications.ts";
-import { slackBody } from "./slack-receiver.ts";
+import { slackBody } from "./slack/slack.ts";
 
 const samples = Object.entries(sampleNotifications());
 const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);

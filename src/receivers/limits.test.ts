@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
-import { discordBody } from "./discord-receiver.ts";
-import { mailOf } from "./email-receiver.ts";
-import { teamsBody } from "./msteams-receiver.ts";
-import { pagerdutyEvents } from "./pagerduty-receiver.ts";
+import { discordBody } from "./discord/discord.ts";
+import { mailOf } from "./email/email.ts";
+import { teamsBody } from "./msteams/msteams.ts";
+import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { sampleNotifications } from "./sample-notifications.ts";
-import { slackBody } from "./slack-receiver.ts";
+import { slackBody } from "./slack/slack.ts";
 
 const hostile = [
   "<!channel> @everyone <@U123> <@&456> <#C1|x> @here",

@@ -12,8 +12,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, secondMs } from "../../src/base/time.ts";
-import { alertmanagerWebhookBody } from "../../src/receivers/alertmanager-body.ts";
-import { createAlertmanagerReceiver } from "../../src/receivers/alertmanager-receiver.ts";
+import { alertmanagerWebhookBody } from "../../src/receivers/alertmanager/body.ts";
+import { createAlertmanagerReceiver } from "../../src/receivers/alertmanager/alertmanager.ts";
 import { sampleNotifications } from "../../src/receivers/sample-notifications.ts";
 import { startHttpSink, type HttpSink } from "../support/http-sink.ts";
 

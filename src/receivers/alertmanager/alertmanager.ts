@@ -1,11 +1,11 @@
 import type { Dispatcher } from "undici";
 
-import { Secret } from "../base/secret.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { labelledAlerts } from "./alertmanager-alerts.ts";
-import { alertmanagerAlertsBody } from "./alertmanager-body.ts";
-import { checkAddress, combineOutcomes, deliverRequest } from "./delivery.ts";
-import type { AlertmanagerOptions } from "./receiver-options.ts";
+import { Secret } from "../../base/secret.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { labelledAlerts } from "./alerts.ts";
+import { alertmanagerAlertsBody } from "./body.ts";
+import { checkAddress, combineOutcomes, deliverRequest } from "../delivery.ts";
+import type { AlertmanagerOptions } from "../receiver-options.ts";
 
 // CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
 const resendsUntilForgotten = 4;

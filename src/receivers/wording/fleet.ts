@@ -1,6 +1,6 @@
-import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { Message } from "./message.ts";
-import { noticeLine } from "./notice-wording.ts";
+import { noticeLine } from "./notice.ts";
 import { countText, durationText, percentText } from "./numbers.ts";
 import { groupDigits, plainText } from "./text.ts";
 

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import type { Severity } from "../contract/severity.ts";
-import { createChatReceiver } from "./chat-receiver.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import type { Severity } from "../../contract/severity.ts";
+import { createChatReceiver } from "../chat-receiver.ts";
 import {
   fitMessage,
   severityMarks,
@@ -11,9 +11,9 @@ import {
   type Message,
   type MessageLink,
   type MessageSection,
-} from "./message.ts";
-import type { ChatOptions } from "./receiver-options.ts";
-import { messageOf } from "./wording.ts";
+} from "../wording/message.ts";
+import type { ChatOptions } from "../receiver-options.ts";
+import { messageOf } from "../wording/wording.ts";
 
 // learn.microsoft.com, Teams "Send requests with webhooks": a message is at most 28 KB; some of it is Teams' own envelope.
 const maxBodyBytes = 24_000;

@@ -1,9 +1,9 @@
-import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
-import type { CheckName } from "../contract/report.ts";
-import type { Severity } from "../contract/severity.ts";
-import { fleetMessage } from "./fleet-wording.ts";
-import { cutList, plainText } from "./text.ts";
-import { httpLinks, latestNotices, noticeSection } from "./wording.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
+import { fleetMessage } from "../wording/fleet.ts";
+import { cutList, plainText } from "../wording/text.ts";
+import { httpLinks, latestNotices, noticeSection } from "../wording/wording.ts";
 
 /** One label set as Alertmanager knows alerts: each severity of ours is an alert of its own there. */
 export interface LabelledAlert {

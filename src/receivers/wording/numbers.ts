@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs, secondMs } from "../base/time.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { groupDigits } from "./text.ts";
 
 // No-break: a number does not part from its unit at the end of a line.

@@ -1,6 +1,6 @@
-import type { Notification } from "../alerting/notify/notification.ts";
-import { fleetAlertName, labelledAlerts, type LabelledAlert } from "./alertmanager-alerts.ts";
-import { isoTime } from "./payload.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { fleetAlertName, labelledAlerts, type LabelledAlert } from "./alerts.ts";
+import { isoTime } from "../payload.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -4,11 +4,11 @@ import { Webhook } from "standardwebhooks";
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { Secret } from "../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
-import type { WebhookOptions } from "./receiver-options.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
-import { createWebhookReceiver } from "./webhook-receiver.ts";
+import { Secret } from "../../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import type { WebhookOptions } from "../receiver-options.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
+import { createWebhookReceiver } from "./webhook.ts";
 
 const plain = "correct horse battery stäple";
 const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import { Secret } from "../base/secret.ts";
-import { startSmtpSink, type SmtpSink } from "../../test/support/smtp-sink.ts";
-import { createEmailReceiver, mailOf } from "./email-receiver.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { Secret } from "../../base/secret.ts";
+import { startSmtpSink, type SmtpSink } from "../../../test/support/smtp-sink.ts";
+import { createEmailReceiver, mailOf } from "./email.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 
 const samples = sampleNotifications();
 let sink: SmtpSink | null = null;

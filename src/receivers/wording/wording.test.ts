@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { countText, durationText, instantText, percentText, ratioText } from "./numbers.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 import { cutList, cutText, plainText } from "./text.ts";
 import { latestNotices, messageOf } from "./wording.ts";
 

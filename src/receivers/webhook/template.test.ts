@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import { notificationPayload } from "./payload.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { notificationPayload } from "../payload.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 import { checkTemplate, compileTemplate } from "./template.ts";
 
 const json = "application/json";

@@ -1,4 +1,4 @@
-import type { Severity } from "../contract/severity.ts";
+import type { Severity } from "../../contract/severity.ts";
 import { cutList, cutText } from "./text.ts";
 
 /** One fact: `Count`, `5,119`. */

@@ -1,13 +1,13 @@
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
-import { Secret } from "../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
-import { labelledAlerts } from "./alertmanager-alerts.ts";
-import { alertmanagerWebhookBody, fingerprint } from "./alertmanager-body.ts";
-import { createAlertmanagerReceiver } from "./alertmanager-receiver.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import { Secret } from "../../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { labelledAlerts } from "./alerts.ts";
+import { alertmanagerWebhookBody, fingerprint } from "./body.ts";
+import { createAlertmanagerReceiver } from "./alertmanager.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 
 const samples = sampleNotifications();
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 5);

@@ -1,12 +1,12 @@
 import type { Dispatcher } from "undici";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { createChatReceiver } from "./chat-receiver.ts";
-import { fitMessage, severityColours, severityMarks, type Message, type MessageSection } from "./message.ts";
-import { isoTime } from "./payload.ts";
-import type { ChatOptions } from "./receiver-options.ts";
-import { messageOf } from "./wording.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { createChatReceiver } from "../chat-receiver.ts";
+import { fitMessage, severityColours, severityMarks, type Message, type MessageSection } from "../wording/message.ts";
+import { isoTime } from "../payload.ts";
+import type { ChatOptions } from "../receiver-options.ts";
+import { messageOf } from "../wording/wording.ts";
 
 // discord.com/developers/docs/resources/message#embed-object-embed-limits: all characters of all embeds together 6,000.
 const limits = { title: 256, description: 4_096, fields: 25, fieldName: 256, fieldValue: 1_024, total: 6_000 };

@@ -1,9 +1,9 @@
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
-import { compareSeverity } from "../contract/severity.ts";
-import { fleetMessage } from "./fleet-wording.ts";
+import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import { compareSeverity } from "../../contract/severity.ts";
+import { fleetMessage } from "./fleet.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
-import { noticeLine, noticeSentence, noticeTitle } from "./notice-wording.ts";
+import { noticeLine, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
 // As many alerts as are told in full; of more each has its line.

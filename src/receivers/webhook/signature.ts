@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from "node:crypto";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { Secret } from "../base/secret.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Secret } from "../../base/secret.ts";
 
 const encodedPrefix = "whsec_";
 // Standard Webhooks (spec, Signature scheme): keys of 24 to 64 bytes; plain ones of at least 16 by CONTRACT 7.

@@ -1,11 +1,11 @@
 import type { Dispatcher } from "undici";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { alertmanagerWebhookBody } from "./alertmanager-body.ts";
-import { bareSecrets, checkAddress, deliverRequest, failureOutcome } from "./delivery.ts";
-import { notificationPayload } from "./payload.ts";
-import type { WebhookOptions } from "./receiver-options.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { alertmanagerWebhookBody } from "../alertmanager/body.ts";
+import { bareSecrets, checkAddress, deliverRequest, failureOutcome } from "../delivery.ts";
+import { notificationPayload } from "../payload.ts";
+import type { WebhookOptions } from "../receiver-options.ts";
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
 

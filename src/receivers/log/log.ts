@@ -1,9 +1,9 @@
-import type { Logger } from "../base/logger.ts";
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { isoTime } from "./payload.ts";
-import type { LogOptions } from "./receiver-options.ts";
-import { groupDigits } from "./text.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { isoTime } from "../payload.ts";
+import type { LogOptions } from "../receiver-options.ts";
+import { groupDigits } from "../wording/text.ts";
 
 // A line each: a storm of them is told by the fleet verdict, and its rest in one number.
 const maxLines = 100;

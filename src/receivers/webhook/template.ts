@@ -1,8 +1,8 @@
 import { Liquid, type FS, type Template } from "liquidjs";
 
-import { asFlatlineError, FlatlineError } from "../base/errors.ts";
-import { notificationPayload, type NotificationPayload } from "./payload.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
+import { notificationPayload, type NotificationPayload } from "../payload.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 
 /** A template that parsed. */
 export interface CompiledTemplate {

@@ -1,12 +1,12 @@
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { Secret } from "../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
-import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty-receiver.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { Secret } from "../../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
 
 const samples = sampleNotifications();
 const signal = new AbortController().signal;

@@ -1,4 +1,4 @@
-import type { AlertNotice } from "../alerting/notify/notification.ts";
+import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { countText, durationText, instantText, ratioText } from "./numbers.ts";
 import type { Fact } from "./message.ts";
 import { groupDigits, plainText } from "./text.ts";

@@ -1,6 +1,6 @@
-import type { AlertNotice } from "../alerting/notify/notification.ts";
-import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
-import { minuteMs } from "../base/time.ts";
+import type { AlertNotice } from "../../alerting/notify/notification.ts";
+import { spikeOnsetOf, type SpikeOnset } from "../../contract/spike-onset.ts";
+import { minuteMs } from "../../base/time.ts";
 import { countText, durationText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 

@@ -1,6 +1,6 @@
-import type { AlertNotice } from "../alerting/notify/notification.ts";
-import type { CheckName } from "../contract/report.ts";
-import { evidenceSentences, onsetSentence } from "./evidence-wording.ts";
+import type { AlertNotice } from "../../alerting/notify/notification.ts";
+import type { CheckName } from "../../contract/report.ts";
+import { evidenceSentences, onsetSentence } from "./evidence.ts";
 import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 

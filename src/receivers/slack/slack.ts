@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
 
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { createChatReceiver } from "./chat-receiver.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { createChatReceiver } from "../chat-receiver.ts";
 import {
   fitMessage,
   severityMarks,
@@ -10,10 +10,10 @@ import {
   type Message,
   type MessageLink,
   type MessageSection,
-} from "./message.ts";
-import type { ChatOptions } from "./receiver-options.ts";
-import { cutText } from "./text.ts";
-import { messageOf } from "./wording.ts";
+} from "../wording/message.ts";
+import type { ChatOptions } from "../receiver-options.ts";
+import { cutText } from "../wording/text.ts";
+import { messageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
 const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000 };

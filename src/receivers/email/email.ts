@@ -1,10 +1,10 @@
-import { FlatlineError } from "../base/errors.ts";
-import { systemCodeOf } from "../base/file-error.ts";
-import { isLoopbackHost } from "../base/loopback-host.ts";
-import { Secret } from "../base/secret.ts";
-import type { Notification } from "../alerting/notify/notification.ts";
-import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
-import { addressSecrets, failureOutcome, type DeliveryContext } from "./delivery.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { systemCodeOf } from "../../base/file-error.ts";
+import { isLoopbackHost } from "../../base/loopback-host.ts";
+import { Secret } from "../../base/secret.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import { addressSecrets, failureOutcome, type DeliveryContext } from "../delivery.ts";
 import {
   severityMarks,
   trimMessage,
@@ -12,9 +12,9 @@ import {
   type Message,
   type MessageLink,
   type MessageSection,
-} from "./message.ts";
-import type { EmailOptions } from "./receiver-options.ts";
-import { messageOf } from "./wording.ts";
+} from "../wording/message.ts";
+import type { EmailOptions } from "../receiver-options.ts";
+import { messageOf } from "../wording/wording.ts";
 
 // Beside the receiver's own deadline, which the signal brings: no state of a conversation may wait for longer.
 const longestWaitMs = 60_000;
