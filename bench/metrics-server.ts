@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { fastify } from "fastify";
 
-import { addMetricsRoutes } from "../src/web/metrics-routes.ts";
+import { addMetricsRoutes } from "../src/web/api/metrics-routes.ts";
 import { flatlineSeries, promClientSeries, seriesOrganizations } from "./metric-series.ts";
 
 // A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:

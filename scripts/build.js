@@ -13,10 +13,10 @@ const isNpx = process.env["npm_command"] === "exec" && existsSync(`${root}dist`)
 if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   rmSync(`${root}dist`, { recursive: true, force: true });
   // The page's own part runs in a browser: another library of types, and no declarations.
-  const statuses = [compile("tsconfig.build.json"), compile("src/web/page-client/tsconfig.json")];
+  const statuses = [compile("tsconfig.build.json"), compile("src/web/client/tsconfig.json")];
   const assets = `${root}dist/web/assets`;
   mkdirSync(assets, { recursive: true });
-  const client = `${root}src/web/page-client`;
+  const client = `${root}src/web/client`;
   for (const name of readdirSync(client)) {
     if (/\.(?:css|svg)$/.test(name)) copyFileSync(`${client}/${name}`, `${assets}/${name}`);
   }

@@ -8,17 +8,17 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DirectHandler } from "../service/direct-healthcheck.ts";
 import { refuse } from "./access.ts";
-import { addAlertRoutes } from "./alert-routes.ts";
-import { addCheckRoutes } from "./check-routes.ts";
-import { addEventRoutes } from "./event-routes.ts";
-import { addGateRoutes } from "./gate-routes.ts";
-import { addHealthRoutes } from "./health-routes.ts";
-import { addMarkerRoutes } from "./marker-routes.ts";
-import { addMetricsRoutes } from "./metrics-routes.ts";
-import { addOperatorRoutes } from "./operator-routes.ts";
-import { addPageAssets } from "./page-assets.ts";
-import type { PagePort } from "./page-ports.ts";
-import { addPageRoutes } from "./page-routes.ts";
+import { addAlertRoutes } from "./api/alert-routes.ts";
+import { addCheckRoutes } from "./api/check-routes.ts";
+import { addEventRoutes } from "./api/event-routes.ts";
+import { addGateRoutes } from "./api/gate-routes.ts";
+import { addHealthRoutes } from "./api/health-routes.ts";
+import { addMarkerRoutes } from "./api/marker-routes.ts";
+import { addMetricsRoutes } from "./api/metrics-routes.ts";
+import { addOperatorRoutes } from "./api/operator-routes.ts";
+import { addPageAssets } from "./page/assets.ts";
+import type { PagePort } from "./page/ports.ts";
+import { addPageRoutes } from "./page/routes.ts";
 import type {
   AccessSettings,
   AlertsPort,
@@ -35,7 +35,7 @@ import type {
   SilencesPort,
 } from "./ports.ts";
 import { answerClientError, createErrorHandler, securityHeaders, sendProblem } from "./problem.ts";
-import { addSilenceRoutes } from "./silence-routes.ts";
+import { addSilenceRoutes } from "./api/silence-routes.ts";
 
 export interface WebOptions {
   /** Of flatline, for the page. */

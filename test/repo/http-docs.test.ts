@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(`${root}/docs/http.md`, "utf8");
 
 /** Each route of src/web as `METHOD /path`, with who may ask it, as the calls of addResource name them. */
-const routes = readdirSync(`${root}/src/web`).flatMap((name) => {
+const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8" }).flatMap((name) => {
   if (!name.endsWith(".ts") || name.endsWith(".test.ts")) return [];
   const text = readFileSync(`${root}/src/web/${name}`, "utf8");
   return text.split(/\baddResource\(/).flatMap((call) => {

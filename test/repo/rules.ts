@@ -98,12 +98,12 @@ export const exceptions: readonly Exception[] = [
     reason: "the entry of the ingest thread; in any other thread it does nothing",
   },
   {
-    path: "src/web/page-client/main.ts",
+    path: "src/web/client/main.ts",
     rule: "import-does-nothing",
     reason: "the entry of what runs in the browser",
   },
   ...["main", "stream", "overview", "actions"].map((name) => ({
-    path: `src/web/page-client/${name}.ts`,
+    path: `src/web/client/${name}.ts`,
     rule: "clock",
     reason: "runs in a browser, which has no clock of ours",
   })),

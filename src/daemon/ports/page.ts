@@ -9,7 +9,7 @@ import { renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Store } from "../../store/store.ts";
-import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page-ports.ts";
+import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page/ports.ts";
 import type { GatePort } from "../../web/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";

@@ -1,4 +1,4 @@
-import type { PageQueue, PageQueuedReport } from "../page-ports.ts";
+import type { PageQueue, PageQueuedReport } from "./ports.ts";
 import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "./figures.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, type RowSeverity } from "./marks.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
-import { secondMs, type Clock } from "../base/time.ts";
-import type { PageModel } from "./page-model.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import type { PageModel } from "./overview-model.ts";
 
 /** Sends the overview's changes to every open page; reads nothing while nobody looks. */
 export interface PageEvents {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { AccessSettings, EventsFormat, EventsPort } from "./ports.ts";
-import { sendProblem } from "./problem.ts";
-import { addResource } from "./resource.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { AccessSettings, EventsFormat, EventsPort } from "../ports.ts";
+import { sendProblem } from "../problem.ts";
+import { addResource } from "../resource.ts";
 
 /** CONTRACT 8. */
 export const maxEventsBytes = 32 * 1_024 * 1_024;

@@ -1,23 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { Logger } from "../base/logger.ts";
-import { secondMs } from "../base/time.ts";
-import { isAuthorized, refuse } from "./access.ts";
+import type { Logger } from "../../base/logger.ts";
+import { secondMs } from "../../base/time.ts";
+import { isAuthorized, refuse } from "../access.ts";
 import { readOrganization } from "./organization-model.ts";
-import { sendText } from "./page-answer.ts";
-import { createPageEvents } from "./page-events.ts";
-import { readPageModel, type PageModel, type PageModelPorts } from "./page-model.ts";
-import { operatorPages } from "./page-operator.ts";
-import { countOf, formatLength } from "./page/figures.ts";
-import { overviewTitle, renderCounters, renderVerdict, worstOf } from "./page/fleet.ts";
-import { html, nothing, type Html } from "./page/html.ts";
-import { renderDocument, renderMessage, type PageFrame } from "./page/layout.ts";
-import { organizationTitle, renderOrganization } from "./page/organization.ts";
-import { readQuery, selectRows, shownSeverity } from "./page/row.ts";
-import { pageSize, renderTable } from "./page/table.ts";
-import type { AccessSettings, ConfigurationPort, SilencesPort } from "./ports.ts";
-import { pathOf } from "./problem.ts";
-import { addResource } from "./resource.ts";
+import { sendText } from "./answer.ts";
+import { createPageEvents } from "./change-stream.ts";
+import { readPageModel, type PageModel, type PageModelPorts } from "./overview-model.ts";
+import { operatorPages } from "./operator.ts";
+import { countOf, formatLength } from "./figures.ts";
+import { overviewTitle, renderCounters, renderVerdict, worstOf } from "./fleet.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { renderDocument, renderMessage, type PageFrame } from "./layout.ts";
+import { organizationTitle, renderOrganization } from "./organization.ts";
+import { readQuery, selectRows, shownSeverity } from "./row.ts";
+import { pageSize, renderTable } from "./table.ts";
+import type { AccessSettings, ConfigurationPort, SilencesPort } from "../ports.ts";
+import { pathOf } from "../problem.ts";
+import { addResource } from "../resource.ts";
 
 export interface PageRoutesOptions extends PageModelPorts {
   readonly version: string;

@@ -1,9 +1,9 @@
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { errorReport, resultReport } from "../../test/support/check-reports.ts";
-import { parseExposition, seriesValue } from "../../test/support/exposition-parser.ts";
-import { startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
+import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import { parseExposition, seriesValue } from "../../../test/support/exposition-parser.ts";
+import { startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 
 let web: RunningWeb | null = null;
 

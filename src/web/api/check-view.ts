@@ -1,8 +1,8 @@
-import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
-import { compareSeverity } from "../contract/severity.ts";
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { SpikeOnset } from "../contract/spike-onset.ts";
-import type { CheckSnapshot, EndedAlert } from "./ports.ts";
+import { checkNames, type CheckName, type CheckReport } from "../../contract/report.ts";
+import { compareSeverity } from "../../contract/severity.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { CheckSnapshot, EndedAlert } from "../ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-import type { PageRoutesOptions, OperatorPage } from "./page-routes.ts";
-import { renderConfiguration } from "./page/configuration-page.ts";
-import { renderQueue } from "./page/queue-page.ts";
-import { renderReceivers, type OutboxRow, type ReceiverRow } from "./page/receivers-page.ts";
-import type { OutboxEntry } from "../store/alerts/outbox.ts";
+import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
+import { renderConfiguration } from "./configuration-page.ts";
+import { renderQueue } from "./queue-page.ts";
+import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers-page.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
 
 type OperatorRoute = readonly [
   path: string,

@@ -1,5 +1,5 @@
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { formatCount } from "./page/figures.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import { formatCount } from "./figures.ts";
 
 const causes: Readonly<Record<string, string>> = {
   checker: "the liveness checker",

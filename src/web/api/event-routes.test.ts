@@ -5,8 +5,8 @@ import { Readable } from "node:stream";
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { bearer, sendRaw, startWeb, token, type RunningWeb } from "../../test/support/web-harness.ts";
-import { FlatlineError } from "../base/errors.ts";
+import { bearer, sendRaw, startWeb, token, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { maxEventsBytes } from "./event-routes.ts";
 
 let web: RunningWeb | null = null;

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { iso } from "./check-view.ts";
-import type { AccessSettings, ConfigurationPort, OutboxPort } from "./ports.ts";
-import { addResource, dropBodies } from "./resource.ts";
+import type { AccessSettings, ConfigurationPort, OutboxPort } from "../ports.ts";
+import { addResource, dropBodies } from "../resource.ts";
 
 /** What only an operator sees: outbox, receivers and configuration (CONTRACT 8). */
 export function addOperatorRoutes(

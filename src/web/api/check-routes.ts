@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
-import type { CheckName } from "../contract/report.ts";
-import { isAuthorized } from "./access.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import type { CheckName } from "../../contract/report.ts";
+import { isAuthorized } from "../access.ts";
 import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
-import type { AccessSettings, ChecksPort } from "./ports.ts";
-import { addResource, dropBodies } from "./resource.ts";
+import type { AccessSettings, ChecksPort } from "../ports.ts";
+import { addResource, dropBodies } from "../resource.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
 export function addCheckRoutes(

@@ -1,10 +1,10 @@
-import type { CheckName } from "../contract/report.ts";
-import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
-import type { DeliveryAttempt } from "../store/alerts/deliveries.ts";
-import type { Marker } from "../store/alerts/markers.ts";
-import type { FleetState } from "../store/alerts/notices.ts";
-import type { VerdictHour, VerdictPoint } from "../store/runs/verdicts.ts";
-import type { GateView } from "./ports.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import type { Marker } from "../../store/alerts/markers.ts";
+import type { FleetState } from "../../store/alerts/notices.ts";
+import type { VerdictHour, VerdictPoint } from "../../store/runs/verdicts.ts";
+import type { GateView } from "../ports.ts";
 
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
-import type { AlertSnapshot } from "./ports.ts";
+import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import type { AlertSnapshot } from "../ports.ts";
 
 let web: RunningWeb;
 

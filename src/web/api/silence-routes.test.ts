@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { bearer, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
+import { bearer, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 
 let web: RunningWeb | null = null;
 

@@ -1,19 +1,19 @@
-import { dayMs, hourMs } from "../base/time.ts";
-import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
-import type { DeliveryAttempt } from "../store/alerts/deliveries.ts";
-import type { VerdictPoint } from "../store/runs/verdicts.ts";
-import { otherChecksOf } from "./page-checks.ts";
-import { evidenceLines } from "./page-evidence.ts";
-import type { PageModel, PageModelPorts } from "./page-model.ts";
-import type { PageOrganization, PageThresholds } from "./page-ports.ts";
-import { baselineDaysOf } from "./page/baseline-days.ts";
-import { ranges, type ChartData, type Range } from "./page/chart-data.ts";
-import type { LaneSpan } from "./page/chart.ts";
-import { formatCount, formatExpected, formatRatio, nbsp } from "./page/figures.ts";
-import type { RowSeverity } from "./page/marks.ts";
-import type { OrganizationData, TimelineEntry } from "./page/organization.ts";
-import { selectRows } from "./page/row.ts";
-import type { CheckSnapshot, EndedAlert } from "./ports.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import type { VerdictPoint } from "../../store/runs/verdicts.ts";
+import { otherChecksOf } from "./checks.ts";
+import { evidenceLines } from "./evidence.ts";
+import type { PageModel, PageModelPorts } from "./overview-model.ts";
+import type { PageOrganization, PageThresholds } from "./ports.ts";
+import { baselineDaysOf } from "./baseline-days.ts";
+import { ranges, type ChartData, type Range } from "./chart-data.ts";
+import type { LaneSpan } from "./chart.ts";
+import { formatCount, formatExpected, formatRatio, nbsp } from "./figures.ts";
+import type { RowSeverity } from "./marks.ts";
+import type { OrganizationData, TimelineEntry } from "./organization.ts";
+import { selectRows } from "./row.ts";
+import type { CheckSnapshot, EndedAlert } from "../ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
 // More points than a chart has pixels show nothing.

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
-import { secondMs } from "../base/time.ts";
-import { renderReport } from "../metrics/check-series.ts";
-import { encodeParts, textPart, type ExpositionEncoding } from "../metrics/exposition-body.ts";
-import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../metrics/exposition.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { secondMs } from "../../base/time.ts";
+import { renderReport } from "../../metrics/check-series.ts";
+import { encodeParts, textPart, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
+import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
-import type { AccessSettings, MetricsPort, ProbePort } from "./ports.ts";
-import { addResource } from "./resource.ts";
+import type { AccessSettings, MetricsPort, ProbePort } from "../ports.ts";
+import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";
 // What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
-import { issueMessages } from "../contract/issues.ts";
-import type { StoredSilence } from "../store/alerts/silences.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import { issueMessages } from "../../contract/issues.ts";
+import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { findCheck, iso } from "./check-view.ts";
-import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "./ports.ts";
-import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
+import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "../ports.ts";
+import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;

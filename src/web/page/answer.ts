@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { acceptedEncoding } from "./page-assets.ts";
+import { acceptedEncoding } from "./assets.ts";
 
 /** The pages' own Content-Security-Policy: everything from here, nothing inline, nobody frames it. */
 export const pagePolicy = [

@@ -1,14 +1,14 @@
-import { dayMs, hourMs } from "../base/time.ts";
-import type { Clock } from "../base/time.ts";
-import type { VerdictHour } from "../store/runs/verdicts.ts";
-import { viewCheck } from "./check-view.ts";
-import { rowChecksOf } from "./page-checks.ts";
-import type { PageOrganization, PagePort } from "./page-ports.ts";
-import type { FleetData, FleetVerdict } from "./page/fleet.ts";
-import type { RowSeverity } from "./page/marks.ts";
-import { shownSeverity, type RowAlert, type RowData } from "./page/row.ts";
-import { sparkPoints, stateLetter, type Spark } from "./page/spark.ts";
-import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "./ports.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import type { Clock } from "../../base/time.ts";
+import type { VerdictHour } from "../../store/runs/verdicts.ts";
+import { viewCheck } from "../api/check-view.ts";
+import { rowChecksOf } from "./checks.ts";
+import type { PageOrganization, PagePort } from "./ports.ts";
+import type { FleetData, FleetVerdict } from "./fleet.ts";
+import type { RowSeverity } from "./marks.ts";
+import { shownSeverity, type RowAlert, type RowData } from "./row.ts";
+import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
+import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../ports.ts";
 
 /** Everything that the overview shows, at one moment. */
 export interface PageModel {

@@ -4,9 +4,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { AccessSettings } from "./ports.ts";
-import { sendProblem } from "./problem.ts";
-import { addResource } from "./resource.ts";
+import type { AccessSettings } from "../ports.ts";
+import { sendProblem } from "../problem.ts";
+import { addResource } from "../resource.ts";
 
 interface Asset {
   readonly type: string;
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 // What scripts/build.js puts beside the compiled program; a run from the sources takes what was built last.
-const folders = [new URL("./assets/", import.meta.url), new URL("../../dist/web/assets/", import.meta.url)];
+const folders = [new URL("../assets/", import.meta.url), new URL("../../../dist/web/assets/", import.meta.url)];
 const namePattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+)?\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */

@@ -1,8 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { errorReport, resultReport } from "../../test/support/check-reports.ts";
-import { basic, bearer, harnessNowMs, snapshotOf, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
-import type { CheckSnapshot } from "./ports.ts";
+import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import {
+  basic,
+  bearer,
+  harnessNowMs,
+  snapshotOf,
+  startWeb,
+  type RunningWeb,
+} from "../../../test/support/web-harness.ts";
+import type { CheckSnapshot } from "../ports.ts";
 
 let web: RunningWeb | null = null;
 

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { FlatlineError } from "../base/errors.ts";
-import { issueMessages } from "../contract/issues.ts";
-import { isAuthorized } from "./access.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { issueMessages } from "../../contract/issues.ts";
+import { isAuthorized } from "../access.ts";
 import { iso } from "./check-view.ts";
-import type { AccessSettings, GatePort, GateView } from "./ports.ts";
-import { addResource, takeJsonBodies } from "./resource.ts";
+import type { AccessSettings, GatePort, GateView } from "../ports.ts";
+import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;

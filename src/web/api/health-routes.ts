@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-import type { AccessSettings, HealthPort, HealthVerdict, ReloadPort } from "./ports.ts";
-import { sendProblem } from "./problem.ts";
-import { addResource, dropBodies } from "./resource.ts";
+import type { AccessSettings, HealthPort, HealthVerdict, ReloadPort } from "../ports.ts";
+import { sendProblem } from "../problem.ts";
+import { addResource, dropBodies } from "../resource.ts";
 
 /** `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
 export function addHealthRoutes(

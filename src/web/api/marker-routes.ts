@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { FlatlineError } from "../base/errors.ts";
-import { dayMs, type Clock } from "../base/time.ts";
-import { issueMessages } from "../contract/issues.ts";
-import type { Marker } from "../store/alerts/markers.ts";
-import { isAuthorized } from "./access.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { dayMs, type Clock } from "../../base/time.ts";
+import { issueMessages } from "../../contract/issues.ts";
+import type { Marker } from "../../store/alerts/markers.ts";
+import { isAuthorized } from "../access.ts";
 import { iso } from "./check-view.ts";
-import type { AccessSettings, MarkersPort } from "./ports.ts";
-import { addResource, dropBodies, takeJsonBodies } from "./resource.ts";
+import type { AccessSettings, MarkersPort } from "../ports.ts";
+import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 
 const longestName = 200;
 // What a chart can show beside a line, and a sentence can hold.
