@@ -1,6 +1,6 @@
 import { format } from "prettier";
 
-import { createJsonSchema } from "../src/config/json-schema.ts";
+import { createJsonSchema } from "../src/config/schema/json-schema.ts";
 import { renderReference } from "./configuration-reference.ts";
 
 const begin = "<!-- reference: begin; made by npm run generate -->";

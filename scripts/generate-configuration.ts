@@ -1,7 +1,7 @@
 // Writes what is made from the configuration's schema: flatline.schema.json, and the reference in docs/configuration.md.
 import { readFile, writeFile } from "node:fs/promises";
 
-import { renderJsonSchema } from "../src/config/json-schema.ts";
+import { renderJsonSchema } from "../src/config/schema/json-schema.ts";
 import { refreshConfigurationDocs } from "./configuration-docs.ts";
 
 const docs = new URL("../docs/configuration.md", import.meta.url);

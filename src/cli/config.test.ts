@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { renderJsonSchema } from "../config/json-schema.ts";
+import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import { configCommand, type NextRuns } from "./config.ts";
 import type { CliContext } from "./context.ts";
 

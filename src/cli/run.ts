@@ -4,7 +4,7 @@ import { loadCheckedConfig } from "../commands/config-check.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
-import { configFingerprint } from "../config/fingerprint.ts";
+import { configFingerprint } from "../config/document/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 import { releaseYoungGeneration } from "./young-generation.ts";

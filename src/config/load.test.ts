@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { Secret } from "../base/secret.ts";
 import type { Config, OrganizationConfig } from "./config.ts";
-import type { Environment } from "./interpolation.ts";
+import type { Environment } from "./document/interpolation.ts";
 import { findConfigPath, loadConfig } from "./load.ts";
 import { renderConfig } from "./render.ts";
 

@@ -3,17 +3,17 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "./config.ts";
-import { readDocument, type ConfigDocument } from "./document.ts";
-import { describeFileError, readBounded } from "./files.ts";
-import type { Environment } from "./interpolation.ts";
-import { formatProblem, sortProblems, type Problem, type YamlPath } from "./problems.ts";
-import { checkRelations } from "./relations.ts";
-import { resolveConfig } from "./resolve.ts";
-import { listenProblem, parseListen } from "./schema-values.ts";
-import { includeSchema, rootSchema } from "./schema.ts";
-import { readSecrets } from "./secrets.ts";
-import { checkTemplates, type TemplateCheck } from "./template-check.ts";
-import { problemAt, validateDocument, valueAt } from "./validation.ts";
+import { readDocument, type ConfigDocument } from "./document/document.ts";
+import { describeFileError, readBounded } from "./document/files.ts";
+import type { Environment } from "./document/interpolation.ts";
+import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
+import { checkRelations } from "./check/relations.ts";
+import { resolveConfig } from "./resolve/resolve.ts";
+import { listenProblem, parseListen } from "./schema/values.ts";
+import { includeSchema, rootSchema } from "./schema/schema.ts";
+import { readSecrets } from "./resolve/secrets.ts";
+import { checkTemplates, type TemplateCheck } from "./check/template.ts";
+import { problemAt, validateDocument, valueAt } from "./check/validation.ts";
 
 export interface LoadOptions {
   /** As the user named it; relative to `cwd`, and shown like that in messages. */

@@ -11,7 +11,7 @@ import type {
   SourceConfig,
   TableSourceConfig,
 } from "./config.ts";
-import { formatDuration } from "./durations.ts";
+import { formatDuration } from "./schema/durations.ts";
 
 /**
  * The effective configuration under the names of the file, as plain data: everything that has a default is there, every

@@ -4,7 +4,7 @@ import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { formatDuration } from "../../config/durations.ts";
+import { formatDuration } from "../../config/schema/durations.ts";
 import { renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
 import type { CheckReport } from "../../contract/report.ts";

@@ -2,7 +2,7 @@ import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
-import { formatDuration } from "../../config/durations.ts";
+import { formatDuration } from "../../config/schema/durations.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";

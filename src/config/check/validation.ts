@@ -1,10 +1,10 @@
 import type { z } from "zod";
 
-import { nounOf, typeNouns } from "../base/type-nouns.ts";
-import { unresolved, type ConfigDocument } from "./document.ts";
-import { readCoreScalar } from "./interpolation.ts";
-import { formatPath, type Problem, type YamlPath } from "./problems.ts";
-import { suggest } from "./suggestions.ts";
+import { nounOf, typeNouns } from "../../base/type-nouns.ts";
+import { unresolved, type ConfigDocument } from "../document/document.ts";
+import { readCoreScalar } from "../document/interpolation.ts";
+import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
+import { suggest } from "../document/suggestions.ts";
 
 export interface Validation<Output> {
   /** Null when there are problems. */

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-import { dayMs, minuteMs } from "../base/time.ts";
-import { longestSlug } from "../contract/slug.ts";
-import { baselineKinds } from "../spike/median.ts";
-import { defaultThresholds } from "../spike/thresholds.ts";
-import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./schema-values.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
+import { longestSlug } from "../../contract/slug.ts";
+import { baselineKinds } from "../../spike/median.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
+import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./values.ts";
 
 /** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
 export const builtinSettings = {

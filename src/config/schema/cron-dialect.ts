@@ -1,5 +1,5 @@
-import { nextCronAtMs } from "../base/cron.ts";
-import { memoized } from "../base/memo.ts";
+import { nextCronAtMs } from "../../base/cron.ts";
+import { memoized } from "../../base/memo.ts";
 
 const shortcuts = ["@yearly", "@monthly", "@weekly", "@daily", "@hourly"];
 const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];

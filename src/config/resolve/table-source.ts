@@ -1,9 +1,9 @@
-import type { TableSource } from "../contract/table-source.ts";
-import { Secret } from "../base/secret.ts";
-import type { TableSourceConfig } from "./config.ts";
-import type { ConfigDocument } from "./document.ts";
-import { parseDuration } from "./durations.ts";
-import type { RootInput } from "./schema.ts";
+import type { TableSource } from "../../contract/table-source.ts";
+import { Secret } from "../../base/secret.ts";
+import type { TableSourceConfig } from "../config.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import { parseDuration } from "../schema/durations.ts";
+import type { RootInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
 
 type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;

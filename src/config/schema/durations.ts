@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs, secondMs } from "../base/time.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
 
 /** What a duration looks like, for JSON Schema: units from large to small, each at most once, as Prometheus writes them. */
 export const durationPattern = "^(?:0|(?=\\d)(?:\\d+y)?(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m)?(?:\\d+s)?(?:\\d+ms)?)$";

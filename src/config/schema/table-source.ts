@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { minuteMs, secondMs } from "../base/time.ts";
-import { timeUnits } from "../contract/table-source.ts";
-import { duration, nameText, secretFile, strictObject, wholeNumber } from "./schema-values.ts";
+import { minuteMs, secondMs } from "../../base/time.ts";
+import { timeUnits } from "../../contract/table-source.ts";
+import { duration, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 

@@ -1,15 +1,15 @@
 import { dirname, resolve } from "node:path";
 
-import { Secret } from "../base/secret.ts";
-import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "./config.ts";
-import type { ConfigDocument } from "./document.ts";
-import { parseDuration } from "./durations.ts";
-import { resolveOrganization, whereSet } from "./resolve-organization.ts";
-import { matcherOf, resolveReceiver } from "./resolve-receiver.ts";
-import { resolveTableSource } from "./resolve-table-source.ts";
-import { builtinSettings, type OrganizationInput } from "./schema-organization.ts";
-import { parseInstant, parseListen } from "./schema-values.ts";
-import type { RootInput, SilenceInput } from "./schema.ts";
+import { Secret } from "../../base/secret.ts";
+import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "../config.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import { parseDuration } from "../schema/durations.ts";
+import { resolveOrganization, whereSet } from "./organization.ts";
+import { matcherOf, resolveReceiver } from "./receiver.ts";
+import { resolveTableSource } from "./table-source.ts";
+import { builtinSettings, type OrganizationInput } from "../schema/organization.ts";
+import { parseInstant, parseListen } from "../schema/values.ts";
+import type { RootInput, SilenceInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {

@@ -10,7 +10,7 @@ const schema = z.fromJSONSchema(createJsonSchema());
 const read = (path: string): unknown => parse(readFileSync(new URL(path, import.meta.url), "utf8"));
 
 describe("the JSON Schema", () => {
-  it.each(["testdata/every-key.yaml", "../../config.example.yaml"])("accepts %s as it is written", (path) => {
+  it.each(["../testdata/every-key.yaml", "../../../config.example.yaml"])("accepts %s as it is written", (path) => {
     expect(schema.safeParse(read(path))).toMatchObject({ success: true });
   });
 
@@ -65,6 +65,6 @@ describe("the JSON Schema", () => {
   });
 
   it("is the committed one; npm run generate makes it anew", () => {
-    expect(readFileSync(new URL("../../flatline.schema.json", import.meta.url), "utf8")).toBe(renderJsonSchema());
+    expect(readFileSync(new URL("../../../flatline.schema.json", import.meta.url), "utf8")).toBe(renderJsonSchema());
   });
 });

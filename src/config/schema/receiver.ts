@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { dayMs, minuteMs } from "../base/time.ts";
-import { longestTimeoutMs, shortestIntervalMs } from "./schema-source.ts";
-import { duration, filePath, nameText, secretFile, strictObject } from "./schema-values.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
+import { longestTimeoutMs, shortestIntervalMs } from "./source.ts";
+import { duration, filePath, nameText, secretFile, strictObject } from "./values.ts";
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {

@@ -1,10 +1,10 @@
-import { checkNames } from "../contract/report.ts";
-import { checkBaselines, checkEventRetention } from "./baseline-check.ts";
-import type { ConfigDocument } from "./document.ts";
-import type { Problem, YamlPath } from "./problems.ts";
-import { parseInstant } from "./schema-values.ts";
-import { suggest } from "./suggestions.ts";
-import { checkTableSource } from "./table-source-check.ts";
+import { checkNames } from "../../contract/report.ts";
+import { checkBaselines, checkEventRetention } from "./baseline.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import type { Problem, YamlPath } from "../document/problems.ts";
+import { parseInstant } from "../schema/values.ts";
+import { suggest } from "../document/suggestions.ts";
+import { checkTableSource } from "./table-source.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 interface Place {

@@ -1,5 +1,5 @@
-import { checkPostgresUrl } from "../base/postgres-url.ts";
-import { checkHttpUrl } from "./schema-values.ts";
+import { checkPostgresUrl } from "../../base/postgres-url.ts";
+import { checkHttpUrl } from "../schema/values.ts";
 
 interface TableSecretSlot {
   readonly key: string;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { minuteMs, secondMs } from "../base/time.ts";
-import { clickhouseSourceSchema, postgresSourceSchema } from "./schema-table-source.ts";
-import { checkHttpUrl, duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./schema-values.ts";
+import { minuteMs, secondMs } from "../../base/time.ts";
+import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
+import { checkHttpUrl, duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
 
 const observedKeysSchema = strictObject({
   currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),

@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 
 import { readDocument } from "./document.ts";
 import { readBounded } from "./files.ts";
-import { findIncluded, includePatterns, type LoadOptions } from "./load.ts";
-import { valueAt } from "./validation.ts";
+import { findIncluded, includePatterns, type LoadOptions } from "../load.ts";
+import { valueAt } from "../check/validation.ts";
 
 const maxFileBytes = 32 * 1_024 * 1_024;
 

@@ -1,8 +1,8 @@
-import type { OrganizationConfig } from "./config.ts";
-import type { ConfigDocument } from "./document.ts";
-import { parseDuration } from "./durations.ts";
-import { formatPath, type YamlPath } from "./problems.ts";
-import { builtinSettings, type OrganizationInput, type SettingsInput } from "./schema-organization.ts";
+import type { OrganizationConfig } from "../config.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import { parseDuration } from "../schema/durations.ts";
+import { formatPath, type YamlPath } from "../document/problems.ts";
+import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {

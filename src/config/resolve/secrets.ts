@@ -1,14 +1,14 @@
 import { dirname, resolve } from "node:path";
 
-import { checkPostgresUrl } from "../base/postgres-url.ts";
-import { Secret } from "../base/secret.ts";
-import { unresolved, type ConfigDocument } from "./document.ts";
-import { describeFileError, readBounded } from "./files.ts";
-import { formatPath, type Problem, type YamlPath } from "./problems.ts";
+import { checkPostgresUrl } from "../../base/postgres-url.ts";
+import { Secret } from "../../base/secret.ts";
+import { unresolved, type ConfigDocument } from "../document/document.ts";
+import { describeFileError, readBounded } from "../document/files.ts";
+import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
 import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
-import { checkHttpUrl } from "./schema-values.ts";
+import { checkHttpUrl } from "../schema/values.ts";
 import { tableSourceSlots } from "./table-source-secrets.ts";
-import { problemAt, valueAt } from "./validation.ts";
+import { problemAt, valueAt } from "../check/validation.ts";
 
 /** What was found for the secrets of all files. */
 export interface SecretBook {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-import { dayMs, hourMs } from "../base/time.ts";
-import { defaultsSchema, organizationSchema } from "./schema-organization.ts";
-import { matchShape, receiverSchema } from "./schema-receiver.ts";
-import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./schema-source.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import { defaultsSchema, organizationSchema } from "./organization.ts";
+import { matchShape, receiverSchema } from "./receiver.ts";
+import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./source.ts";
 import {
   checkHttpUrl,
   cronPattern,
@@ -16,7 +16,7 @@ import {
   strictObject,
   timezone,
   wholeNumber,
-} from "./schema-values.ts";
+} from "./values.ts";
 
 const alertingSchema = strictObject({
   groupWait: duration({ maxMs: hourMs })

@@ -1,8 +1,8 @@
-import { formatDuration, parseDuration } from "./durations.ts";
-import { dayMs, hourMs } from "../base/time.ts";
-import type { ConfigDocument } from "./document.ts";
-import type { Problem, YamlPath } from "./problems.ts";
-import { builtinSettings } from "./schema-organization.ts";
+import { formatDuration, parseDuration } from "../schema/durations.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import type { Problem, YamlPath } from "../document/problems.ts";
+import { builtinSettings } from "../schema/organization.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 interface OrganizationPlace {

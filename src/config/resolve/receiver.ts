@@ -1,10 +1,10 @@
-import { Secret } from "../base/secret.ts";
-import type { Matcher, ReceiverConfig } from "./config.ts";
-import type { ConfigDocument } from "./document.ts";
-import { parseDuration } from "./durations.ts";
-import { parseRateLimit, type ReceiverInput } from "./schema-receiver.ts";
+import { Secret } from "../../base/secret.ts";
+import type { Matcher, ReceiverConfig } from "../config.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import { parseDuration } from "../schema/durations.ts";
+import { parseRateLimit, type ReceiverInput } from "../schema/receiver.ts";
 import type { SecretBook } from "./secrets.ts";
-import { defaultContentType } from "./template-check.ts";
+import { defaultContentType } from "../check/template.ts";
 
 const pagerdutyUrl = "https://events.pagerduty.com/v2/enqueue";
 

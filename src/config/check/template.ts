@@ -1,5 +1,5 @@
-import type { ConfigDocument } from "./document.ts";
-import type { Problem } from "./problems.ts";
+import type { ConfigDocument } from "../document/document.ts";
+import type { Problem } from "../document/problems.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 /** Of a webhook that does not say otherwise. */
