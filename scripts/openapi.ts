@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-import { openApiDocument } from "../src/service/openapi.ts";
+import { openApiDocument } from "../src/service/api/openapi.ts";
 
 export const openApiFile = fileURLToPath(new URL("../docs/openapi.json", import.meta.url));
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import type { FixtureText } from "../service/fixture-file.ts";
-import { importFixtures, type FixtureCounts } from "../service/fixture.ts";
+import type { FixtureText } from "../service/fixture/file.ts";
+import { importFixtures, type FixtureCounts } from "../service/fixture/fixture.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import { withEmbeddedStore } from "./keys.ts";
 import type { PartsDeps } from "../daemon/parts.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
-import { importFixtures } from "../service/fixture.ts";
+import { importFixtures } from "../service/fixture/fixture.ts";
 import { importEvents } from "../store/events/import.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
 import type { Store } from "../store/store.ts";

@@ -6,7 +6,7 @@ import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify"
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { DirectHandler } from "../service/direct-healthcheck.ts";
+import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { importFixtures } from "../../src/service/fixture.ts";
+import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import {
   platformFixture,
   platformKeys,

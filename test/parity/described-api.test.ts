@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
-import { openApiDocument } from "../../src/service/openapi.ts";
+import { openApiDocument } from "../../src/service/api/openapi.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../support/api-samples.ts";
 import { openClientBench, type ClientBench } from "../support/client-bench.ts";
 

@@ -7,7 +7,7 @@ import { walkReportPages, walkReports } from "../../src/contract/report-pages.ts
 import { reportRecordSchema } from "../../src/contract/report-record.ts";
 import type { ReportsQuery } from "../../src/contract/reports.ts";
 import type { ReviewRequest } from "../../src/contract/review.ts";
-import { importFixtures } from "../../src/service/fixture.ts";
+import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import { defaultThresholds } from "../../src/spike/thresholds.ts";
 import type { Store } from "../../src/store/store.ts";
 

@@ -2,7 +2,7 @@ import { createSystemClock } from "../../src/base/time.ts";
 import { createHttpDispatcher } from "../../src/base/http.ts";
 import { createClient } from "../../src/client/client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
-import { apiV2Routes } from "../../src/service/api-routes.ts";
+import { apiV2Routes } from "../../src/service/api/routes.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { storeEngines } from "../support/store-engines.ts";
 import { startWeb } from "../support/web-harness.ts";

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { walkReports } from "../../src/contract/report-pages.ts";
 import type { Report } from "../../src/contract/reports.ts";
 import { findKey } from "../../src/service/api-keys.ts";
-import { importFixtures } from "../../src/service/fixture.ts";
+import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { openApiFile, renderOpenApi } from "../../scripts/openapi.ts";
 import { ownFilterNames, parseReportsQuery } from "../../src/contract/reports.ts";
-import { reportParameters } from "../../src/service/openapi-parameters.ts";
+import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
 
 async function problemsOf(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended-strict"] });

@@ -1,5 +1,5 @@
 import type { PlatformApi } from "../../src/contract/platform-api.ts";
-import { importFixtures, type FixtureCounts } from "../../src/service/fixture.ts";
+import { importFixtures, type FixtureCounts } from "../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { VirtualClock } from "./virtual-clock.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { defaultPageSize, ownFilterNames, reportsQuerySchema, type ReportsQuery } from "../contract/reports.ts";
+import { defaultPageSize, ownFilterNames, reportsQuerySchema, type ReportsQuery } from "../../contract/reports.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type Name = keyof ReportsQuery;

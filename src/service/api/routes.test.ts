@@ -5,12 +5,12 @@ import {
   rejection,
   startPlatformServer,
   type PlatformServer,
-} from "../../test/support/platform-server.ts";
-import { sendRaw } from "../../test/support/web-harness.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { errorBodySchema } from "../contract/error-body.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
-import { reportRecordsPageSchema } from "../contract/report-record.ts";
+} from "../../../test/support/platform-server.ts";
+import { sendRaw } from "../../../test/support/web-harness.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { errorBodySchema } from "../../contract/error-body.ts";
+import { servedHealthcheckSchema } from "../../contract/healthcheck.ts";
+import { reportRecordsPageSchema } from "../../contract/report-record.ts";
 
 const spike = "/healthchecks/assets/dead-asset-spike";
 const reports = "/organization/reports";

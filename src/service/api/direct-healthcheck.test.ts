@@ -2,9 +2,9 @@ import { connect, type Socket } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { platformKeys, startPlatformServer, type PlatformServer } from "../../test/support/platform-server.ts";
-import { sendRaw } from "../../test/support/web-harness.ts";
-import { FlatlineError } from "../base/errors.ts";
+import { platformKeys, startPlatformServer, type PlatformServer } from "../../../test/support/platform-server.ts";
+import { sendRaw } from "../../../test/support/web-harness.ts";
+import { FlatlineError } from "../../base/errors.ts";
 
 const path = "/api/v2/healthchecks/assets/dead-asset-spike";
 const url = "/healthchecks/assets/dead-asset-spike";

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import { secondMs, type Clock } from "../base/time.ts";
-import { operations, type Operation } from "../contract/operations.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
-import { parseReportsQuery } from "../contract/reports.ts";
-import { parseReviewRequest } from "../contract/review.ts";
-import { apiKeyOf } from "./api-key-header.ts";
-import { bodyIssues, parseSpikeBody, readJson } from "./api-bodies.ts";
-import { apiRefusal, badRequest, refusalOf, sendRefusal } from "./api-refusals.ts";
-import type { KeyIdentity } from "./key-identity.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import { operations, type Operation } from "../../contract/operations.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { parseReportsQuery } from "../../contract/reports.ts";
+import { parseReviewRequest } from "../../contract/review.ts";
+import { apiKeyOf } from "./key-header.ts";
+import { bodyIssues, parseSpikeBody, readJson } from "./bodies.ts";
+import { apiRefusal, badRequest, refusalOf, sendRefusal } from "./refusals.ts";
+import type { KeyIdentity } from "../key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
 
 export interface ApiV2Options {

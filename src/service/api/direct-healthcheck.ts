@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { FlatlineError } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import { eventLoopTurn, type Clock } from "../base/time.ts";
-import type { LivenessCounts } from "../contract/liveness-counts.ts";
-import { operations } from "../contract/operations.ts";
-import type { PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
-import type { BaselineKind } from "../spike/median.ts";
-import { parseSpikeBody } from "./api-bodies.ts";
-import { apiKeyOf } from "./api-key-header.ts";
-import { badRequest, jsonType, refusalOf, refusalParts, type ApiRefusal } from "./api-refusals.ts";
-import { readTimeoutMs } from "./api-routes.ts";
-import type { KeyIdentity } from "./key-identity.ts";
-import { evaluateRound } from "./local-round.ts";
-import { spikeResultText } from "./spike-result-text.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { eventLoopTurn, type Clock } from "../../base/time.ts";
+import type { LivenessCounts } from "../../contract/liveness-counts.ts";
+import { operations } from "../../contract/operations.ts";
+import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
+import type { BaselineKind } from "../../spike/median.ts";
+import { parseSpikeBody } from "./bodies.ts";
+import { apiKeyOf } from "./key-header.ts";
+import { badRequest, jsonType, refusalOf, refusalParts, type ApiRefusal } from "./refusals.ts";
+import { readTimeoutMs } from "./routes.ts";
+import type { KeyIdentity } from "../key-identity.ts";
+import { evaluateRound } from "../local-round.ts";
+import { spikeResultText } from "../spike-result-text.ts";
 
 /**
  * Answers a request on the server's own objects; false leaves it, untouched, to the routes. `headers` are for every answer,

@@ -1,6 +1,6 @@
-import { spikeRequestSchema } from "../contract/healthcheck.ts";
-import { issueMessages } from "../contract/issues.ts";
-import type { SpikeRequest } from "../contract/platform-api.ts";
+import { spikeRequestSchema } from "../../contract/healthcheck.ts";
+import { issueMessages } from "../../contract/issues.ts";
+import type { SpikeRequest } from "../../contract/platform-api.ts";
 
 /** A request's body as JSON. */
 export interface JsonBody {

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply } from "fastify";
 
-import { FlatlineError, type ErrorCode } from "../base/errors.ts";
-import { secondMs } from "../base/time.ts";
-import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../contract/error-body.ts";
+import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
+import { secondMs } from "../../base/time.ts";
+import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../../contract/error-body.ts";
 
 /** Of every answer of API v2. */
 export const jsonType = "application/json; charset=utf-8";
