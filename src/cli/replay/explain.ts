@@ -1,9 +1,14 @@
 import type { Command } from "commander";
-import { explain } from "../commands/explain.ts";
-import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "../commands/explanation.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { explain } from "../../commands/explain.ts";
+import type {
+  DecisionExplanation,
+  ExplainedCounts,
+  Explanation,
+  VerdictExplanation,
+} from "../../commands/explanation.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
+import { renderTable } from "../table.ts";
 
 interface ExplainFlags {
   readonly config?: string;

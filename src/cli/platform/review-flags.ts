@@ -1,6 +1,6 @@
-import { FlatlineError } from "../base/errors.ts";
-import { parseReviewRequest, type ReviewDecision, type ReviewRequest } from "../contract/review.ts";
-import { flagIssues } from "./flag-issues.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { parseReviewRequest, type ReviewDecision, type ReviewRequest } from "../../contract/review.ts";
+import { flagIssues } from "../flag-issues.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** The flags of `proposals review`, as commander names them. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
-import type { BacktestAsk } from "../commands/backtest-session.ts";
-import { parseDurationMs, parseInstant, parseNumber } from "./values.ts";
+import type { BacktestAsk } from "../../commands/backtest-session.ts";
+import { parseDurationMs, parseInstant, parseNumber } from "../values.ts";
 
 type Grid = BacktestAsk["grid"];
 

@@ -1,6 +1,6 @@
-import type { ReviewDecision, ReviewRequest } from "../contract/review.ts";
+import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
-import { printable } from "./table.ts";
+import { printable } from "../table.ts";
 
 /** What a decision does, for people who are about to make it (CONTRACT 9). */
 const effects: Readonly<Record<ReviewDecision, string>> = {

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import { runCli } from "../../test/support/cli-run.ts";
+import { runCli } from "../../../test/support/cli-run.ts";
 
-const records = fileURLToPath(new URL("../../test/fixtures/records/events", import.meta.url));
+const records = fileURLToPath(new URL("../../../test/fixtures/records/events", import.meta.url));
 const hourly = ["--step", "1h", "--labels", "labels.json"];
 
 let folder: string;

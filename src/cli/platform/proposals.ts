@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from "commander";
-import { openPlatformAccess } from "../commands/platform-access.ts";
-import { FlatlineError } from "../base/errors.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
+import { openPlatformAccess } from "../../commands/platform-access.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
 import {
   approveLabels,
   rejectReasons,
@@ -9,10 +9,10 @@ import {
   watchlistReasons,
   type ReviewOutcome,
   type ReviewRequest,
-} from "../contract/review.ts";
-import { loadCommandConfig } from "./command-config.ts";
+} from "../../contract/review.ts";
+import { loadCommandConfig } from "../command-config.ts";
 import { askYesNo } from "./confirmation.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
 import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
 import { describeReview } from "./proposal-wording.ts";
 import { readReview, requestOf, type ReviewFlags } from "./review-flags.ts";

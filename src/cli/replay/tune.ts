@@ -2,13 +2,13 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 import { stringify } from "yaml";
-import { tune, type TuneCandidate, type TuneReport } from "../commands/tune.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { secondMs } from "../base/time.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { tune, type TuneCandidate, type TuneReport } from "../../commands/tune.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { secondMs } from "../../base/time.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
 import { createReplayProgress, formatDelay, summarize } from "./replay-view.ts";
-import { renderTable } from "./table.ts";
+import { renderTable } from "../table.ts";
 
 interface TuneFlags extends ReplayFlags {
   readonly maxFalseAlarms: number;

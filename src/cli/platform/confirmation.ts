@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { CliContext } from "./context.ts";
+import type { CliContext } from "../context.ts";
 
 /** Asks on stderr and reads one line of the terminal; anything but y or yes is a no, as are its end and Ctrl-C. */
 export function askYesNo(

@@ -1,8 +1,8 @@
-import { FlatlineError } from "../base/errors.ts";
-import { secondMs } from "../base/time.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
-import { walkReports } from "../contract/report-pages.ts";
-import type { CliContext } from "./context.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { secondMs } from "../../base/time.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { walkReports } from "../../contract/report-pages.ts";
+import type { CliContext } from "../context.ts";
 import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
 import type { WantedReview } from "./review-flags.ts";
 

@@ -1,14 +1,14 @@
 import { Option, type Command } from "commander";
-import { openPlatformAccess } from "../commands/platform-access.ts";
-import { FlatlineError } from "../base/errors.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
-import { walkReportPages } from "../contract/report-pages.ts";
-import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import { flagIssues } from "./flag-issues.ts";
+import { openPlatformAccess } from "../../commands/platform-access.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { walkReportPages } from "../../contract/report-pages.ts";
+import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../../contract/reports.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
+import { flagIssues } from "../flag-issues.ts";
 import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
-import { renderTable } from "./table.ts";
+import { renderTable } from "../table.ts";
 
 type QueryFlags = Partial<Record<keyof ReportsQuery, string>>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Report } from "../contract/reports.ts";
+import type { Report } from "../../contract/reports.ts";
 
 const text = z.union([z.string(), z.number()]).transform(String).nullish().catch(undefined);
 const assetSchema = z.looseObject({ id: text, type: text, content: text, status: text });

@@ -1,8 +1,8 @@
-import type { BacktestCandidate } from "../commands/backtest.ts";
-import type { BacktestReport } from "../commands/backtest-session.ts";
-import { hourMs, minuteMs, secondMs } from "../base/time.ts";
-import type { CliContext } from "./context.ts";
-import { renderTable } from "./table.ts";
+import type { BacktestCandidate } from "../../commands/backtest.ts";
+import type { BacktestReport } from "../../commands/backtest-session.ts";
+import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import type { CliContext } from "../context.ts";
+import { renderTable } from "../table.ts";
 
 const levels = ["warn", "fail"] as const;
 // More would scroll the table away; --json has all.
