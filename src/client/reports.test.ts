@@ -58,7 +58,7 @@ describe("the query", () => {
 });
 
 describe("a page", () => {
-  const report = { id: "rpt_1", proposals: [{ id: 4321, reviewStatus: "PENDING", asset: { id: 987 } }], else: [null] };
+  const report = { id: "rpt_1", proposals: [{ id: 4321, decision: null, asset: { id: 987 } }], else: [null] };
 
   it.each([
     {

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { actors, proposalDecisions, reportStatuses } from "./report-values.ts";
+
 const id = z.int();
 const asset = z.object({
   id,
@@ -8,34 +10,34 @@ const asset = z.object({
   status: z.enum(["UNKNOWN", "BLOCKED", "ALLOWED"]),
 });
 
+/** A proposal as flatline's own service shows it, in a report and in the answer to a review. */
+export const proposalRecordSchema = z.object({
+  id,
+  decision: z.enum(proposalDecisions).nullable(),
+  decidedBy: z.enum(actors).nullable(),
+  needsCustomerReview: z.boolean(),
+  asset,
+});
+
 /** A report as flatline's own service shows it, every field always present (CONTRACT 9); instants are ISO with ms and Z. */
 export const reportRecordSchema = z.object({
   id,
   organization: z.object({ slug: z.string() }),
   createdAt: z.string(),
   updatedAt: z.string(),
-  status: z.enum(["TODO", "IN_PROGRESS", "CLOSED"]),
+  status: z.enum(reportStatuses),
   source: z.string(),
   title: z.string().nullable(),
   /** Two letters; null where unknown. What the filter `country` looks at. */
   country: z.string().nullable(),
   /** `organization` is the slug when the organization reported it itself. */
   reporter: z.object({
-    kind: z.enum(["human", "automation"]),
+    kind: z.enum(actors),
     name: z.string().nullable(),
     organization: z.string().nullable(),
   }),
   sla: z.object({ dueAt: z.string(), breached: z.boolean() }).nullable(),
-  proposals: z.array(
-    z.object({
-      id,
-      decision: z.enum(["APPROVE", "REJECT"]).nullable(),
-      reviewStatus: z.enum(["PENDING", "APPROVED", "REJECTED"]),
-      decidedBy: z.enum(["human", "automation"]).nullable(),
-      needsCustomerReview: z.boolean(),
-      asset,
-    }),
-  ),
+  proposals: z.array(proposalRecordSchema),
   assets: z.array(asset),
   scans: z.array(z.object({ id, assetId: id, status: z.string(), at: z.string() })),
 });

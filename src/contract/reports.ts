@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { assetTypePattern } from "./asset-types.ts";
 import { issueMessages } from "./issues.ts";
+import { actors, proposalDecisions, reportStatuses, type Actor } from "./report-values.ts";
 
 /** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
 export interface ReportsQuery {
@@ -24,9 +25,9 @@ export interface ReportsQuery {
   /** (ours) */
   readonly source?: string;
   /** (ours) */
-  readonly reportedBy?: "human" | "automation";
+  readonly reportedBy?: Actor;
   /** (ours) */
-  readonly reviewedBy?: "human" | "automation";
+  readonly reviewedBy?: Actor;
   /** (ours) two letters */
   readonly country?: string;
 }
@@ -51,7 +52,7 @@ const instant = z
   .string()
   .refine(isInstant, "expected a real date as YYYY-MM-DDTHH:mm:ss.sssZ")
   .meta({ format: "date-time" });
-const actor = z.enum(["human", "automation"]);
+const actor = z.enum(actors);
 
 /** The query as it stands in the URL, one string each: what is repeated, unknown or malformed is an issue of its own. */
 export const reportsQuerySchema = z.strictObject({
@@ -66,8 +67,8 @@ export const reportsQuerySchema = z.strictObject({
   endDate: instant.exactOptional(),
   onlyRejected: flag.exactOptional(),
   needsCustomerReview: flag.exactOptional(),
-  status: z.enum(["TODO", "IN_PROGRESS", "CLOSED"]).exactOptional(),
-  decision: z.enum(["APPROVE", "REJECT"]).exactOptional(),
+  status: z.enum(reportStatuses).exactOptional(),
+  decision: z.enum(proposalDecisions).exactOptional(),
   assetType: z.string().regex(assetTypePattern).exactOptional(),
   source: z.string().min(1).max(64).exactOptional(),
   reportedBy: actor.exactOptional(),

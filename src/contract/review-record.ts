@@ -1,12 +1,10 @@
 import { z } from "zod";
 
-import { reportRecordSchema } from "./report-record.ts";
-
-const { id, asset } = reportRecordSchema.shape.proposals.element.shape;
+import { proposalRecordSchema } from "./report-record.ts";
 
 /** What flatline's own service answers to a review, every field always present (CONTRACT 9). */
 export const reviewRecordSchema = z.object({
-  proposal: z.object({ id, reviewStatus: z.enum(["APPROVED", "REJECTED"]), asset }),
+  proposal: proposalRecordSchema,
   review: z.object({
     id: z.int(),
     /** WATCHLIST is stored as REJECT. */

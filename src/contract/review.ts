@@ -8,7 +8,7 @@ export type ReviewDecision = (typeof reviewDecisions)[number];
 
 /** Labels of APPROVE that name a specific target: they need a `brandId`. */
 export const targetedLabels = ["Brand Impersonation", "Employee Impersonation"] as const;
-/** Labels of APPROVE, in the order of the API's description. */
+/** Labels of APPROVE, in the order of the API's description; what each means is there and in docs/api.md. */
 export const approveLabels = [
   ...targetedLabels,
   "Fake Employee",
@@ -16,6 +16,8 @@ export const approveLabels = [
   "General Phishing",
   "C2 Server",
   "False Positive",
+  "Organization Member Impersonation",
+  "Targeting Organization",
 ] as const;
 export const rejectReasons = [
   "irrelevant",

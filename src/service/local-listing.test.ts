@@ -5,6 +5,7 @@ import { customerApi, importFixture } from "../../test/support/platform-fixture.
 import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { walkReports } from "../contract/report-pages.ts";
+import { proposalDecisions, type ProposalDecision } from "../contract/report-values.ts";
 import type { ReportsQuery } from "../contract/reports.ts";
 import type { Store } from "../store/store.ts";
 
@@ -43,7 +44,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
     readonly proposals: readonly {
       readonly type: number;
       readonly queue: "none" | "queued" | "answered";
-      readonly decision: "APPROVE" | "REJECT" | null;
+      readonly decision: ProposalDecision | null;
       readonly decidedBy: "human" | "automation" | null;
     }[];
     readonly scanned: number | null;
@@ -110,7 +111,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       fc.record({
         type: fc.nat(2),
         queue: fc.constantFrom("none" as const, "queued" as const, "answered" as const),
-        decision: fc.constantFrom("APPROVE" as const, "REJECT" as const, null),
+        decision: fc.constantFrom(...proposalDecisions, null),
         decidedBy: fc.constantFrom("human" as const, "automation" as const, null),
       }),
       { maxLength: 3 },
@@ -129,7 +130,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
         onlyRejected: fc.boolean(),
         needsCustomerReview: fc.boolean(),
         status: fc.constantFrom("TODO", "CLOSED"),
-        decision: fc.constantFrom("APPROVE", "REJECT"),
+        decision: fc.constantFrom(...proposalDecisions),
         assetType: fc.constantFrom(...assetTypes),
         source: fc.constantFrom("API", "EMAIL"),
         reportedBy: fc.constantFrom("human" as const, "automation" as const),

@@ -122,7 +122,9 @@ export async function recordReview(
   return {
     proposal: {
       id: proposalId,
-      reviewStatus: isApproved ? "APPROVED" : "REJECTED",
+      decision: decided.decision,
+      decidedBy: decided.decidedBy,
+      needsCustomerReview: false,
       asset: { id: asset.id, type: asset.type, content: asset.content, status },
     },
     review: { id, ...stored, createdAt: new Date(nowMs).toISOString() },

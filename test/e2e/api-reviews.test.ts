@@ -1,3 +1,4 @@
+import { describedApi } from "../support/described-api.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { errorBodySchema } from "../../src/contract/error-body.ts";
@@ -204,15 +205,33 @@ describe("a review by API", () => {
     await server.close();
 
     expect(reviewRecordSchema.strict().parse(approved.json)).toMatchObject({
-      proposal: { id: 301, reviewStatus: "APPROVED", asset: { id: 501, status: "BLOCKED" } },
+      proposal: { id: 301, decision: "APPROVE", needsCustomerReview: false, asset: { id: 501, status: "BLOCKED" } },
       review: { decision: "APPROVE", label: "Brand Impersonation", brandId: 7 },
       watchlisted: false,
     });
     expect(reviewRecordSchema.strict().parse(watched.json)).toMatchObject({
-      proposal: { id: 302, reviewStatus: "REJECTED", asset: { id: 502, status: "UNKNOWN" } },
+      proposal: { id: 302, decision: "REJECT", needsCustomerReview: false, asset: { id: 502, status: "UNKNOWN" } },
       review: { decision: "REJECT", label: "", brandId: null },
       watchlisted: true,
     });
+  });
+
+  it("takes each of the API's labels, two of them with a brand only", async () => {
+    const server = await startPlatformServer();
+    const { labels, labelsWithBrand } = describedApi.lists;
+
+    const answers: unknown[] = [];
+    for (const [index, label] of labels.entries()) {
+      const plain = await reviewing(server, 301 + index, approve(501 + index, { label }));
+      const isRefused = labelsWithBrand.includes(label);
+      const { status, json } = isRefused
+        ? await reviewing(server, 301 + index, approve(501 + index, { label, brandId: 7 }))
+        : plain;
+      answers.push([plain.status, status, (json as { review?: { label: string } }).review?.label]);
+    }
+    await server.close();
+
+    expect(answers).toEqual(labels.map((label) => [labelsWithBrand.includes(label) ? 400 : 200, 200, label]));
   });
 
   it("is made once of twenty at once on one proposal", async () => {

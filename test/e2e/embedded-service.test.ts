@@ -186,12 +186,14 @@ describe("reports list in process", () => {
     [["--status", "closed"], 0],
     [["--start-date", "2026-11-20T12:00:00.000Z"], 0],
     [["--decision", "approve", "--reviewed-by", "human"], 2],
+    [["--decision", "skip"], 0],
+    [["--decision", "ESCALATE"], 0],
     [["--reported-by", "automation"], 0],
     [["--country", "us", "--source", "API"], 29],
   ])("filters by %j", async (flags, count) => {
-    const { stdout } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", ...flags]);
+    const { exitCode, stdout } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", ...flags]);
 
-    expect(stdout.split("\n").filter((line) => line !== "")).toHaveLength(count);
+    expect([exitCode, stdout.split("\n").filter((line) => line !== "").length]).toEqual([0, count]);
   });
 
   it.each([

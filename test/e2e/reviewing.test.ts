@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { runCli, type CliOptions, type CliOutcome } from "../support/cli-run.ts";
+import { describedApi } from "../support/described-api.ts";
 import { platformFixture, platformKeys, startPlatformServer } from "../support/platform-server.ts";
 import { startScriptedUpstream, type ScriptedStep } from "../support/scripted-upstream.ts";
 
@@ -77,7 +78,7 @@ describe("proposals review asks", () => {
 
     const { exitCode, stdout } = await review(embedded(), rejecting, { typed });
 
-    expect([exitCode, stdout]).toEqual([0, "proposal 301: REJECTED\n"]);
+    expect([exitCode, stdout]).toEqual([0, "proposal 301: REJECT\n"]);
     expect(await queuedIds()).not.toContain(301);
   });
 
@@ -99,7 +100,7 @@ describe("proposals review asks", () => {
     const { exitCode, stderr, stdout } = await review(embedded(), approving, { typed: "y\n" });
 
     expect(stderr).toContain("blocks the asset for EVERY organization");
-    expect([exitCode, stdout]).toEqual([0, "proposal 301: APPROVED\n"]);
+    expect([exitCode, stdout]).toEqual([0, "proposal 301: APPROVE\n"]);
   });
 
   it("about the body alone when the proposal is not in the queue", async () => {
@@ -116,7 +117,7 @@ describe("proposals review asks", () => {
 
   it("about the body alone when only another proposal of its report is in the queue", async () => {
     const upstream = await startScriptedUpstream();
-    const decided = { id: 301, reviewStatus: "REJECTED", needsCustomerReview: false, asset: { id: 501 } };
+    const decided = { id: 301, decision: "SKIP", needsCustomerReview: false, asset: { id: 501 } };
     const queued = { id: 302, needsCustomerReview: true, asset: { id: 502 } };
     upstream.script({ kind: "answer", body: { reports: [{ id: 9301, proposals: [decided, queued] }] } });
 
@@ -124,7 +125,7 @@ describe("proposals review asks", () => {
     const { stderr } = await review(remote(upstream.baseUrl), args, { typed: "n\n" });
     await upstream.close();
 
-    expect(stderr).toMatch(/^proposal 301 is not in the review queue: report 9301 has it as REJECTED\nREJECT closes/);
+    expect(stderr).toMatch(/^proposal 301 is not in the review queue: report 9301 has it as SKIP\nREJECT closes/);
   });
 
   it("for the asset when the proposal cannot be looked up", async () => {
@@ -262,6 +263,13 @@ describe("proposals review", () => {
     expect(existsSync(path.join(folder, "flatline.db"))).toBe(false);
   });
 
+  it.each(describedApi.lists.labels)("approves with the label %s", async (label) => {
+    const args = ["301", "--decision", "APPROVE", "--label", label, "--brand-id", "7", "--asset-id", "501"];
+    const { exitCode, stdout } = await review(embedded(), [...args, "--yes-block-false-positive", "--dry-run"]);
+
+    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { assetId: 501, decision: "APPROVE", label, brandId: 7 }]);
+  });
+
   it("needs --slug in process where there are several organizations", async () => {
     await importFixture(embedded("acme, globex"));
 
@@ -299,7 +307,7 @@ describe("proposals review", () => {
   });
 });
 
-const reviewed = { proposal: { reviewStatus: "REJECTED" }, review: {}, watchlisted: false };
+const reviewed = { proposal: {}, review: { decision: "REJECT" }, watchlisted: false };
 const queue: ScriptedStep = {
   kind: "answer",
   body: { reports: [{ id: "r1", proposals: [{ id: "301", asset: { id: "501" } }] }] },

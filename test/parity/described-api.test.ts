@@ -1,36 +1,41 @@
-import { readFileSync } from "node:fs";
-
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
+import { actors, proposalDecisions, reportStatuses } from "../../src/contract/report-values.ts";
+import {
+  approveLabels,
+  rejectReasons,
+  reviewDecisions,
+  targetedLabels,
+  watchlistReasons,
+} from "../../src/contract/review.ts";
 import { openApiDocument } from "../../src/service/api/openapi.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../support/api-samples.ts";
 import { openClientBench, type ClientBench } from "../support/client-bench.ts";
-
-/** What the API's owners describe, copied by hand: names, enumerations, limits and statuses of API v2. */
-interface DescribedApi {
-  readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** Field → its type: one of `types` below, or the name of a list. */
-  readonly healthcheckResult: Readonly<Record<string, string>>;
-  readonly finding: Readonly<Record<string, string>>;
-}
-
-const described = JSON.parse(readFileSync(new URL("../fixtures/api-v2.json", import.meta.url), "utf8")) as DescribedApi;
+import { describedApi as described, type DescribedApi } from "../support/described-api.ts";
 
 const components = (
   openApiDocument("1.2.3") as { components: { schemas: Record<string, { properties: Record<string, unknown> }> } }
 ).components.schemas;
 
 /** The project's enumerations under the description's names. */
-const lists: Readonly<Record<string, readonly string[]>> = {
+const lists: Readonly<Partial<DescribedApi["lists"]>> = {
   categories: healthcheckCategories,
   severities: healthcheckSeverities,
   findingSeverities,
+  statuses: reportStatuses,
+  actors,
+  proposalDecisions,
+  reviewDecisions,
+  labels: approveLabels,
+  labelsWithBrand: targetedLabels,
+  rejectReasons,
+  watchlistReasons,
 };
 
 describe("an enumeration", () => {
   it.each(Object.entries(lists))("of %s is the described one, no value more or less", (name, values) => {
-    expect(values).toEqual(described.lists[name]);
+    expect(values).toEqual(new Map<string, unknown>(Object.entries(described.lists)).get(name));
   });
 });
 
@@ -53,7 +58,7 @@ const types: Readonly<Record<string, Samples>> = {
 };
 
 function samplesOf(type: string): Samples {
-  const values = described.lists[type];
+  const values = new Map(Object.entries(described.lists)).get(type);
   return values === undefined ? (types[type] ?? fail(type)) : { valid: values, invalid: ["other", "", null, 1] };
 }
 
@@ -120,9 +125,9 @@ describe("what flatline serves", () => {
 
   it("has exactly the described categories and severities, also of findings", () => {
     expect(components["HealthcheckResult"]?.properties).toMatchObject({
-      category: { enum: described.lists["categories"] },
-      severity: { enum: described.lists["severities"] },
-      findings: { items: { properties: { severity: { enum: described.lists["findingSeverities"] } } } },
+      category: { enum: described.lists.categories },
+      severity: { enum: described.lists.severities },
+      findings: { items: { properties: { severity: { enum: described.lists.findingSeverities } } } },
     });
   });
 });

@@ -268,10 +268,12 @@ export const parityFixture = {
       sla: { dueAt: new Date(reportedMs).toISOString() },
     }),
     parityReport(7, {
-      proposals: [{ id: 307, assetId: 501, decision: null, decidedBy: null, queue: "answered", resolved: false }],
+      proposals: [
+        { id: 307, assetId: 501, decision: "ESCALATE", decidedBy: "human", queue: "answered", resolved: false },
+      ],
       sla: { dueAt: new Date(reportedMs).toISOString() },
     }),
-    parityReport(8, { proposals: [{ id: 308, assetId: 501, ...queued, queue: "none" }] }),
+    parityReport(8, { proposals: [{ id: 308, assetId: 501, ...queued, decision: "SKIP", queue: "none" }] }),
     parityReport(9, {
       scans: [{ id: 1, assetId: 505, status: "DONE", at: new Date(reportedMs).toISOString() }],
       proposals: [{ id: 309, assetId: 501, ...queued }],
@@ -318,6 +320,8 @@ const listingCases: readonly ListingCase[] = [
   { rule: "only rejected", query: { onlyRejected: true }, ids: [6] },
   { rule: "a status", query: { status: "IN_PROGRESS" }, ids: [2] },
   { rule: "a decision", query: { decision: "REJECT" }, ids: [6] },
+  { rule: "what was skipped", query: { decision: "SKIP" }, ids: [8] },
+  { rule: "what was escalated", query: { decision: "ESCALATE" }, ids: [7] },
   { rule: "the type of a proposal's asset or of a scanned one", query: { assetType: "EMAIL" }, ids: [10, 9, 5] },
   { rule: "an asset type that nobody knows", query: { assetType: "PIGEON_POST" }, ids: [] },
   { rule: "a source", query: { source: "EMAIL" }, ids: [3] },
@@ -413,7 +417,6 @@ function describeListing(name: string, makeApi: () => Promise<PlatformApiUnderTe
             {
               id: 301,
               decision: null,
-              reviewStatus: "PENDING",
               decidedBy: null,
               needsCustomerReview: true,
               asset: { id: 501, type: "URL", content: "https://acme-login.example/", status: "UNKNOWN" },
@@ -573,7 +576,9 @@ function describeReview(name: string, makeApi: () => Promise<PlatformApiUnderTes
       expect(outcome).toEqual({
         proposal: {
           id: 301,
-          reviewStatus: "APPROVED",
+          decision: "APPROVE",
+          decidedBy: "human",
+          needsCustomerReview: false,
           asset: { id: 501, type: "URL", content: "https://acme-login.example/", status: "BLOCKED" },
         },
         review: {
@@ -605,7 +610,7 @@ function describeReview(name: string, makeApi: () => Promise<PlatformApiUnderTes
         .reviewProposal({ proposalId: 303, assetId: 503, ...reject, note: "our own help page" });
 
       expect(outcome).toMatchObject({
-        proposal: { id: 303, reviewStatus: "REJECTED", asset: { status: "UNKNOWN" } },
+        proposal: { id: 303, decision: "REJECT", asset: { status: "UNKNOWN" } },
         review: { decision: "REJECT", label: "", brandId: null, comment: "irrelevant: our own help page" },
         watchlisted: false,
       });
@@ -615,7 +620,7 @@ function describeReview(name: string, makeApi: () => Promise<PlatformApiUnderTes
       const outcome = await underTest.as(parityKeys.acme).reviewProposal({ proposalId: 304, assetId: 504, ...watch });
 
       expect(outcome).toMatchObject({
-        proposal: { id: 304, reviewStatus: "REJECTED", asset: { status: "ALLOWED" } },
+        proposal: { id: 304, decision: "REJECT", asset: { status: "ALLOWED" } },
         review: { decision: "REJECT", label: "", brandId: null, comment: "PARKING" },
         watchlisted: true,
       });

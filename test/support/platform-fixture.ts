@@ -1,3 +1,4 @@
+import type { ProposalDecision } from "../../src/contract/report-values.ts";
 import type { PlatformApi } from "../../src/contract/platform-api.ts";
 import { importFixtures, type FixtureCounts } from "../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
@@ -11,7 +12,7 @@ export interface ProposalSample {
   readonly assetId?: number;
   readonly queue?: "none" | "queued" | "answered";
   readonly resolved?: boolean;
-  readonly decision?: "APPROVE" | "REJECT" | null;
+  readonly decision?: ProposalDecision | null;
 }
 
 /** A fixture with one report for each proposal, with the id of it and one asset of its own unless told otherwise. */

@@ -36,7 +36,7 @@ export async function findProposal(
       if (proposal === undefined) continue;
       // A report is listed when any of its proposals is queued; this one may have been decided before.
       if (proposal.needsCustomerReview === false) {
-        const state = proposal.reviewStatus ?? proposal.decision ?? "answered";
+        const state = proposal.decision ?? "answered";
         stderr.write(
           `proposal ${request.proposalId} is not in the review queue: report ${view.id ?? "without an id"} has it as ${state}\n`,
         );

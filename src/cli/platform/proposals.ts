@@ -16,6 +16,7 @@ import type { CliContext, RegisterCommand } from "../context.ts";
 import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
 import { describeReview } from "./proposal-wording.ts";
 import { readReview, requestOf, type ReviewFlags } from "./review-flags.ts";
+import { printable } from "../table.ts";
 
 /** `flatline proposals review ID` */
 export const registerProposals: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -96,11 +97,11 @@ async function send(
 }
 
 function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: FoundProposal | null): string {
-  const { reviewStatus } = outcome.proposal as { readonly reviewStatus?: unknown };
-  const status = typeof reviewStatus === "string" ? reviewStatus : "reviewed";
+  const { decision } = outcome.review as { readonly decision?: unknown };
+  const status = typeof decision === "string" ? decision : "reviewed";
   const asset = found === null || found.asset === "" ? `asset ${request.assetId}` : found.asset;
   const effect = outcome.watchlisted ? `; ${asset} is on the watchlist` : "";
-  return `proposal ${request.proposalId}: ${status}${effect}`;
+  return printable(`proposal ${request.proposalId}: ${status}${effect}`);
 }
 
 /** A parser of one of these, in any case. */

@@ -17,7 +17,6 @@ const viewSchema = z.looseObject({
       z.looseObject({
         id: text,
         decision: text,
-        reviewStatus: text,
         needsCustomerReview: z.boolean().optional().catch(undefined),
         asset: assetSchema,
       }),
@@ -40,7 +39,7 @@ export function describeAsset({ type, content }: Partial<Pick<AssetView, "type" 
 }
 
 /** A proposal in a word: `301 queued`, `302 REJECT`. */
-export function describeProposal({ id, decision, reviewStatus, needsCustomerReview }: ProposalView): string {
-  const state = needsCustomerReview === true ? "queued" : (decision ?? reviewStatus);
+export function describeProposal({ id, decision, needsCustomerReview }: ProposalView): string {
+  const state = needsCustomerReview === true ? "queued" : decision;
   return [id, state].filter((part) => part !== undefined && part !== null).join(" ");
 }

@@ -3,6 +3,7 @@ import { openPlatformAccess } from "../../commands/platform-access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
+import { proposalDecisions, reportStatuses } from "../../contract/report-values.ts";
 import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../../contract/reports.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
@@ -33,8 +34,8 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
     .option("--end-date <time>", "created then or earlier")
     .addOption(flagOption("--only-rejected [bool]", "with a rejected proposal"))
     .addOption(flagOption("--needs-customer-review [bool]", "with a proposal in the customer review queue"))
-    .option("--status <status>", "TODO, IN_PROGRESS or CLOSED", upperCase)
-    .option("--decision <decision>", "with a proposal decided so: APPROVE or REJECT", upperCase)
+    .option("--status <status>", reportStatuses.join(", "), upperCase)
+    .option("--decision <decision>", `with a proposal decided so: ${proposalDecisions.join(", ")}`, upperCase)
     .option("--asset-type <type>", "with an asset of this type, as URL", upperCase)
     .option("--source <source>", "as API")
     .option("--reported-by <who>", "human or automation")

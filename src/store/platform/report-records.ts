@@ -1,4 +1,5 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
+import { actors, proposalDecisions, reportStatuses } from "../../contract/report-values.ts";
 import { storedAsset } from "./asset-table.ts";
 import type { Asset } from "./assets.ts";
 import type { ReportRow } from "./rows.ts";
@@ -49,11 +50,11 @@ export async function readRecords(db: Db, ids: readonly number[], nowMs: number)
       organization: { slug: report.slug },
       createdAt: iso(report.created_at_ms),
       updatedAt: iso(report.updated_at_ms),
-      status: statusOf(report.status),
+      status: reportStatuses.find((status) => status === report.status) ?? "TODO",
       source: report.source,
       title: report.title,
       reporter: {
-        kind: report.reporter_kind === "human" ? ("human" as const) : ("automation" as const),
+        kind: actors.find((actor) => actor === report.reporter_kind) ?? "automation",
         name: report.reporter_name,
         organization: report.reporter_organization,
       },
@@ -61,9 +62,8 @@ export async function readRecords(db: Db, ids: readonly number[], nowMs: number)
       sla: slaOf(report, nowMs),
       proposals: ownProposals.map((row) => ({
         id: row.proposal_id,
-        decision: decisionOf(row.decision),
-        reviewStatus: reviewStatusOf(row.decision),
-        decidedBy: actorOf(row.decided_by),
+        decision: proposalDecisions.find((decision) => decision === row.decision) ?? null,
+        decidedBy: actors.find((actor) => actor === row.decided_by) ?? null,
         needsCustomerReview: row.queue === "queued" && !isSelfReported,
         asset: storedAsset(row),
       })),
@@ -78,12 +78,6 @@ export async function readRecords(db: Db, ids: readonly number[], nowMs: number)
   });
 }
 
-/** How a stored decision is told as a proposal's `reviewStatus`. */
-export function reviewStatusOf(decision: string | null): "PENDING" | "APPROVED" | "REJECTED" {
-  if (decision === "APPROVE") return "APPROVED";
-  return decision === "REJECT" ? "REJECTED" : "PENDING";
-}
-
 function slaOf(
   report: Pick<ReportRow, "sla_due_at_ms" | "sla_breached" | "status">,
   nowMs: number,
@@ -92,18 +86,6 @@ function slaOf(
   const isOverdue = nowMs > report.sla_due_at_ms && report.status !== "CLOSED";
   const breached = report.sla_breached === null ? isOverdue : report.sla_breached === 1;
   return { dueAt: iso(report.sla_due_at_ms), breached };
-}
-
-function statusOf(name: string): ReportRecord["status"] {
-  return name === "IN_PROGRESS" || name === "CLOSED" ? name : "TODO";
-}
-
-function decisionOf(name: string | null): "APPROVE" | "REJECT" | null {
-  return name === "APPROVE" || name === "REJECT" ? name : null;
-}
-
-function actorOf(name: string | null): "human" | "automation" | null {
-  return name === "human" || name === "automation" ? name : null;
 }
 
 function distinctAssets(assets: readonly Asset[]): Asset[] {

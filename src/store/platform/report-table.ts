@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { actors, proposalDecisions } from "../../contract/report-values.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import { walkFacets } from "./facet-table.ts";
@@ -201,8 +202,8 @@ function storedProposal(row: ProposalRow): StoredProposal {
   return {
     id: row.proposal_id,
     assetId: row.asset_id,
-    decision: row.decision === "APPROVE" || row.decision === "REJECT" ? row.decision : null,
-    decidedBy: row.decided_by === "human" || row.decided_by === "automation" ? row.decided_by : null,
+    decision: proposalDecisions.find((decision) => decision === row.decision) ?? null,
+    decidedBy: actors.find((actor) => actor === row.decided_by) ?? null,
     queue: queueStates.find((state) => state === row.queue) ?? "none",
     isResolved: row.is_resolved === 1,
   };

@@ -1,16 +1,14 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
+import type { Actor, ProposalDecision, ReportStatus } from "../../contract/report-values.ts";
 
 /** Where a proposal stands in the customer review queue (CONTRACT 9): escalated, and answered or escalated back. */
 export const queueStates = ["none", "queued", "answered"] as const;
 export type QueueState = (typeof queueStates)[number];
-export type Actor = "human" | "automation";
-/** WATCHLIST is stored as REJECT. */
-export type StoredDecision = "APPROVE" | "REJECT";
 
 export interface StoredProposal {
   readonly id: number;
   readonly assetId: number;
-  readonly decision: StoredDecision | null;
+  readonly decision: ProposalDecision | null;
   readonly decidedBy: Actor | null;
   readonly queue: QueueState;
   readonly isResolved: boolean;
@@ -23,7 +21,7 @@ export interface ReportStatement {
   readonly createdAtMs: number;
   /** null: the creation when it is new, else the time of the import. */
   readonly updatedAtMs: number | null;
-  readonly status: ReportRecord["status"];
+  readonly status: ReportStatus;
   readonly source: string;
   /** Two upper-case letters. */
   readonly country: string | null;

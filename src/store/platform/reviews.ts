@@ -1,5 +1,3 @@
-import type { StoredDecision } from "./reports.ts";
-
 /** Where a review was made: only those by API count in the budget (CONTRACT 9, check 13). */
 export type ReviewOrigin = "api" | "application";
 
@@ -9,7 +7,8 @@ export interface NewReview {
   readonly origin: ReviewOrigin;
   /** Of the key that made it; null in the application, and in process. */
   readonly keyId: string | null;
-  readonly decision: StoredDecision;
+  /** WATCHLIST is stored as REJECT. */
+  readonly decision: "APPROVE" | "REJECT";
   /** "" without one. */
   readonly label: string;
   readonly brandId: number | null;

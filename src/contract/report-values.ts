@@ -1,0 +1,11 @@
+/** Where a report stands. */
+export const reportStatuses = ["TODO", "IN_PROGRESS", "CLOSED"] as const;
+export type ReportStatus = (typeof reportStatuses)[number];
+
+/** What was decided about a proposal. */
+export const proposalDecisions = ["APPROVE", "REJECT", "SKIP", "ESCALATE"] as const;
+export type ProposalDecision = (typeof proposalDecisions)[number];
+
+/** Who reported, and who decided. */
+export const actors = ["human", "automation"] as const;
+export type Actor = (typeof actors)[number];
