@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp } from "../src/daemon/app.ts";
+import { createApp } from "../src/daemon/create-app.ts";
 import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import type { Logger } from "../src/base/logger.ts";
 import { hourMs, minuteMs } from "../src/base/time.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createApp } from "../src/daemon/app.ts";
+import { createApp } from "../src/daemon/create-app.ts";
 import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, hourMs, secondMs } from "../src/base/time.ts";

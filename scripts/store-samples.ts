@@ -13,7 +13,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 import { Kysely, sql } from "kysely";
 
-import { createApp } from "../src/daemon/app.ts";
+import { createApp } from "../src/daemon/create-app.ts";
 import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";

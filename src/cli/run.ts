@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createApp } from "../daemon/app.ts";
+import { createApp } from "../daemon/create-app.ts";
 import { loadCheckedConfig } from "../commands/config-check.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createApp, type App } from "../../src/daemon/app.ts";
+import { createApp, type App } from "../../src/daemon/create-app.ts";
 import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import { createSystemClock, secondMs } from "../../src/base/time.ts";

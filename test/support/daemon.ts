@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp, type App } from "../../src/daemon/app.ts";
+import { createApp, type App } from "../../src/daemon/create-app.ts";
 import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../src/base/time.ts";
