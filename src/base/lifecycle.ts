@@ -1,51 +1,84 @@
+import { FlatlineError } from "./errors.ts";
 import type { Clock } from "./time.ts";
 
-interface Release {
-  readonly name: string;
-  readonly release: () => void | Promise<void>;
+/** Resolves true when `work` has ended, false when it has not within `limitMs`; rejects when `work` does in that time. */
+export async function endsWithin(clock: Clock, work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const stopWaiting = new AbortController();
+  try {
+    return await Promise.race([work.then(() => true), clock.sleep(limitMs, stopWaiting.signal).then(() => false)]);
+  } finally {
+    stopWaiting.abort();
+  }
 }
 
-export interface ReleaseOutcome {
+// What was told to give up waits for nothing but its signal.
+const giveUpMs = 350;
+
+/** Gives `work` `drainMs` to end by itself, then tells it to give up and waits a moment for that. Rejects when `work` does. */
+export async function drain(
+  clock: Clock,
+  work: Promise<unknown>,
+  { drainMs, giveUp }: { readonly drainMs: number; readonly giveUp: () => void },
+): Promise<void> {
+  if (await endsWithin(clock, work, drainMs)) return;
+  giveUp();
+  await endsWithin(clock, work, giveUpMs);
+}
+
+export interface ReleaseOptions {
+  /** It stores what it holds: when it fails, something was not written [false]. */
+  readonly stores?: boolean;
+}
+
+interface Release extends Required<ReleaseOptions> {
+  readonly name: string;
+  readonly release: (limitMs: number) => void | Promise<void>;
+}
+
+/** A release that threw, or had not ended in time. */
+export interface ReleaseFailure {
   readonly name: string;
   readonly error: unknown;
+  readonly stores: boolean;
 }
 
 /**
- * What was acquired, released in reverse order under one deadline (CONVENTIONS, Shape of modules): acquire, then register
- * the release on the next line.
+ * Things that are released together, because none needs another for it (CONVENTIONS, Shape of modules): acquire, then register
+ * the release on the next line. What needs another is in a group that is released before that other's.
  */
-export class ReleaseStack {
-  readonly #releases: Release[] = [];
+export class ReleaseGroup {
+  #releases: Release[] = [];
 
-  /** Registers how to release what was just acquired; `name` is for the log when that fails. */
-  add(name: string, release: () => void | Promise<void>): void {
-    this.#releases.push({ name, release });
+  /** Registers how to release what was just acquired; `release` learns how long it may take. `name` is for the log. */
+  add(name: string, release: Release["release"], { stores = false }: ReleaseOptions = {}): void {
+    this.#releases.push({ name, release, stores });
   }
 
   /**
-   * Releases everything, last first. One that throws, or is not done when `deadlineMs` have passed in all, does not keep
-   * the others; they are in the answer. Calling it again does nothing.
+   * Begins every release before it returns, and waits for them at most `limitMs`. One that throws, or hangs, keeps no other;
+   * these are in the answer. Calling it again does nothing.
    */
-  async releaseAll(clock: Clock, deadlineMs: number): Promise<ReleaseOutcome[]> {
-    const failed: ReleaseOutcome[] = [];
-    const endsAtMs = clock.monotonicMs() + deadlineMs;
-    for (let entry = this.#releases.pop(); entry !== undefined; entry = this.#releases.pop()) {
-      const { name, release } = entry;
-      const stopWaiting = new AbortController();
-      const remainingMs = Math.max(0, endsAtMs - clock.monotonicMs());
-      try {
-        const late = Symbol("late");
-        const outcome = await Promise.race([
-          Promise.resolve(release()).then(() => null),
-          clock.sleep(remainingMs, stopWaiting.signal).then(() => late),
-        ]);
-        if (outcome === late) failed.push({ name, error: new Error(`not released within ${deadlineMs} ms`) });
-      } catch (error) {
-        failed.push({ name, error });
-      } finally {
-        stopWaiting.abort();
-      }
-    }
-    return failed;
+  async releaseAll(clock: Clock, limitMs: number): Promise<ReleaseFailure[]> {
+    const releases = this.#releases;
+    this.#releases = [];
+    const outcomes = await Promise.all(releases.map((one) => releaseOne(one, clock, limitMs)));
+    return outcomes.filter((outcome) => outcome !== null);
+  }
+}
+
+async function releaseOne(
+  { name, release, stores }: Release,
+  clock: Clock,
+  limitMs: number,
+): Promise<ReleaseFailure | null> {
+  try {
+    if (await endsWithin(clock, Promise.resolve(release(limitMs)), limitMs)) return null;
+    return {
+      name,
+      stores,
+      error: new FlatlineError("unavailable", `it has not ended within ${Math.round(limitMs)} ms`),
+    };
+  } catch (error) {
+    return { name, stores, error };
   }
 }

@@ -47,6 +47,7 @@ async function run(args: readonly string[], text?: string): Promise<string> {
     random: () => 0,
     signal: new AbortController().signal,
     onHangup: () => undefined,
+    onCrash: () => undefined,
     setExitCode: () => undefined,
   };
   const program = new Command("flatline")

@@ -44,6 +44,7 @@ async function run(args: readonly string[], options: { stdin?: string | Buffer; 
     random: () => 0,
     signal: new AbortController().signal,
     onHangup: () => undefined,
+    onCrash: () => undefined,
     setExitCode: (code) => {
       printed.exitCode = code;
     },

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
 import { outputColumns, type CliContext, type Output } from "./context.ts";
-import { runProgram } from "./program.ts";
+import { reportError, runProgram } from "./program.ts";
 
 // The one place that touches the process: arguments, environment, streams, signals, exit code.
 
@@ -35,6 +36,15 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
+// A process of which one part has failed in a way that nobody thought of is not to live on without that part. What it had
+// under way is taken up by the next one, as after a kill -9. Rejections that nobody handles come here, too.
+let onCrash: ((error: unknown) => void) | null = null;
+process.on("uncaughtException", (error: unknown) => {
+  const exitCode = onCrash === null ? reportError(error, context) : asFlatlineError(error).exitCode;
+  onCrash?.(error);
+  process.exit(exitCode);
+});
+
 const packageFile = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
 const { version } = JSON.parse(packageFile) as { version: string };
 
@@ -52,9 +62,21 @@ const context: CliContext = {
   onHangup: (listener) => {
     process.on("SIGHUP", listener);
   },
+  onCrash: (listener) => {
+    onCrash = listener;
+  },
   setExitCode: (code) => {
     process.exitCode = code;
   },
 };
 
+/** Resolves when what was written has gone out, or cannot. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
 await runProgram(process.argv.slice(2), context);
+// A command that is over is over: no thread, socket or file that hangs keeps the process. A reader of the output that takes
+// its time does, but not the stop of a signal.
+if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+process.exit();

@@ -14,7 +14,7 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
-    context.setExitCode(report(error, context));
+    context.setExitCode(reportError(error, context));
   }
 }
 
@@ -61,7 +61,8 @@ function applyToAll(command: Command, apply: (command: Command) => void): void {
   }
 }
 
-function report(error: unknown, context: CliContext): number {
+/** Prints what went wrong, for whom, and what to do; answers the exit code. */
+export function reportError(error: unknown, context: CliContext): number {
   // commander has printed its message, or the help that was asked for, already.
   if (error instanceof CommanderError) {
     if (error.code === "commander.unknownOption" && /'(-c|--config)[=']/.test(error.message))

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { createApp } from "../daemon/create-app.ts";
+import { createApp, type App } from "../daemon/create-app.ts";
 import { loadCheckedConfig } from "../commands/config-check.ts";
+import { errorKinds } from "../base/errors.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
@@ -20,21 +21,60 @@ export const registerRun: RegisterCommand = (program: Command, context: CliConte
     .option("-c, --config <file>", "configuration file")
     .option("--watch", "reload when the content of the configuration changes")
     .addHelpText("after", help)
-    .action(async (flags: { readonly config?: string; readonly watch?: boolean }) => {
+    .action(async (flags: RunFlags) => {
       await run(flags, context);
     });
 };
 
 const help = `
 SIGHUP and POST /-/reload read the configuration again. SIGTERM and SIGINT stop gracefully within
-server.drainTimeout; a second one stops at once.
+server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
 Examples:
   flatline run -c flatline.yaml
   flatline run --watch
 `;
 
-async function run(flags: { readonly config?: string; readonly watch?: boolean }, context: CliContext): Promise<void> {
+interface RunFlags {
+  readonly config?: string;
+  readonly watch?: boolean;
+}
+
+async function run(flags: RunFlags, context: CliContext): Promise<void> {
+  const { signal } = context;
+  const asked = aborted(signal);
+  // A file that cannot be read to its end keeps no process: nothing is there yet that would have to be stopped.
+  const prepared = await Promise.race([prepare(flags, context), asked]);
+  if (prepared === "aborted") return;
+  const { app, logger, watching } = prepared;
+  context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
+  // What a reload could not apply is in the log and in the metrics.
+  const reload = (): void => void app.reload().catch(() => undefined);
+  context.onHangup(reload);
+  await Promise.race([app.start(), asked]);
+  if (!signal.aborted) {
+    releaseYoungGeneration();
+    if (watching !== null) void watch(watching, reload, context, logger);
+  }
+  await asked;
+  const { isStored } = await app.stop();
+  context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
+}
+
+interface Prepared {
+  readonly app: App;
+  readonly logger: Logger;
+  /** Null: nobody watches the files. */
+  readonly watching: Watching | null;
+}
+
+interface Watching {
+  readonly load: LoadOptions;
+  /** Of the content that was loaded. */
+  readonly fingerprint: string;
+}
+
+async function prepare(flags: RunFlags, context: CliContext): Promise<Prepared> {
   const { env, cwd } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
@@ -51,25 +91,16 @@ async function run(flags: { readonly config?: string; readonly watch?: boolean }
     return next;
   };
   const app = createApp(config, { ...context, logger, readConfig });
-  await app.start();
-  releaseYoungGeneration();
-  // What a reload could not apply is in the log and in the metrics.
-  const reload = (): void => void app.reload().catch(() => undefined);
-  context.onHangup(reload);
-  if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
-  await aborted(context.signal);
-  await app.stop();
-  context.setExitCode(0);
+  return { app, logger, watching: fingerprint === null ? null : { load, fingerprint } };
 }
 
 async function watch(
-  load: LoadOptions,
-  initial: string,
+  { load, fingerprint }: Watching,
   reload: () => void,
   { clock, signal }: CliContext,
   logger: Logger,
 ): Promise<void> {
-  let known = initial;
+  let known = fingerprint;
   while (!signal.aborted) {
     await clock.sleep(watchEveryMs, signal);
     const found = await configFingerprint(load);
@@ -80,9 +111,9 @@ async function watch(
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve());
+    if (signal.aborted) resolve("aborted");
+    signal.addEventListener("abort", () => resolve("aborted"));
   });
 }

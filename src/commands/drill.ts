@@ -7,7 +7,7 @@ import { createOutbox, type Outbox } from "../alerting/deliver/outbox.ts";
 import { createRecorder } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
-import { ReleaseStack } from "../base/lifecycle.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
@@ -51,14 +51,14 @@ export async function runDrill(
   const chosen = chooseReceivers(config, options.receivers);
   const { clock } = deps;
   const startedMs = clock.monotonicMs();
-  const stack = new ReleaseStack();
+  const [work, connections, disk] = [new ReleaseGroup(), new ReleaseGroup(), new ReleaseGroup()];
   try {
     const folder = await mkdtemp(join(tmpdir(), "flatline-drill-"));
-    stack.add("folder", () => rm(folder, { recursive: true, force: true }));
+    disk.add("folder", () => rm(folder, { recursive: true, force: true }));
     const store = await openStore({ path: join(folder, "drill.db"), clock });
-    stack.add("store", () => store.close());
+    connections.add("store", () => store.close());
     const dispatcher = createHttpDispatcher({ env: deps.env });
-    stack.add("connections", () => dispatcher.destroy());
+    connections.add("connections", () => dispatcher.destroy());
 
     const board = createDrillBoard(clock);
     const common = {
@@ -86,7 +86,7 @@ export async function runDrill(
       resend: () => Promise.resolve(null),
     });
     outbox.start();
-    stack.add("outbox", () => outbox.stop(0));
+    work.add("outbox", () => outbox.stop(0));
 
     const shadow = createShadow({ store, clock, recorder });
     for (const phase of ["firing", "resolved"] as const) {
@@ -96,7 +96,7 @@ export async function runDrill(
     const isPassed = steps.every(({ isOk }) => isOk);
     return { slug: drillSlug, isPassed, steps, tookMs: clock.monotonicMs() - startedMs };
   } finally {
-    await stack.releaseAll(clock, closeWithinMs);
+    for (const group of [work, connections, disk]) await group.releaseAll(clock, closeWithinMs);
   }
 }
 

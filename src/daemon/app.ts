@@ -4,7 +4,7 @@ import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { createRecorder } from "../alerting/record.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
-import type { ReleaseStack } from "../base/lifecycle.ts";
+import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
@@ -29,6 +29,7 @@ import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { roundsOver } from "./local-rounds.ts";
 import { createRuntime } from "./runtime.ts";
+import { drainOf, type StopSequence } from "./stop-sequence.ts";
 import { createWebPorts } from "./ports/web.ts";
 
 export interface AppDeps extends PartsDeps {
@@ -41,22 +42,31 @@ export interface AppDeps extends PartsDeps {
   readonly withProcessMetrics?: boolean;
 }
 
+// For requests that are under way when the work has ended.
+const webGraceMs = 1_000;
+
 /** A daemon that runs. */
 export interface Running {
   readonly address: WebAddress;
+  /** How many checks are under way. */
+  running(): number;
+  settings(): Config["server"];
   reload(): Promise<void>;
-  drain(): Promise<void>;
 }
 
-/** The composition root: wires every room by `config`, and begins. Touches neither argv nor signals. */
+/**
+ * The composition root: wires every room by `config`, and begins. Touches neither argv nor signals. Registers with `stop` what
+ * has to be ended, as soon as it is there. Rejects when something cannot be done, or the signal has aborted.
+ */
 export async function startApp(
   config: Config,
-  given: AppDeps,
-  stack: ReleaseStack,
+  given: AppDeps & { readonly signal: AbortSignal },
+  stop: StopSequence,
   reload: () => Promise<void>,
 ): Promise<Running> {
-  const parts = await openParts(config, given);
-  stack.add("store and connections", () => parts.close());
+  const { signal } = given;
+  const parts = await openParts(config, given, stop.store);
+  if (signal.aborted) throw stoppedEarly();
   const { store, dispatcher, clock } = parts;
   const deps = { ...given, clock };
   const { logger, random } = deps;
@@ -73,7 +83,7 @@ export async function startApp(
     logger,
     onAttempt: () => publisher.publish(),
   });
-  stack.add("log of deliveries", () => deliveries.stop());
+  stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
   const runtime = createRuntime(config, parts, {
     ...deps,
     watch: (receiver) => deliveries.watch(receiver),
@@ -83,8 +93,8 @@ export async function startApp(
   const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
   const fleet = createFleetView({ store, runtime, clock, logger, metrics, hours, publisher });
-  const stalled = () => fleet.stalled({ scheduler, outbox, notifier: notices });
-  let isStopping = false;
+  // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
+  const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
   const notifier = createNotifier({ store, clock, logger, newId, settings, onEnqueued: () => outbox.wake() });
   const outbox = createOutbox({
@@ -136,7 +146,7 @@ export async function startApp(
     logger,
   });
   const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
-  if (ingest !== null) stack.add("event ingest", () => ingest.close());
+  if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
   const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
 
   async function apply(): Promise<void> {
@@ -192,7 +202,7 @@ export async function startApp(
       endedAlerts: evidence.endedAlerts,
       fleet,
       health: stalled,
-      isStopping: () => isStopping,
+      isStopping: () => signal.aborted,
       reload,
       onAcknowledged: () => {
         notices.wake();
@@ -220,27 +230,29 @@ export async function startApp(
   });
   const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
 
+  // Before they start: what is stopped then does not begin.
+  stop.work.add("heartbeat", () => heartbeat.stop());
+  stop.work.add("scheduler", (limitMs) => scheduler.stop(drainOf(limitMs)), { stores: true });
+  stop.work.add("outbox", (limitMs) => outbox.stop(drainOf(limitMs)), { stores: true });
+  stop.work.add("notifier", () => notices.stop(), { stores: true });
+  stop.work.add("view of the fleet", () => fleet.stop());
+  stop.work.add("maintenance", () => maintenance.stop());
+  stop.work.add("evidence", () => evidence.stop());
   await scheduler.start();
-  stack.add("scheduler", () => scheduler.stop(0));
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));
   await fleet.showAll();
   metrics.configReloaded(true, clock.nowMs());
   fleet.start();
-  stack.add("view of the fleet", () => fleet.stop());
   outbox.start();
-  stack.add("outbox", () => outbox.stop(0));
   notices.start();
-  stack.add("notifier", () => notices.stop());
   maintenance.start();
-  stack.add("maintenance", () => maintenance.stop());
   evidence.start();
-  stack.add("evidence", () => evidence.stop());
   heartbeat.start();
-  stack.add("heartbeat", () => heartbeat.stop());
   const { host, port } = listenAddress(config.server.listen);
   const address = await web.listen(host, port);
-  stack.add("web", () => web.close());
+  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
+  if (signal.aborted) throw stoppedEarly();
   if (config.source.type === "embedded") {
     const filling = startFilling({
       store,
@@ -252,7 +264,7 @@ export async function startApp(
         publisher.publish();
       },
     });
-    stack.add("past of the organizations", () => filling.stop());
+    stop.work.add("past of the organizations", () => filling.stop());
   }
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
@@ -261,12 +273,12 @@ export async function startApp(
 
   return {
     address,
+    running: () => scheduler.running(),
+    settings: () => runtime.current().config.server,
     reload: readAndApply,
-    drain: async () => {
-      isStopping = true;
-      const drainMs = runtime.current().config.server.drainTimeoutMs;
-      logger.info({ drainMs, running: scheduler.running() }, "flatline stops");
-      await Promise.all([scheduler.stop(drainMs), outbox.stop(drainMs), notices.stop()]);
-    },
   };
+}
+
+function stoppedEarly(): FlatlineError {
+  return new FlatlineError("unavailable", "flatline was stopped while it started");
 }

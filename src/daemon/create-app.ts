@@ -1,36 +1,44 @@
 import { FlatlineError } from "../base/errors.ts";
-import { ReleaseStack } from "../base/lifecycle.ts";
 import type { Config } from "../config/config.ts";
 import type { WebAddress } from "../web/web.ts";
 import { startApp, type AppDeps, type Running } from "./app.ts";
+import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
 
 /** One daemon. Two of them can live in one process: nothing is shared but the machine. */
 export interface App {
-  /** Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done. */
+  /**
+   * Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done, or it
+   * was stopped meanwhile.
+   */
   start(): Promise<void>;
   /** Where it listens; null before start and after stop. */
   address(): WebAddress | null;
   /** Reads the configuration again and applies it; a bad one changes nothing and rejects with invalid_config. */
   reload(): Promise<void>;
-  /** Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. */
-  stop(): Promise<void>;
+  /**
+   * Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. Resolves within
+   * that and 1.5 s, whatever fails or hangs; never rejects.
+   */
+  stop(): Promise<Stopped>;
 }
-
-// Beyond the drain: for open connections and the store's last checkpoint.
-const releaseWithinMs = 2_000;
 
 /** A daemon by `config`; see app.ts for what it is made of. */
 export function createApp(config: Config, deps: AppDeps): App {
   const { clock, logger } = deps;
-  const stack = new ReleaseStack();
+  const stopping = new AbortController();
+  const sequence = createStopSequence();
   let running: Running | null = null;
+  /** The start and the reloads; never rejects. */
   let applying: Promise<void> = Promise.resolve();
+  let stopped: Promise<Stopped> | null = null;
 
   async function start(): Promise<void> {
+    const starting = startApp(config, { ...deps, signal: stopping.signal }, sequence, reload);
+    applying = starting.then(ignore, ignore);
     try {
-      running = await startApp(config, deps, stack, reload);
+      running = await starting;
     } catch (error) {
-      await stack.releaseAll(clock, releaseWithinMs);
+      if (stopped === null) await stopAll(sequence, { clock, logger, drainMs: 0 });
       throw error;
     }
   }
@@ -44,19 +52,33 @@ export function createApp(config: Config, deps: AppDeps): App {
 
   async function reloadAfter(previous: Promise<void>): Promise<void> {
     await previous;
-    if (running === null) throw new FlatlineError("unavailable", "flatline is not running");
+    if (running === null || stopping.signal.aborted) throw new FlatlineError("unavailable", "flatline is not running");
     await running.reload();
   }
 
-  async function stop(): Promise<void> {
-    const stopping = running;
-    running = null;
-    await applying;
-    if (stopping !== null) await stopping.drain();
-    const failed = await stack.releaseAll(clock, releaseWithinMs);
-    for (const { name, error } of failed) logger.warn({ err: error, part: name }, "part was not released");
-    logger.info({}, "flatline stopped");
+  function stop(): Promise<Stopped> {
+    stopped ??= end();
+    return stopped;
   }
 
-  return { start, address: () => running?.address ?? null, reload, stop };
+  async function end(): Promise<Stopped> {
+    stopping.abort();
+    const { drainTimeoutMs: drainMs } = running?.settings() ?? config.server;
+    logger.info({ drainMs, running: running?.running() ?? 0 }, "flatline stops");
+    sequence.work.add("start or reload", () => applying);
+    const outcome = await stopAll(sequence, { clock, logger, drainMs });
+    logger.info({}, "flatline stopped");
+    return outcome;
+  }
+
+  return {
+    start,
+    address: () => (stopping.signal.aborted ? null : (running?.address ?? null)),
+    reload,
+    stop,
+  };
+}
+
+function ignore(): void {
+  // Whoever asked for it hears of its error.
 }

@@ -9,6 +9,7 @@ export interface DeliveryLog {
   watch(receiver: Receiver): Receiver;
   /** Stores what is noted and not stored yet. */
   flush(): Promise<void>;
+  /** Stores what is noted. @throws what kept it from being stored */
   stop(): Promise<void>;
 }
 
@@ -32,6 +33,8 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
   let noted: DeliveryAttempt[] = [];
   let waiting: Promise<void> | null = null;
   let writing: Promise<void> = Promise.resolve();
+  /** What kept a write from being done while it stops. */
+  let failure: unknown = null;
 
   function flush(): Promise<void> {
     writing = write(writing);
@@ -46,7 +49,8 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
     try {
       await store.add(attempts);
     } catch (error) {
-      logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
+      if (stopping.signal.aborted) failure = error;
+      else logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
     }
   }
 
@@ -83,6 +87,7 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
       stopping.abort();
       await waiting;
       await flush();
+      if (failure !== null) throw failure;
     },
   };
 }

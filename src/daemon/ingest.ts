@@ -6,7 +6,7 @@ import type { EventsPort } from "../web/ports.ts";
 import { storeLocation, type PartsDeps } from "./parts.ts";
 
 export interface Ingest extends EventsPort {
-  close(): Promise<void>;
+  close(limitMs: number): Promise<void>;
 }
 
 /** Takes posted events, in a worker thread; at its start it removes what a broken import left in the store. */
@@ -27,6 +27,6 @@ export function openIngest(
       for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
       return { received, stored, duplicates };
     },
-    close: () => ingest.close(),
+    close: (limitMs) => ingest.close(limitMs),
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Dispatcher } from "undici";
 import { createHttpDispatcher } from "../base/http.ts";
-import { ReleaseStack } from "../base/lifecycle.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import { PauseRegistry } from "../client/pauses.ts";
@@ -22,6 +22,10 @@ export interface PartsDeps {
   readonly random: () => number;
   /** Of flatline. */
   readonly version: string;
+  /** Gives the opening up [never]. */
+  readonly signal?: AbortSignal;
+  /** [openStore] */
+  readonly openStore?: typeof openStore;
 }
 
 /** What outlives a reload. */
@@ -39,23 +43,29 @@ export interface Parts {
 
 const closeWithinMs = 5_000;
 
-/** Opens the store and imports `source.preload` when it is empty. @throws FlatlineError, with everything released */
-export async function openParts(config: Config, deps: PartsDeps & { readonly logger: Logger }): Promise<Parts> {
-  const stack = new ReleaseStack();
+/**
+ * Opens the store and imports `source.preload` when it is empty. Who has more to close gives `releases`, and releases that.
+ * @throws FlatlineError, with everything released
+ */
+export async function openParts(
+  config: Config,
+  deps: PartsDeps & { readonly logger: Logger },
+  releases: ReleaseGroup = new ReleaseGroup(),
+): Promise<Parts> {
   const close = async (): Promise<void> => {
-    await stack.releaseAll(deps.clock, closeWithinMs);
+    await releases.releaseAll(deps.clock, closeWithinMs);
   };
   try {
     const location = storeLocation(config, deps.cwd);
-    const store = await openStore({ ...location, clock: deps.clock });
-    stack.add("store", () => store.close());
+    const store = await (deps.openStore ?? openStore)({ ...location, clock: deps.clock });
+    releases.add("store", () => store.close(), { stores: true });
     const shared = await startSharedClock({ store, clock: deps.clock, logger: deps.logger });
-    stack.add("clock", () => shared.stop());
+    releases.add("clock", () => shared.stop());
     await preload(config, { ...deps, store, location });
     const dispatcher = createHttpDispatcher({ env: deps.env });
-    stack.add("connections", () => dispatcher.destroy());
+    releases.add("connections", () => dispatcher.destroy());
     const tables = createTableCountsBook(deps.clock);
-    stack.add("connections to the source's table", () => tables.close());
+    releases.add("connections to the source's table", () => tables.close());
     const pauses = new PauseRegistry({ clock: shared.clock });
     return { store, clock: shared.clock, dispatcher, pauses, tables, close };
   } catch (error) {

@@ -13,6 +13,8 @@ export interface PreloadDeps {
   readonly location: StoreLocation;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Gives it up [never]. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -38,7 +40,7 @@ async function preloadEmpty(config: Config, entries: readonly PreloadConfig[], d
 async function preloadOne(
   entry: PreloadConfig,
   configured: readonly string[],
-  { store, location, clock, logger }: PreloadDeps,
+  { store, location, clock, logger, signal = new AbortController().signal }: PreloadDeps,
 ): Promise<void> {
   if (entry.kind === "fixture") {
     const files = [{ name: entry.path, text: await readFixtureText(entry.path, entry.path) }];
@@ -51,7 +53,7 @@ async function preloadOne(
     files: [entry.path],
     rebaseToMs: entry.rebase ? clock.nowMs() : null,
     again: true,
-    signal: new AbortController().signal,
+    signal,
     clock,
   });
   logger.info({ file: entry.path, events: received, organizations: slugs }, "events preloaded");

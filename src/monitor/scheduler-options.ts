@@ -52,11 +52,14 @@ export interface Scheduler {
    * @throws FlatlineError not_found, conflict (another process runs it), unavailable (stopping), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
-  /** Nothing was looked at for more than 30 s while something is due. */
+  /** Nothing was looked at for more than 30 s while something is due, or it has stopped. */
   isStalled(): boolean;
   /** How many checks are under way here. */
   running(): number;
-  /** No new runs; those under way get `drainMs`, then their signals abort and their leases go back. */
+  /**
+   * No new runs; those under way get `drainMs`, then their signals abort and their leases go back.
+   * @throws what kept a run from being recorded, or a lease from going back
+   */
   stop(drainMs: number): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
+import { drain } from "../base/lifecycle.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey, ClaimedRun, ScheduleEntry } from "../store/runs/schedule.ts";
@@ -53,6 +54,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const stopping = new AbortController();
   /** Aborts what is still under way when the drain is over. */
   const abandoned = new AbortController();
+  /** What kept a run from being recorded while it stops. */
+  let unrecorded: unknown = null;
   let lastLookAtMs = clock.monotonicMs();
   let nextWorkAtMs: number | null = null;
   let isMoreDue = false;
@@ -175,7 +178,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         retryMs = firstRetryMs;
       } catch (error) {
         retryMs = Math.min(longestRetryMs, 2 * retryMs);
-        logger.error({ err: error }, "schedule could not be read, trying again");
+        if (stopping.signal.aborted) unrecorded = error;
+        else logger.error({ err: error }, "schedule could not be read, trying again");
       }
       await clock.sleep(waitMs, signal);
     }
@@ -199,7 +203,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
     metrics.schedulerLag(Math.max(0, clock.nowMs() - run.dueAtMs) / secondMs);
     begin(target, run, true).ended.catch((error: unknown) => {
-      if (stopping.signal.aborted) return;
+      if (abandoned.signal.aborted) return;
+      if (stopping.signal.aborted) unrecorded = error;
       // Its lease is not renewed any more: when that has run out, the check is run again.
       logger.error({ err: error, check: run.check, slug: run.slug }, "run was not recorded, will be run again");
     });
@@ -323,20 +328,19 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     runNow,
     isStalled: () => {
       const isDue = nextWorkAtMs === null || nextWorkAtMs <= clock.nowMs();
-      return !stopping.signal.aborted && isDue && targets.size > 0 && clock.monotonicMs() - lastLookAtMs > stalledMs;
+      const isLate = isDue && targets.size > 0 && clock.monotonicMs() - lastLookAtMs > stalledMs;
+      return stopping.signal.aborted || isLate;
     },
     running: () => underWay.size,
     stop: async (drainMs) => {
       stopping.abort();
       wake();
-      await loop;
-      const all = Promise.all([...underWay.values()].map(({ ended }) => ended.then(ignore, ignore)));
-      const drained = new AbortController();
-      await Promise.race([all, clock.sleep(drainMs, drained.signal)]);
-      drained.abort();
-      abandoned.abort(new FlatlineError("unavailable", "flatline is stopping"));
-      await all;
+      const giveUp = (): void => abandoned.abort(new FlatlineError("unavailable", "flatline is stopping"));
+      // The look that is under way may still begin runs.
+      const ended = loop.then(() => Promise.allSettled([...underWay.values()].map((run) => run.ended)));
+      await drain(clock, ended, { drainMs, giveUp });
       await store.releaseLeases(owner);
+      if (unrecorded !== null) throw unrecorded;
     },
   };
 }

@@ -38,6 +38,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
     onHangup: () => undefined,
+    onCrash: () => undefined,
     setExitCode: (code) => {
       exitCode = code;
     },

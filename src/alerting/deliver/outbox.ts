@@ -1,3 +1,4 @@
+import { drain } from "../../base/lifecycle.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
@@ -18,7 +19,7 @@ const rereadMs = 100;
 const restFactor = 20;
 // Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
 const leaseMarginMs = 5_000;
-const abortGraceMs = 1_000;
+const abortGraceMs = 250;
 // What begins later could end after its lease, when somebody else has gone on.
 const beginWithinMs = 3_000;
 // One slow request must not hold back the notifications of other alerts; many at once would be a storm.
@@ -42,9 +43,12 @@ export interface Outbox {
   wake(): void;
   /** Receivers after a reload; what waits for one that is gone is dead-lettered. */
   setReceivers(receivers: readonly OutboxReceiver[]): Promise<void>;
-  /** True when it has not looked at the queue for so long that it must hang. */
+  /** True when it has not looked at the queue for so long that it must hang, or has stopped. */
   isStalled(): boolean;
-  /** Leases nothing more, gives deliveries under way `drainMs`, then aborts them and gives the leases back. */
+  /**
+   * Leases nothing more, gives deliveries under way `drainMs`, then aborts them and gives the leases back.
+   * @throws what kept a delivery from being recorded, or a lease from going back
+   */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -79,6 +83,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const aborting = new AbortController();
   const attemptOptions = { clock, stop: aborting.signal, graceMs: abortGraceMs };
   const underWay = new Set<Promise<unknown>>();
+  /** What kept a delivery from being recorded while it stops. */
+  let unrecorded: unknown = null;
   let lanes = new Map<string, Lane>();
   let sleeping = new AbortController();
   let isAwake = false;
@@ -205,14 +211,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
     dueTimesReadMs = -Infinity;
   }
 
-  async function giveUnbegunBack(): Promise<void> {
-    try {
-      await giveBack((lane) => lane.takeAll());
-    } catch (error) {
-      logger.warn({ err: error }, "leases could not be given back");
-    }
-  }
-
   function leaseFor({ settings }: Lane): OutboxLease {
     const nowMs = clock.nowMs();
     return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
@@ -259,6 +257,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch (error) {
       // The lease runs out, and the notification goes out again under the same id.
       logger.error({ err: error, notification: entry.id, receiver: entry.receiver }, "delivery could not be recorded");
+      if (stopping.signal.aborted) unrecorded = error;
       return "lost";
     } finally {
       lane.recorded();
@@ -320,6 +319,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
+  async function endAll(): Promise<void> {
+    await loop;
+    // At once, and not when the drain is over: somebody else may have time for it.
+    await giveBack((lane) => lane.takeAll()).catch((error: unknown) => (unrecorded = error));
+    await Promise.allSettled(underWay);
+  }
+
   return {
     start: () => {
       loop ??= runLoop();
@@ -343,19 +349,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await deadLetterGone();
       wakeForNew();
     },
-    isStalled: () => loop !== null && !stopping.signal.aborted && clock.monotonicMs() - lastLookMs > stalledAfterMs,
+    isStalled: () => stopping.signal.aborted || (loop !== null && clock.monotonicMs() - lastLookMs > stalledAfterMs),
     stop: async (drainMs) => {
       stopping.abort();
-      const drained = new AbortController();
-      const overdue = clock.sleep(drainMs, drained.signal).then(() => aborting.abort());
       gathering.end();
-      await loop;
-      // At once, and not when the drain is over: somebody else may have time for it.
-      await giveUnbegunBack();
-      await Promise.allSettled(underWay);
-      drained.abort();
-      await overdue;
+      await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
       await store.releaseLeases(owner);
+      if (unrecorded !== null) throw unrecorded;
     },
   };
 }

@@ -12,13 +12,13 @@ const stalledAfterMs = 60_000;
 /** Looks at the alerts whenever there may be something to tell. */
 export interface NotifierLoop {
   start(): void;
-  /** Ends after the look that is under way. */
+  /** Ends after the look that is under way. @throws what made that look fail */
   stop(): Promise<void>;
   /** Alerts have changed: looks once groupWait has passed, at once for a drill. */
   changed(isUrgent: boolean): void;
   /** Settings, silences or acknowledgements have changed: looks at once. */
   wake(): void;
-  /** True when it has not looked for so long that it must hang. */
+  /** True when it has not looked for so long that it must hang, or has stopped. */
   isStalled(): boolean;
 }
 
@@ -37,6 +37,8 @@ export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: Not
   // Monotonic; brought forward while the loop sleeps or looks.
   let nextLookMs = 0;
   let sleeping = new AbortController();
+  /** What made a look fail while it stops. */
+  let failure: unknown = null;
 
   function lookAt(atMs: number): void {
     if (atMs >= nextLookMs) return;
@@ -49,7 +51,8 @@ export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: Not
       const { nextAtMs } = await notifier.runOnce();
       return nextAtMs === null ? longestWaitMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
     } catch (error) {
-      logger.error({ err: error }, "alerts could not be looked at");
+      if (stopping.signal.aborted) failure = error;
+      else logger.error({ err: error }, "alerts could not be looked at");
       return failureWaitMs;
     }
   }
@@ -74,9 +77,10 @@ export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: Not
     stop: async () => {
       stopping.abort();
       await running;
+      if (failure !== null) throw failure;
     },
     changed: (isUrgent) => lookAt(clock.monotonicMs() + (isUrgent ? 0 : groupWaitMs())),
     wake: () => lookAt(clock.monotonicMs()),
-    isStalled: () => running !== null && !stopping.signal.aborted && clock.monotonicMs() - lastLookMs > stalledAfterMs,
+    isStalled: () => stopping.signal.aborted || (running !== null && clock.monotonicMs() - lastLookMs > stalledAfterMs),
   };
 }

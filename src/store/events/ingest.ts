@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 
 import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
+import { endsWithin } from "../../base/lifecycle.ts";
 import type { Clock } from "../../base/time.ts";
 import type { IngestedStatus } from "./tally.ts";
 import type { IngestOutcome } from "./events.ts";
@@ -26,7 +27,8 @@ export interface EventIngest {
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
   /** Removes what broken imports left; done at the start too. Answers how many there were. */
   clean(): Promise<number>;
-  close(): Promise<void>;
+  /** Takes no more, and gives the thread `limitMs` to give up what it does; then it is ended. */
+  close(limitMs?: number): Promise<void>;
 }
 
 export interface EventIngestOptions {
@@ -62,7 +64,7 @@ const defaultMaxBodyBytes = 32 * 1_024 ** 2;
 const mostWaitingBytes = 4 * defaultMaxBodyBytes;
 const longestKey = 255;
 // A stop must not wait for a large post: what was not published is removed by the next start.
-const closeWithinMs = 2_000;
+const defaultCloseMs = 2_000;
 // An idle thread holds 20 MB; the next post starts another in a tenth of a second.
 const idleMs = 10_000;
 
@@ -167,17 +169,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
         waitingBytes -= length;
       }
     },
-    close: async () => {
+    close: async (limitMs = defaultCloseMs) => {
       if (isClosed) return;
       isClosed = true;
       const running = worker;
       if (running === null) return;
-      const done = new AbortController();
-      await Promise.race([
-        ask({ kind: "close", id: nextId++ }).catch(() => undefined),
-        options.clock.sleep(closeWithinMs, done.signal),
-      ]);
-      done.abort();
+      const closed = ask({ kind: "close", id: nextId++ }).catch(() => undefined);
+      await endsWithin(options.clock, closed, limitMs);
       idling.abort();
       await running.terminate();
     },
