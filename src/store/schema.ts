@@ -140,7 +140,7 @@ export interface DeliveryRow {
   readonly slugs: string;
 }
 
-/** Every table that is read through Kysely; those of the events are in event-tables.ts, their hot paths in plain SQL. */
+/** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
   readonly check_reports: CheckReportRow;

@@ -57,7 +57,7 @@ export interface EventStore extends LivenessCounts {
   slugs(): Promise<readonly string[]>;
   isEmpty(): Promise<boolean>;
   /**
-   * Stores few events (at most some thousand: the caller slices or stages more, see store/ingest) in the surrounding
+   * Stores few events (at most some thousand: the caller slices or stages more, see src/store/events/ingest.ts) in the surrounding
    * transaction, idempotent by (slug, id), with their rollups. `receivedAtMs` is when they came in; without it they count as
    * known since ever.
    */

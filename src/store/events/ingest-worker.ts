@@ -7,7 +7,7 @@ import { openEventDatabase } from "./sqlite/import-file.ts";
 import type { IngestReply, IngestRequest, WorkerLocation } from "./ingest.ts";
 import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
 
-// The thread's side of event-ingest.ts: one request at a time, in the order in which they came.
+// The thread's side of ingest.ts: one request at a time, in the order in which they came.
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;

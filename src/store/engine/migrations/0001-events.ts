@@ -6,7 +6,7 @@ const statements: readonly MigrationStatement[] = [
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
-  // 1 is deadStatusId of store/event-names.ts: what counts as a death.
+  // 1 is deadStatusId of src/store/events/sqlite/writer.ts: what counts as a death.
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
   { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
