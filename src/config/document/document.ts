@@ -224,11 +224,16 @@ class Reader {
     for (const pair of map.items as Pair<Node, Node | null>[]) {
       const at = pair.key.range?.[0] ?? 0;
       const key = isScalar(pair.key) && !isEmptyScalar(pair.key) ? String(pair.key.value) : null;
-      if (key === null || key === "__proto__") {
+      if (key === null) {
         this.#report(at, path, "a key must be plain text");
         continue;
       }
       const childPath = [...path, key];
+      // As a key of plain data it would be the prototype; there is none of this name, in maps of free names neither.
+      if (key === "__proto__") {
+        this.#report(at, childPath, "unknown key");
+        continue;
+      }
       if (children.has(key)) {
         this.#report(at, childPath, "the key is already set above");
         continue;
