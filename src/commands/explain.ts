@@ -27,7 +27,7 @@ const spike = "dead-asset-spike" as const;
 
 /**
  * Recomputes a stored verdict (`SLUG@INSTANT`: the last one at or before it) or every decision of an alert (its id) from
- * stored input, and says whether the result is the same. @throws usage for what is no id, not_found for one that is not kept
+ * stored input, and says whether the result is the same. @throws usage for what is no id, and for one that is not kept
  */
 export async function explain(config: Config, deps: PartsDeps, id: string): Promise<Explanation> {
   const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
@@ -36,7 +36,7 @@ export async function explain(config: Config, deps: PartsDeps, id: string): Prom
     const at = id.lastIndexOf("@");
     if (at === -1) {
       const history = await store.alerts.historyOf(id);
-      if (history.length === 0) throw new FlatlineError("not_found", `no alert ${id} is kept${hint}`);
+      if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
       const decisions: DecisionExplanation[] = [];
       for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
       return { kind: "alert", alertId: id, decisions };
@@ -47,7 +47,7 @@ export async function explain(config: Config, deps: PartsDeps, id: string): Prom
     if (slug === "" || text === "") throw new FlatlineError("usage", `${id} is no id${hint}`);
     if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
     const verdict = await explainVerdict(config, store, { check: spike, slug, atMs: reading.atMs });
-    if (verdict === null) throw new FlatlineError("not_found", `no verdict of ${slug} at or before ${text} is kept`);
+    if (verdict === null) throw new FlatlineError("usage", `no verdict of ${slug} at or before ${text} is kept`);
     return { kind: "verdict", verdict };
   } finally {
     await parts.close();

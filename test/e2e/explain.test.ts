@@ -141,9 +141,11 @@ describe("flatline explain", () => {
   });
 
   it.each([
-    ["an id that is none", "acme", 1, "no alert acme is kept"],
+    ["an id that is none", "acme", 64, "no alert acme is kept"],
     ["a time that is none", "acme@yesterday", 64, "is no id"],
-    ["a time before the first verdict", `acme@${Date.UTC(2020, 0, 1) + minuteMs}`, 1, "no verdict of acme"],
+    ["the id of no alert", "0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e", 64, "no alert 0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e"],
+    ["a time before the first verdict", `acme@${Date.UTC(2020, 0, 1) + minuteMs}`, 64, "no verdict of acme"],
+    ["an organization without verdicts", "globex@2026-01-15T12:00:00Z", 64, "no verdict of globex"],
   ])("says what is wrong with %s", async (_what, id, exitCode, message) => {
     const outcome = await flatline("explain", id);
 

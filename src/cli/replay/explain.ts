@@ -38,7 +38,7 @@ const help = `
 TIME is ISO 8601 or epoch ms; the last verdict at or before it is taken. Events keep when they came in: what they said then
 and what they say now are both shown, and the first is held against what was stored.
 
-Exit code: 0 the same, or not to be recomputed, and then it says why; 1 different.
+Exit code: 0 the same, or not to be recomputed, and then it says why; 1 different; 64 an id of nothing that is kept.
 
 Examples:
   flatline explain acme@2026-01-15T12:00:00Z
