@@ -67,7 +67,8 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
 
 const help = `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once. A bad line: its number and reason, nothing imported, exit code 65.
+the same slug counts once. at is of the years 1970 to 9999, count a whole number up to 1000000000. A bad line: its number
+and reason, nothing imported, exit code 65.
 
 Examples:
   flatline import events events.csv.gz

@@ -24,7 +24,8 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
 };
 
 const createHelp = `
-The key is printed once, alone on stdout; only its SHA-256 is stored. A running daemon takes it at once.
+The key is printed once, alone on stdout; only its SHA-256 is stored. A running daemon takes it at once. An organization
+that is not there yet is reached once it is configured, imported or sends events.
 
 Examples:
   flatline keys create --organization acme --name "soc scripts"

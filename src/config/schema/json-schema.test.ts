@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 
-import { createJsonSchema, renderJsonSchema } from "./json-schema.ts";
+import { createJsonSchema, renderJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 const schema = z.fromJSONSchema(createJsonSchema());
 const read = (path: string): unknown => parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -62,6 +62,26 @@ describe("the JSON Schema", () => {
     look(createJsonSchema(), "");
 
     expect(missing).toEqual([]);
+  });
+
+  it.each([
+    ["a duration with both bounds", "defaults.eventFlow.maxSilence", "From 1m to 365d."],
+    ["a duration that may be 0", "defaults.alert.for", "At most 365d."],
+    ["a number above a bound", "defaults.eventFlow.maxCoverageDrop", "Above 0, at most 1."],
+    ["a number above a bound only", "defaults.thresholds.failMultiplier", "Above 0."],
+    ["a share", "defaults.alert.minBaselineCoverage", "From 0 to 1."],
+    ["a whole number with both bounds", "defaults.alert.unknownAfter", "From 1 to 10000."],
+    ["a whole number with the lower bound only", "defaults.thresholds.minSpikeCount", "At least 1."],
+    ["a list", "defaults.sentinel.assets", "At most 1000 items."],
+  ])("states the limits of %s", (_what, path, limits) => {
+    const found = path
+      .split(".")
+      .reduce<JsonSchema>(
+        (node, key) => (node["properties"] as Record<string, JsonSchema>)[key] ?? {},
+        createJsonSchema(),
+      );
+
+    expect(found["description"]).toMatch(new RegExp(` ${limits.replaceAll(".", "\\.")}$`));
   });
 
   it("is the committed one; npm run generate makes it anew", () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { limitsKeyword } from "./values.ts";
 import { rootSchema } from "./schema.ts";
 
 /** A node of a JSON Schema, as far as it is looked at here. */
@@ -14,7 +15,7 @@ const referenceName = "reference";
  * form, a reference to the environment (`${NAME}`) is allowed too: what that turns out to be is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
-  const schema = z.toJSONSchema(rootSchema, { io: "input" }) as JsonSchema;
+  const schema = stateLimits(z.toJSONSchema(rootSchema, { io: "input" }));
   const { $schema, properties, ...root } = allowReferences(schema) as JsonSchema;
   const sections = properties as Readonly<Record<string, JsonSchema>>;
   return {
@@ -32,6 +33,31 @@ export function createJsonSchema(): JsonSchema {
 /** The text of flatline.schema.json. */
 export function renderJsonSchema(): string {
   return `${JSON.stringify(createJsonSchema(), null, 2)}\n`;
+}
+
+/** Adds the bounds of a value to its description, so that none can be left out there. */
+function stateLimits(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(stateLimits);
+  if (!isNode(node)) return node;
+  const { [limitsKeyword]: ofDuration, ...own } = node;
+  const copy = Object.fromEntries(Object.entries(own).map(([keyword, child]) => [keyword, stateLimits(child)]));
+  const limits = typeof ofDuration === "string" ? ofDuration : limitsOf(own);
+  const { description } = own;
+  return typeof description === "string" && limits !== "" ? { ...copy, description: `${description} ${limits}` } : copy;
+}
+
+function limitsOf(node: JsonSchema): string {
+  const bound = (keyword: string): number | null => {
+    const value = node[keyword];
+    // What every whole number has: the bounds of those that are exact.
+    return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : null;
+  };
+  const above = bound("exclusiveMinimum");
+  const [least, most] = [bound("minimum") ?? bound("minItems"), bound("maximum") ?? bound("maxItems")];
+  const unit = node["type"] === "array" ? " items" : "";
+  if (above !== null) return most === null ? `Above ${above}.` : `Above ${above}, at most ${most}.`;
+  if (least !== null) return most === null ? `At least ${least}${unit}.` : `From ${least} to ${most}${unit}.`;
+  return most === null ? "" : `At most ${most}${unit}.`;
 }
 
 const boundTypes = new Set(["integer", "number", "boolean"]);

@@ -72,7 +72,7 @@ const alertSchema = strictObject({
     .max(1)
     .optional()
     .describe(
-      "Local sources: an alert stays pending while less than this share (0 to 1) of the baseline lies after the organization's first event.",
+      "Local sources: an alert stays pending while less than this share of the baseline lies after the organization's first event.",
     )
     .meta({ default: alert.minBaselineCoverage }),
 }).describe("When an alert fires, resolves and reminds.");
@@ -132,7 +132,7 @@ const eventFlowSchema = strictObject({
     .max(1)
     .optional()
     .describe(
-      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before) by more than this share, 0 to 1; 1: never.",
+      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before) by more than this share; 1: never.",
     )
     .meta({ default: eventFlow.maxCoverageDrop }),
 }).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
@@ -167,7 +167,7 @@ const settingsShape = {
     .meta({ default: builtinSettings.timezone }),
   jitter: duration({ maxMs: dayMs })
     .optional()
-    .describe("Spreads start times over this long, by a stable hash of the slug; up to 1d.")
+    .describe("Spreads start times over this long, by a stable hash of the slug.")
     .meta({ default: builtinSettings.jitter }),
   thresholds: thresholdsSchema.optional(),
   baseline: z

@@ -49,10 +49,10 @@ const common = {
     .optional()
     .describe("Whether it is told of checks that could not be run; by default as `minSeverity` is `warn`."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
-  timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).default("10s").describe("Of one attempt, up to 10m."),
+  timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).default("10s").describe("Of one attempt."),
   maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
     .default("24h")
-    .describe("How long delivery is tried before a notification is dead-lettered, up to 30d."),
+    .describe("How long delivery is tried before a notification is dead-lettered."),
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 

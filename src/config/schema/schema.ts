@@ -37,7 +37,7 @@ const alertingSchema = strictObject({
           .min(0)
           .max(1)
           .default(0.5)
-          .describe("At least this share (0 to 1) of those with a result must be firing."),
+          .describe("At least this share of those with a result must be firing."),
       }),
     ])
     .prefault({})
@@ -54,7 +54,7 @@ const silenceSchema = strictObject({
   schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
   duration: duration({ minMs: shortestIntervalMs, maxMs: 31 * dayMs })
     .optional()
-    .describe("How long a recurring silence lasts, up to 31d."),
+    .describe("How long a recurring silence lasts."),
   timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
   comment: z.string().optional().describe("Why.").meta({ default: "" }),
 });
@@ -85,7 +85,7 @@ const serverSchema = strictObject({
     .describe("Whether metrics, verdicts and the page can be read without the token."),
   drainTimeout: duration({ maxMs: longestTimeoutMs })
     .default("8s")
-    .describe("How long a stop waits for checks and deliveries that are under way, up to 10m."),
+    .describe("How long a stop waits for checks and deliveries that are under way."),
 })
   .prefault({})
   .describe("The HTTP server.");
@@ -103,10 +103,10 @@ const storageSchema = strictObject({
   urlFile: secretFile("the URL").optional(),
   poolSize: wholeNumber({ min: 2, max: 500 })
     .default(10)
-    .describe("Connections to the PostgreSQL of `url` at most, 2 to 500; each replica has so many."),
+    .describe("Connections to the PostgreSQL of `url` at most; each replica has so many."),
   retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
     .default("90d")
-    .describe("How long verdicts are kept, 1h to 3650d."),
+    .describe("How long verdicts are kept."),
   eventRetention: duration({ maxMs: 36_500 * dayMs })
     .default("0s")
     .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),
@@ -117,7 +117,7 @@ const storageSchema = strictObject({
 const heartbeatSchema = strictObject({
   url: z.string().optional().describe("Asked with GET. A secret: `urlFile` reads it from a file."),
   urlFile: secretFile("the URL").optional(),
-  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).default("1m").describe("How often, 1s to 1d."),
+  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).default("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
 const logSchema = strictObject({

@@ -17,7 +17,7 @@ const observedKeysSchema = strictObject({
 
 const concurrencySchema = wholeNumber({ min: 1, max: 1_000 })
   .default(16)
-  .describe("How many checks are under way at once, 1 to 1000.");
+  .describe("How many checks are under way at once.");
 
 const baseUrlSchema = z
   .string()
@@ -46,10 +46,10 @@ const remoteSourceSchema = strictObject(
     apiKeyFile: secretFile("the API key").optional(),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
       .default("30s")
-      .describe("Of one attempt, up to 10m."),
+      .describe("Of one attempt."),
     retries: wholeNumber({ min: 0, max: 10 })
       .default(2)
-      .describe("Extra attempts after network errors, 429 and 5xx, 0 to 10; `Retry-After` is honoured."),
+      .describe("Extra attempts after network errors, 429 and 5xx; `Retry-After` is honoured."),
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },

@@ -35,6 +35,9 @@ export interface DurationLimits {
   readonly maxMs: number;
 }
 
+/** Under this name a schema's metadata says the bounds that no keyword of JSON Schema can: those of a duration. */
+export const limitsKeyword = "limits";
+
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
 /** A duration as text: `500ms`, `30s`, `1h30m`. */
@@ -47,7 +50,11 @@ export function duration({ minMs = 0, maxMs }: DurationLimits) {
       if (durationMs < minMs) context.addIssue(`must be at least ${formatDuration(minMs)}`);
       if (durationMs > maxMs) context.addIssue(`must be at most ${formatDuration(maxMs)}`);
     })
-    .meta({ pattern: durationPattern, examples: ["30s", "5m", "4h", "1d"] });
+    .meta({
+      pattern: durationPattern,
+      examples: ["30s", "5m", "4h", "1d"],
+      [limitsKeyword]: `${minMs === 0 ? "At most" : `From ${formatDuration(minMs)} to`} ${formatDuration(maxMs)}.`,
+    });
 }
 
 /** A cron pattern of the contract's dialect. */
@@ -128,7 +135,9 @@ export function instant() {
     .string()
     .superRefine((text, context) => {
       if (parseInstant(text) === null)
-        context.addIssue("must be a time such as 2026-01-31T12:00:00Z, with Z or an offset");
+        context.addIssue(
+          "must be a real time of the years 1970 to 9999 with Z or an offset, such as 2026-01-31T12:00:00Z",
+        );
     })
     .meta({ format: "date-time" });
 }
