@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from "node:crypto";
+import { Webhook } from "standardwebhooks";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
@@ -16,17 +16,13 @@ export interface WebhookSigner {
 
 /** @throws FlatlineError invalid_config for a secret that is no key; the message does not hold it */
 export function createWebhookSigner(name: string, secrets: readonly Secret[]): WebhookSigner {
-  const keys = secrets.map((secret) => createSecretKey(keyOf(name, secret.reveal())));
+  const signers = secrets.map((secret) => new Webhook(keyOf(name, secret.reveal()), { format: "raw" }));
   return {
     headers: ({ id, atMs, body }) => {
-      const sentAt = String(Math.floor(atMs / 1_000));
-      const signed = `${id}.${sentAt}.${body}`;
-      // 3 µs with a key that is made once; 13 with one made for each, or by the library of Standard Webhooks, whose SHA-256 is
-      // JavaScript (measured 2026-11). Tests verify with the library.
-      const signatures = keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
+      const signatures = signers.map((signer) => signer.sign(id, new Date(atMs), body));
       return {
         "webhook-id": id,
-        "webhook-timestamp": sentAt,
+        "webhook-timestamp": String(Math.floor(atMs / 1_000)),
         ...(signatures.length === 0 ? {} : { "webhook-signature": signatures.join(" ") }),
       };
     },

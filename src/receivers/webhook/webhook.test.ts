@@ -8,6 +8,7 @@ import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
 import type { WebhookOptions } from "../receiver-options.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
+import { createWebhookSigner } from "./signature.ts";
 import { createWebhookReceiver } from "./webhook.ts";
 
 const plain = "correct horse battery stäple";
@@ -97,6 +98,18 @@ describe("createWebhookReceiver", () => {
     );
     expect(signatures).toEqual(expected);
     expect(new Webhook(encoded).verify(body, headers)).toMatchObject({ version: "1" });
+  });
+
+  it("signs the example of the Standard Webhooks specification as it says", () => {
+    const signer = createWebhookSigner("ops", [new Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]);
+
+    expect(
+      signer.headers({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", atMs: 1_614_265_330_000, body: '{"test": 2432232314}' }),
+    ).toEqual({
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    });
   });
 
   it("keeps the id on a retry, with its own timestamp and signature", async () => {
