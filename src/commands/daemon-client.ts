@@ -261,6 +261,7 @@ const refusals: Readonly<Record<number, ErrorCode>> = {
   404: "not_found",
   409: "conflict",
   413: "usage",
+  421: "usage",
   503: "unavailable",
 };
 

@@ -21,7 +21,6 @@ import { createFleetView } from "./fleet-view.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
-import { listenAddress } from "./listen-address.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMarkerPort } from "./ports/marker.ts";
 import { createPagePort, type PagePortOptions } from "./ports/page.ts";
@@ -93,6 +92,7 @@ export async function startApp(
   const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
   const fleet = createFleetView({ store, runtime, clock, logger, metrics, hours, publisher });
+  let isStarted = false;
   // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
@@ -187,6 +187,7 @@ export async function startApp(
     version: deps.version,
     clock,
     logger,
+    isStarted: () => isStarted,
     ...createApiService({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,
@@ -230,6 +231,10 @@ export async function startApp(
   });
   const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
 
+  // Before the first check runs: whoever is second must not ask an upstream, or notify anybody.
+  const address = await web.listen(config.server.listen);
+  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
+
   // Before they start: what is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());
   stop.work.add("scheduler", (limitMs) => scheduler.stop(drainOf(limitMs)), { stores: true });
@@ -249,9 +254,6 @@ export async function startApp(
   maintenance.start();
   evidence.start();
   heartbeat.start();
-  const { host, port } = listenAddress(config.server.listen);
-  const address = await web.listen(host, port);
-  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();
   if (config.source.type === "embedded") {
     const filling = startFilling({
@@ -266,6 +268,7 @@ export async function startApp(
     });
     stop.work.add("past of the organizations", () => filling.stop());
   }
+  isStarted = true;
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
     "flatline started",

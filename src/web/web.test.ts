@@ -218,17 +218,6 @@ describe("every answer", () => {
     expect(answer.headers.get("content-type")).toBe((await ask(web, route)).headers.get("content-type"));
   });
 
-  it("does not mind which Host was asked for", async () => {
-    const web = await start();
-
-    const answer = await sendRaw(
-      web.port,
-      "GET /-/healthy HTTP/1.1\r\nHost: evil.example:1\r\nConnection: close\r\n\r\n",
-    );
-
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-  });
-
   it("to a failure of ours says nothing of the inside, and logs it", async () => {
     const web = await start();
     web.world.run = async () => {
@@ -296,7 +285,10 @@ describe("every answer", () => {
   it("to a head that is too large is 431", async () => {
     const web = await start();
 
-    const answer = await sendRaw(web.port, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`);
+    const answer = await sendRaw(
+      web.port,
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`,
+    );
 
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain('"code":"REQUEST_HEADER_FIELDS_TOO_LARGE"');
@@ -363,7 +355,9 @@ describe("listening", () => {
 
     await expect(startWeb({}, web.port)).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringMatching(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/),
+      message: expect.stringMatching(
+        /^cannot listen on 127\.0\.0\.1:\d+: the port is taken: is another flatline running\?$/,
+      ),
     });
   });
 });
@@ -372,10 +366,10 @@ describe("slow and idle clients", () => {
   const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 200, checkMs: 50 };
 
   it.each([
-    { name: "that does not end its head", text: "GET / HTTP/1.1\r\nHost: a\r\n" },
+    { name: "that does not end its head", text: "GET / HTTP/1.1\r\nHost: localhost\r\n" },
     {
       name: "that does not end its body",
-      text: `POST /api/v1/silences HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+      text: `POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     },
   ])("one $name gets 408 and is cut off", async ({ text }) => {
     const web = await start({ timeouts });
@@ -389,7 +383,7 @@ describe("slow and idle clients", () => {
   it("one that asks nothing more is let go", async () => {
     const web = await start({ timeouts });
 
-    const answer = await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    const answer = await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });

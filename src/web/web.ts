@@ -1,9 +1,11 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify";
 
 import { FlatlineError } from "../base/errors.ts";
+import { systemCodeOf } from "../base/file-error.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
@@ -11,6 +13,7 @@ import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
+import { createHttpFront, refuseForeignHost, type FrontRefusal, type WebTimeouts } from "./front.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes } from "./api/health-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
@@ -34,7 +37,7 @@ import type {
   ReloadPort,
   SilencesPort,
 } from "./ports.ts";
-import { answerClientError, createErrorHandler, securityHeaders, sendProblem } from "./problem.ts";
+import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 
 export interface WebOptions {
@@ -42,6 +45,10 @@ export interface WebOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
+  readonly isStarted?: () => boolean;
+  /** By which people reach it, asked at each request [null]. */
+  readonly externalUrl?: () => string | null;
   /** Asked at each request. */
   readonly access: () => AccessSettings;
   readonly metrics: MetricsPort;
@@ -66,18 +73,6 @@ export interface WebOptions {
   readonly timeouts?: WebTimeouts;
 }
 
-/** How long a client may take, milliseconds. */
-export interface WebTimeouts {
-  /** For the head of a request. */
-  readonly headersMs: number;
-  /** For a whole request, its body included. */
-  readonly requestMs: number;
-  /** Between two requests on one connection. */
-  readonly keepAliveMs: number;
-  /** How often slow ones are looked for. */
-  readonly checkMs: number;
-}
-
 /** 32 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
 export const defaultWebTimeouts: WebTimeouts = {
   headersMs: 10 * secondMs,
@@ -100,28 +95,37 @@ export interface WebAddress {
 }
 
 export interface Web {
-  /** Begins to listen; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
-  listen(host: string, port: number): Promise<WebAddress>;
+  /** Begins to listen at a checked `server.listen`; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
+  listen(listen: string): Promise<WebAddress>;
   /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
   close(graceMs?: number): Promise<void>;
 }
 
 /** The HTTP server of one app (CONTRACT 6 and 8). It listens when it is told to. */
 export function createWeb(options: WebOptions): Web {
-  const server = createServer(options);
+  const bound: Bound = { listenHost: "", isLoopback: false };
+  const server = createServer(options, bound);
   return {
-    listen: async (host, port) => {
+    listen: async (listen) => {
+      // The host may have colons of its own.
+      const colon = listen.lastIndexOf(":");
+      const host = listen.slice(0, colon);
+      const port = Number(listen.slice(colon + 1));
       // A host of IPv6 is written in brackets before its port.
       const plainHost = host.replace(/^\[(.*)\]$/, "$1");
+      bound.listenHost = host;
+      bound.isLoopback = isLoopbackHost(host);
       try {
         await server.listen({ host: plainHost, port });
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new FlatlineError("unavailable", `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+        const message = `cannot listen on ${listen}: ${describeListenError(error)}`;
+        throw new FlatlineError("unavailable", message, { cause: error });
       }
-      const bound = server.server.address() as AddressInfo;
-      const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-      return { host: bound.address, port: bound.port, url: `http://${shown}:${bound.port}` };
+      const found = server.server.address() as AddressInfo;
+      const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
+      // A name of this machine may be one of the loopback interface.
+      bound.isLoopback = isLoopbackHost(shown);
+      return { host: found.address, port: found.port, url: `http://${shown}:${found.port}` };
     },
     close: async (graceMs = defaultGraceMs) => {
       const closed = new AbortController();
@@ -130,6 +134,35 @@ export function createWeb(options: WebOptions): Web {
       closed.abort();
       await forced;
     },
+  };
+}
+
+/** Where it listens, as the guard has to know it. */
+interface Bound {
+  listenHost: string;
+  isLoopback: boolean;
+}
+
+function describeListenError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: "the port is taken: is another flatline running?",
+    EADDRNOTAVAIL: "this machine has no such address",
+    EACCES: "this user may not listen on this port",
+  };
+  return reasons[systemCodeOf(error)] ?? error.message;
+}
+
+/** Refuses what names a foreign host, and until the start is over everything but the question whether it lives. */
+function createGuard(
+  { isStarted = () => true, externalUrl = () => null }: WebOptions,
+  bound: Bound,
+): (request: IncomingMessage) => FrontRefusal | null {
+  return ({ headers, url = "/" }) => {
+    const { listenHost, isLoopback } = bound;
+    const refusal = isLoopback ? refuseForeignHost(headers.host, { listenHost, externalUrl: externalUrl() }) : null;
+    if (refusal !== null || isStarted() || pathOf(url) === "/-/healthy") return refusal;
+    return { status: 503, message: "flatline is starting" };
   };
 }
 
@@ -150,23 +183,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The server under Fastify: what is answered directly never reaches a route. One that closes leaves all to them. */
-function createHttpFront(routes: RequestListener, direct: readonly DirectHandler[], timeouts: WebTimeouts): Server {
-  const headers = Object.entries(securityHeaders).flat();
-  const limits = {
-    requestTimeout: timeouts.requestMs,
-    headersTimeout: timeouts.headersMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
-    connectionsCheckingInterval: timeouts.checkMs,
-  };
-  const front = createHttpServer(limits, (request, response) => {
-    if (front.listening) for (const handle of direct) if (handle(request, response, headers)) return;
-    routes(request, response);
-  });
-  return front;
-}
-
-function createServer(options: WebOptions): FastifyInstance {
+function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   const { access, logger, plugins = [], timeouts = defaultWebTimeouts } = options;
   const headers = Object.entries(securityHeaders);
   const server: FastifyInstance = fastify({
@@ -174,7 +191,10 @@ function createServer(options: WebOptions): FastifyInstance {
     bodyLimit: maxBodyBytes,
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     routerOptions: { maxParamLength },
-    serverFactory: (routes) => createHttpFront(routes, options.direct ?? [], timeouts),
+    serverFactory: (routes) => {
+      const guard = createGuard(options, bound);
+      return createHttpFront({ routes, direct: options.direct ?? [], timeouts, guard });
+    },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, _request, reply) => {

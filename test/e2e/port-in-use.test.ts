@@ -6,7 +6,7 @@ import { makeProgramFolder } from "../support/program-folder.ts";
 import { startProgram } from "../support/program.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 
-it("a daemon whose port is taken says so in one line and ends, though its checks are under way", async () => {
+it("a daemon whose port is taken says so once and ends, before it has run a check", async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as AddressInfo;
@@ -24,7 +24,10 @@ storage: { path: flatline.db }
   const { exitCode, stderr } = await program.ended();
 
   expect(exitCode).toBe(69);
-  expect(stderr).toMatch(/^flatline: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/);
+  expect(stderr).toBe(
+    `flatline: cannot listen on 127.0.0.1:${port}: the port is taken: is another flatline running?\n`,
+  );
+  expect(upstream.requests).toEqual([]);
   taken.close();
   await upstream.close();
 });

@@ -78,8 +78,12 @@ export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSna
   };
 }
 
-/** The real server of web/ over doubles, listening on 127.0.0.1, on a free port unless told one. */
-export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0): Promise<RunningWeb> {
+/** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */
+export async function startWeb(
+  options: Partial<WebOptions> = {},
+  listenPort = 0,
+  listenHost = "127.0.0.1",
+): Promise<RunningWeb> {
   const world: WebWorld = {
     access: { token: new Secret(token), publicRead: true },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
@@ -208,7 +212,7 @@ export async function startWeb(options: Partial<WebOptions> = {}, listenPort = 0
     },
     ...options,
   });
-  const { url, port } = await web.listen("127.0.0.1", listenPort);
+  const { url, port } = await web.listen(`${listenHost}:${listenPort}`);
   return { url, port, world, close: (graceMs) => web.close(graceMs) };
 }
 

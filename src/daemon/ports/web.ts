@@ -53,6 +53,7 @@ export interface WebPortsOptions {
 type WebPorts = Pick<
   WebOptions,
   | "access"
+  | "externalUrl"
   | "metrics"
   | "probe"
   | "health"
@@ -88,6 +89,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
 
   return {
     access: () => current().config.server,
+    externalUrl: () => current().config.alerting.externalUrl,
     metrics: {
       render: async (format, encoding) => {
         await options.fleet.refresh().catch(ignore);

@@ -75,7 +75,7 @@ describe("POST /api/v1/events", () => {
 
     const answer = await sendRaw(
       port,
-      `POST /api/v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
+      `POST /api/v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
     );
 
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -193,7 +193,7 @@ describe("POST /api/v1/events", () => {
     await once(socket, "connect");
 
     socket.write(
-      `POST /api/v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000\r\n\r\n${line}`,
+      `POST /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000\r\n\r\n${line}`,
     );
 
     expect(await seen).toMatchObject({ error: { code: "invalid_data", message: "the body broke off" } });

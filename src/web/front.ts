@@ -1,0 +1,91 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+
+import { isLoopbackHost } from "../base/loopback-host.ts";
+import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
+import { problemBody, securityHeaders } from "./problem.ts";
+
+/** How long a client may take, milliseconds. */
+export interface WebTimeouts {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For a whole request, its body included. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly keepAliveMs: number;
+  /** How often slow ones are looked for. */
+  readonly checkMs: number;
+}
+
+export interface FrontOptions {
+  readonly routes: RequestListener;
+  /** Asked in this order, until one takes the request. */
+  readonly direct: readonly DirectHandler[];
+  readonly timeouts: WebTimeouts;
+  /** Looks at each request first: the refusal of one that nobody may answer, null for all others. */
+  readonly guard: (request: IncomingMessage) => FrontRefusal | null;
+}
+
+/** An answer given before any route sees the request. */
+export interface FrontRefusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** The server under Fastify: what is answered directly never reaches a route. One that closes leaves all to them. */
+export function createHttpFront({ routes, direct, timeouts, guard }: FrontOptions): Server {
+  const headers = Object.entries(securityHeaders).flat();
+  const limits = {
+    requestTimeout: timeouts.requestMs,
+    headersTimeout: timeouts.headersMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+  };
+  const front = createServer(limits, (request, response) => {
+    const refusal = guard(request);
+    if (refusal !== null) return answerRefusal(response, refusal, headers);
+    if (front.listening) for (const handle of direct) if (handle(request, response, headers)) return;
+    routes(request, response);
+  });
+  return front;
+}
+
+function answerRefusal(response: ServerResponse, { status, message }: FrontRefusal, headers: readonly string[]): void {
+  const text = JSON.stringify(problemBody(status, message));
+  const length = String(Buffer.byteLength(text));
+  const retry = status === 503 ? ["retry-after", "1"] : [];
+  // Its body, if it has one, is not read.
+  const head = [...headers, ...retry, "connection", "close", "content-type", "application/json; charset=utf-8"];
+  response.writeHead(status, [...head, "content-length", length]).end(text);
+}
+
+/** The names that a server on the loopback interface answers to, beside those of the interface itself. */
+export interface ServedNames {
+  /** As `server.listen` has it. */
+  readonly listenHost: string;
+  readonly externalUrl: string | null;
+}
+
+/**
+ * Refuses a request to a server on the loopback interface that names another host: a page of a foreign site whose name was
+ * made to resolve to 127.0.0.1 (DNS rebinding) could read everything otherwise. Browsers always name the host; a request
+ * without one is none of theirs.
+ */
+export function refuseForeignHost(host: string | undefined, names: ServedNames): FrontRefusal | null {
+  if (host === undefined) return null;
+  const hostname = hostnameOf(`http://${host}`);
+  const own = [hostnameOf(`http://${names.listenHost}`), hostnameOf(names.externalUrl ?? "")];
+  if (hostname !== null && /^[^@/?#\\]+$/.test(host) && (isLoopbackHost(hostname) || own.includes(hostname)))
+    return null;
+  const shown = JSON.stringify(host.slice(0, longestShown));
+  return {
+    status: 421,
+    message: `flatline listens on this machine only and does not answer to the name ${shown}: use localhost or 127.0.0.1, or set alerting.externalUrl to the address that it is reached by`,
+  };
+}
+
+// A name of DNS has at most 253 characters.
+const longestShown = 253;
+
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null;
+}
