@@ -10,6 +10,7 @@ import { healthcheckResultSchema, type HealthcheckResult } from "../contract/hea
 import { operations } from "../contract/operations.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import { walkReports } from "../contract/report-pages.ts";
+import { answerBounds, boundResult } from "../contract/result-bounds.ts";
 import type { OwnFilterName, Report, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 import { reviewOutcomeSchema, type ReviewOutcome, type ReviewRequest } from "../contract/review.ts";
 import { Exchange, invalid, outcomeUnknown, type RequestEvent } from "./exchange.ts";
@@ -47,6 +48,8 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** Clients that share one keep each other's Retry-After, by key and origin [one of its own]. */
   readonly pauses?: PauseRegistry;
+  /** Keys of the maps that are kept first when a map is larger than what is kept of it [none]. */
+  readonly observedKeys?: readonly string[];
   /** Told of every attempt, for counting. */
   readonly onRequest?: (event: RequestEvent) => void;
   /** Told once of each filter with a name of ours that the service seems to ignore. */
@@ -97,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
     const answered = parsed.data.scope.slug;
     if (answered !== null && answered !== slug)
       throw invalid(`the answer is about "${quoteUpstream(answered, apiKey)}", not about "${slug}"`);
-    return parsed.data;
+    return boundResult(parsed.data, answerBounds, options.observedKeys);
   }
 
   async function listReports(query: ReportsQuery = {}, callOptions: CallOptions = {}): Promise<ReportsPage> {

@@ -82,21 +82,96 @@ describe("an odd but valid answer is a result", () => {
     expect(result.severity).toBe("severity" in more ? more.severity : "ok");
   });
 
-  it("ten thousand observed keys", async () => {
-    const observed = Object.fromEntries(Array.from({ length: 10_000 }, (_value, index) => [`key_${index}`, index]));
-    bench.upstream.script(answer({ body: sampleHealthcheck({ observed }) }));
-
-    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
-
-    expect(result.observed).toEqual(observed);
-  });
-
   it("keeps strings with newlines and quotes as they are", async () => {
     bench.upstream.script(answer({ body: sampleHealthcheck({ observed: { note: 'a\n"b"' } }) }));
 
     const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
 
     expect(result.observed).toEqual({ note: 'a\n"b"' });
+  });
+});
+
+describe("of a large answer", () => {
+  const finding = { kind: "k", ref: null, severity: "fail", message: "m" };
+
+  async function answerTo(more: Readonly<Record<string, unknown>>, options: Partial<ClientOptions> = {}) {
+    bench.upstream.script(answer({ body: sampleHealthcheck({ severity: "fail", ...more }) }));
+    return bench.create(options).deadAssetSpike(sampleSpikeRequest());
+  }
+
+  it("the first 100 findings are kept, and the others are counted", async () => {
+    const findings = Array.from({ length: 5_000 }, (_value, index) => ({ ...finding, ref: `r${index}` }));
+
+    const result = await answerTo({ findings });
+
+    expect(result.findings).toEqual(findings.slice(0, 100));
+    expect(result.findingsOmitted).toBe(4_900);
+  });
+
+  it("nothing is said of omitted findings where there are none", async () => {
+    const findings = Array.from({ length: 100 }, () => finding);
+
+    const result = await answerTo({ findings, findingsOmitted: 7 });
+
+    expect(result.findings).toHaveLength(100);
+    expect(result).not.toHaveProperty("findingsOmitted");
+  });
+
+  it("each text is cut to 4,096 characters, and no character in two", async () => {
+    const long = `a${"😀".repeat(3_000)}`;
+    const map = { [long]: 1, note: long };
+
+    const result = await answerTo({
+      id: long,
+      title: long,
+      generatedAt: long,
+      observed: map,
+      threshold: map,
+      findings: [{ kind: long, ref: long, severity: "warn", message: long }],
+      suggestedAction: long,
+      appUrl: long,
+    });
+
+    const cut = `a${"😀".repeat(2_047)}…`;
+    const { id, title, generatedAt, observed, threshold, findings, suggestedAction, appUrl } = result;
+    expect(cut).toHaveLength(4_096);
+    expect([id, title, generatedAt, suggestedAction, appUrl]).toEqual([cut, cut, cut, cut, cut]);
+    expect(findings).toEqual([{ kind: cut, ref: cut, severity: "warn", message: cut }]);
+    expect([observed, threshold]).toEqual([
+      { [cut]: 1, note: cut },
+      { [cut]: 1, note: cut },
+    ]);
+  });
+
+  it("64 keys of each map are kept: those that carry the counts, then the first by name", async () => {
+    const numbered = Array.from({ length: 10_000 }, (_value, index) => [
+      `key-${String(index).padStart(5, "0")}`,
+      index,
+    ]);
+    const map = Object.fromEntries([...numbered.toReversed(), ["zero", 0], ["zz", "text"]]) as Record<string, unknown>;
+
+    const result = await answerTo({ observed: map, threshold: map }, { observedKeys: ["zero", "absent", "zz"] });
+
+    const kept = Object.fromEntries([...numbered.slice(0, 62), ["zero", 0], ["zz", "text"]]) as Record<string, unknown>;
+    expect(result.observed).toEqual(kept);
+    expect(result.threshold).toEqual(kept);
+  });
+
+  it("a map of 64 keys is as it was, in its order", async () => {
+    const observed = Object.fromEntries(Array.from({ length: 64 }, (_value, index) => [`key-${99 - index}`, index]));
+
+    const result = await answerTo({ observed });
+
+    expect(Object.entries(result.observed)).toEqual(Object.entries(observed));
+  });
+
+  it("every finding is checked, kept or not", async () => {
+    const findings = [...Array.from({ length: 200 }, () => finding), { ...finding, severity: "bad" }];
+    bench.upstream.script(answer({ body: sampleHealthcheck({ findings }) }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.code).toBe("api_invalid_response");
   });
 });
 

@@ -5,6 +5,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
+import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
 import { createRoundRunner, type RoundTarget } from "../monitor/run-round.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
@@ -40,7 +41,7 @@ export interface Runtime {
   replace(config: Config): void;
   /** Goes back to what held before a replacement that could not be applied. */
   restore(applied: Applied): void;
-  /** Runs a check by the source that holds now; never rejects. */
+  /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** Runs these together over the store's own events; see run-round.ts. */
   runRound(targets: readonly RoundTarget[]): Promise<readonly (CheckReport | null)[]>;
@@ -65,7 +66,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
     restore: (before) => {
       applied = before;
     },
-    run: (target, signal) => runCheck(target, applied.checkDeps, signal),
+    run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
     runRound: (targets) => {
       const { checkDeps, config, baselineOf } = applied;
       const { appUrl } = config;

@@ -69,6 +69,7 @@ export function createRemoteSource(
     timeoutMs: source.timeoutMs,
     retries: source.retries,
     userAgent: `flatline/${deps.version}`,
+    observedKeys: Object.values(source.observedKeys),
     dispatcher: deps.dispatcher,
     clock: deps.clock,
     random: deps.random,

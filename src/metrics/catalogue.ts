@@ -78,7 +78,7 @@ export const checkInstruments = {
     name: "flatline_check_findings",
     type: "gauge",
     labels: [...check, "severity"],
-    help: "Findings of the last result, by severity.",
+    help: "Findings of the last result, by severity; at most 100 are kept.",
     unit: "1",
     values: { severity: resultSeverities },
     note: "All three severities while there is a fresh result.",

@@ -1,4 +1,5 @@
 import { hourMs, minuteMs, secondMs, dayMs } from "../base/time.ts";
+import { cutText } from "../base/cut-text.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Report } from "../contract/reports.ts";
 import type { ResultSeverity } from "../contract/severity.ts";
@@ -21,6 +22,8 @@ export interface QueuedReport {
 // Findings travel in notifications and metrics: enough to begin with, the message tells how many there are.
 const namedReports = 10;
 const longestTitle = 80;
+// A queue may have a hundred thousand reports, and the API's ids are numbers.
+const longestRef = 64;
 // ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
 const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 
@@ -32,8 +35,8 @@ export function queuedReport(report: Report): QueuedReport {
   const createdAtMs =
     typeof createdAt === "string" && readableInstant.test(createdAt) ? Date.parse(createdAt) : Number.NaN;
   return {
-    ref: typeof id === "string" || typeof id === "number" ? String(id) : null,
-    title: typeof title === "string" && title !== "" ? title : null,
+    ref: typeof id === "string" || typeof id === "number" ? cutText(String(id), longestRef) : null,
+    title: typeof title === "string" && title !== "" ? cutText(title, longestTitle) : null,
     createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
   };
 }
@@ -107,10 +110,7 @@ function severityOfAge(ageMs: number | null, thresholds: ReviewQueueThresholds):
 
 function nameOf(report: QueuedReport): string {
   const name = report.ref === null ? "a report" : `report ${report.ref}`;
-  if (report.title === null) return name;
-  const characters = Array.from(report.title);
-  const title = characters.length > longestTitle ? `${characters.slice(0, longestTitle - 1).join("")}…` : report.title;
-  return `${name} (${title})`;
+  return report.title === null ? name : `${name} (${report.title})`;
 }
 
 function count(reports: number): string {

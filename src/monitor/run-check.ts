@@ -2,6 +2,7 @@ import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi, PlatformSource, SpikeRequest } from "../contract/platform-api.ts";
+import { walkReports } from "../contract/report-pages.ts";
 import {
   checkErrorReason,
   assetTypeExcessOf,
@@ -119,23 +120,12 @@ function overLiveness(
 async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): Promise<QueuedReport[]> {
   const reports: QueuedReport[] = [];
   const refs = new Set<string>();
-  const cursors = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    signal.throwIfAborted();
-    const query = { slug, needsCustomerReview: true, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await api.listReports(query, { signal });
-    for (const report of page.reports) {
-      const queued = queuedReport(report);
-      if (queued.ref !== null && refs.has(queued.ref)) continue;
-      if (queued.ref !== null) refs.add(queued.ref);
-      reports.push(queued);
-    }
-    cursor = page.cursor;
-    if (cursor !== undefined && cursors.has(cursor))
-      throw new FlatlineError("api_invalid_response", "the listing of reports gave the same cursor twice");
-    if (cursor !== undefined) cursors.add(cursor);
-  } while (cursor !== undefined);
+  for await (const report of walkReports(api, { slug, needsCustomerReview: true }, { signal })) {
+    const queued = queuedReport(report);
+    if (queued.ref !== null && refs.has(queued.ref)) continue;
+    if (queued.ref !== null) refs.add(queued.ref);
+    reports.push(queued);
+  }
   return reports;
 }
 

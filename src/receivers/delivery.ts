@@ -1,10 +1,11 @@
 import type { Dispatcher } from "undici";
 
+import { cutText } from "../base/cut-text.ts";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
 import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
-import { cutText, plainText } from "./wording/text.ts";
+import { plainText } from "./wording/text.ts";
 
 /** What a delivery is made with. */
 export interface DeliveryContext {

@@ -100,7 +100,8 @@ const alertNames = {
 
 function noticeAnnotations(notice: AlertNotice, nowMs: number): Record<string, string> {
   const section = noticeSection(notice, nowMs);
-  const carriers = cutList(section.carriers, carrierBudget).map((carrier) => `- ${carrier}`);
+  const budget = { ...carrierBudget, omitted: section.carriersOmitted };
+  const carriers = cutList(section.carriers, budget).map((carrier) => `- ${carrier}`);
   return {
     summary: section.title,
     description: [section.sentence, ...carriers].join("\n"),

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 
+import { cutText } from "../../base/cut-text.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -8,7 +9,7 @@ import { fleetMessage } from "../wording/fleet.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
 import type { PagerdutyOptions } from "../receiver-options.ts";
-import { cutText, plainText } from "../wording/text.ts";
+import { plainText } from "../wording/text.ts";
 import { httpLinks, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.

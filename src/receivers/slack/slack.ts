@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 
+import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
@@ -12,7 +13,6 @@ import {
   type MessageSection,
 } from "../wording/message.ts";
 import type { ChatOptions } from "../receiver-options.ts";
-import { cutText } from "../wording/text.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.

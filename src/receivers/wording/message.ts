@@ -1,5 +1,6 @@
+import { cutText } from "../../base/cut-text.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { cutList, cutText } from "./text.ts";
+import { cutList } from "./text.ts";
 
 /** One fact: `Count`, `5,119`. */
 export interface Fact {
@@ -19,6 +20,8 @@ export interface MessageSection {
   readonly sentence: string;
   readonly facts: readonly Fact[];
   readonly carriers: readonly string[];
+  /** How many more there are than `carriers` has. */
+  readonly carriersOmitted: number;
   readonly action: string | null;
   readonly links: readonly MessageLink[];
 }
@@ -82,7 +85,9 @@ export function trimMessage(message: Message, scale: number): Message {
         maxItems: Math.max(1, Math.floor(8 * scale)),
         maxItemLength: length(300),
         maxLength: length(1800),
+        omitted: section.carriersOmitted,
       }),
+      carriersOmitted: 0,
       action: section.action === null ? null : cutText(section.action, length(600)),
       links: trimLinks(section.links),
     })),

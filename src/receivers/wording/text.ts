@@ -1,3 +1,5 @@
+import { cutText } from "../../base/cut-text.ts";
+
 /** Characters that a reader can't see but a terminal or page acts on: controls, and those that turn the writing around. */
 const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
 
@@ -6,19 +8,14 @@ export function plainText(text: string): string {
   return text.toWellFormed().replaceAll(unseen, " ").replaceAll(/\s+/g, " ").trim();
 }
 
-/** At most `maxLength` UTF-16 units (so at most as many characters), with an ellipsis where something is missing. */
-export function cutText(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text;
-  // Whole characters only: half of a pair is no text.
-  return `${text.slice(0, Math.max(0, maxLength - 1)).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
 /** How much of a list is shown. */
 export interface ListBudget {
   readonly maxItems: number;
   readonly maxItemLength: number;
   /** Of all shown items together. */
   readonly maxLength: number;
+  /** How many more there are than the list has [0]. */
+  readonly omitted?: number;
 }
 
 /** The first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
@@ -32,7 +29,7 @@ export function cutList(items: readonly string[], budget: ListBudget): string[] 
     if (isOver && shown.length > 0) break;
     shown.push(cut);
   }
-  const missing = items.length - shown.length;
+  const missing = items.length - shown.length + (budget.omitted ?? 0);
   return missing === 0 ? shown : [...shown, `+${groupDigits(missing)} more`];
 }
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { countText, durationText, instantText, percentText, ratioText } from "./numbers.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
-import { cutList, cutText, plainText } from "./text.ts";
+import { trimMessage } from "./message.ts";
+import { cutList, plainText } from "./text.ts";
 import { latestNotices, messageOf } from "./wording.ts";
 
 const samples = sampleNotifications();
@@ -70,6 +71,17 @@ describe("sentences", () => {
       "URL: most of them",
       "few of type EMAIL",
     ]);
+  });
+
+  it("say how many findings were left out, also where none is shown", () => {
+    const { result } = noticeOf("firing");
+    if (result === null) throw new Error("the sample has no result");
+    const [own] = result.findings;
+    if (own === undefined) throw new Error("the sample has no finding");
+    const more = { ...noticeOf("firing"), result: { ...result, findings: [own], findingsOmitted: 4_900 } };
+    const message = trimMessage(messageOf({ ...sample("firing"), alerts: [more] }), 1);
+
+    expect(message.sections[0]?.carriers).toEqual(["+4,900 more"]);
   });
 
   it("mark drills and tests", () => {
@@ -156,12 +168,6 @@ describe("numbers", () => {
 });
 
 describe("texts", () => {
-  it("are cut between characters", () => {
-    expect(cutText("a𝒳𝒳", 5)).toBe("a𝒳𝒳");
-    expect(cutText("a𝒳𝒳𝒳", 5)).toBe("a𝒳…");
-    expect(cutText("abcdef", 4)).toBe("abc…");
-  });
-
   it("of lists end in what is missing", () => {
     const budget = { maxItems: 2, maxItemLength: 3, maxLength: 100 };
 

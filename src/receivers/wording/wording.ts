@@ -44,6 +44,7 @@ export function noticeSection(notice: AlertNotice, nowMs: number): MessageSectio
     sentence: noticeSentence(notice, nowMs),
     facts: noticeFacts(notice, nowMs),
     carriers: notice.status === "firing" ? noticeCarriers(notice) : [],
+    carriersOmitted: notice.status === "firing" ? (notice.result?.findingsOmitted ?? 0) : 0,
     action:
       notice.status === "firing" && typeof notice.result?.suggestedAction === "string"
         ? plainText(notice.result.suggestedAction)

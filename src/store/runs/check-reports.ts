@@ -1,7 +1,9 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { healthcheckResultSchema, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import { cutText } from "../../base/cut-text.ts";
+import { healthcheckResultSchema } from "../../contract/healthcheck.ts";
 import { checkErrorReasons, checkNames, type CheckReport, type ResultReport } from "../../contract/report.ts";
+import { boundResult } from "../../contract/result-bounds.ts";
 import { joinReport, splitReport, type ReportParts } from "./report-parts.ts";
 
 const nullableNumber = z.number().nullable();
@@ -18,7 +20,7 @@ const storedReport = z.discriminatedUnion("kind", [
     ...base,
     kind: z.literal("result"),
     severity: z.enum(["ok", "warn", "fail"]),
-    result: healthcheckResultSchema,
+    result: healthcheckResultSchema.extend({ findingsOmitted: z.int().min(1).exactOptional() }),
     counts: z.object({
       currentCount: nullableNumber,
       baselineCount: nullableNumber,
@@ -50,7 +52,7 @@ const doubleBytes = 8;
 /** The longest number of JSON. */
 const numberCharacters = 24;
 // Of 1,000 organizations 90,000 reports and more are kept, in 1 GB that is not theirs alone.
-const historyBounds: Bounds = { keys: 32, findings: 20, characters: 300 };
+const historyBounds: Bounds = { keys: 64, findings: 20, characters: 300 };
 
 /** A last report as it is kept in a row: whole up to 64 Ki characters, then without what nobody reads. */
 export function writeReport(report: CheckReport): string {
@@ -100,52 +102,14 @@ function validReport(value: unknown): CheckReport | null {
 
 function boundReport<Report extends CheckReport>(report: Report, bounds: Bounds): Report;
 function boundReport(report: CheckReport, bounds: Bounds): CheckReport {
-  const cut = (text: string): string => cutText(text, bounds.characters);
   if (report.kind === "error") {
-    return { ...report, error: { reason: report.error.reason, message: cut(report.error.message) } };
+    const { reason, message } = report.error;
+    return { ...report, error: { reason, message: cutText(message, bounds.characters) } };
   }
-  const { result, assetTypeExcess, ...rest } = report;
+  const { assetTypeExcess } = report;
   return {
-    ...rest,
-    result: {
-      id: cut(result.id),
-      title: cut(result.title),
-      category: result.category,
-      generatedAt: cut(result.generatedAt),
-      scope: { slug: result.scope.slug },
-      ok: result.ok,
-      severity: result.severity,
-      observed: boundMap(result.observed, bounds),
-      threshold: boundMap(result.threshold, bounds),
-      findings: result.findings.slice(0, bounds.findings).map(({ kind, ref, severity, message }) => ({
-        kind: cut(kind),
-        ref: ref === null ? null : cut(ref),
-        severity,
-        message: cut(message),
-      })),
-      suggestedAction: result.suggestedAction === null ? null : cut(result.suggestedAction),
-      appUrl: result.appUrl === null ? null : cut(result.appUrl),
-    },
+    ...report,
+    result: boundResult(report.result, bounds),
     ...(assetTypeExcess === undefined ? {} : { assetTypeExcess: assetTypeExcess.slice(0, bounds.keys) }),
   };
-}
-
-/** The first keys in order of their names; numbers and booleans, which metrics show, do not compete with the rest. */
-function boundMap(map: HealthcheckResult["observed"], bounds: Bounds): HealthcheckResult["observed"] {
-  const names = Object.keys(map).sort();
-  const isShown = (name: string): boolean => typeof map[name] === "number" || typeof map[name] === "boolean";
-  const kept = [
-    ...names.filter(isShown).slice(0, bounds.keys),
-    ...names.filter((name) => !isShown(name)).slice(0, bounds.keys),
-  ];
-  return Object.fromEntries(
-    kept.map((name) => {
-      const value = map[name] ?? null;
-      return [name, typeof value === "string" ? cutText(value, bounds.characters) : value];
-    }),
-  );
-}
-
-function cutText(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1).toWellFormed()}…`;
 }

@@ -170,7 +170,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
 
       const [kept] = (await store.verdicts.reports({ ...all, limit: 1 })) as ResultReport[];
 
-      expect(Object.keys(kept?.result.observed ?? {})).toEqual(Object.keys(observed).slice(0, 32));
+      expect(Object.keys(kept?.result.observed ?? {})).toEqual(Object.keys(observed).slice(0, 64));
       expect(kept?.result.findings).toHaveLength(20);
       expect(JSON.stringify(kept).length).toBeLessThan(16_384);
     });

@@ -7,11 +7,25 @@ const causes: Readonly<Record<string, string>> = {
   unclear: "unclear",
 };
 
-/** What a spike's result says of its cause and of undone deaths, as lines beside its findings. */
-export function evidenceLines(
-  result: HealthcheckResult | null,
-): { readonly severity: HealthcheckResult["severity"]; readonly message: string }[] {
-  if (result === null || result.id !== "dead-asset-spike") return [];
+interface FindingLine {
+  readonly severity: HealthcheckResult["severity"];
+  readonly message: string;
+}
+
+/** The findings of a result as lines, how many more there were, and what a spike's result says of its cause. */
+export function findingLines(result: HealthcheckResult | null): FindingLine[] {
+  if (result === null) return [];
+  const { severity, findings, findingsOmitted = 0 } = result;
+  return [
+    ...findings.map((finding) => ({ severity: finding.severity, message: finding.message })),
+    ...(findingsOmitted === 0 ? [] : [{ severity, message: `+${formatCount(findingsOmitted)} more` }]),
+    ...evidenceLines(result),
+  ];
+}
+
+/** What a spike's result says of its cause and of undone deaths. */
+function evidenceLines(result: HealthcheckResult): FindingLine[] {
+  if (result.id !== "dead-asset-spike") return [];
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const lines: string[] = [];
   // Keys of a service that is not ours may be called the same.

@@ -3,7 +3,7 @@ import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { VerdictPoint } from "../../store/runs/verdicts.ts";
 import { otherChecksOf } from "./checks.ts";
-import { evidenceLines } from "./evidence.ts";
+import { findingLines } from "./evidence.ts";
 import type { PageModel, PageModelPorts } from "./overview-model.ts";
 import type { PageOrganization, PageThresholds } from "./ports.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
@@ -80,10 +80,7 @@ export async function readOrganization(
     },
     days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
-    findings: [
-      ...(result?.findings ?? []).map(({ severity, message }) => ({ severity, message })),
-      ...evidenceLines(result),
-    ],
+    findings: findingLines(result),
     suggestedAction: result?.suggestedAction ?? null,
     appUrl: result?.appUrl ?? null,
     error: report?.kind === "error" ? report.error : null,

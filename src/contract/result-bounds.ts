@@ -1,0 +1,116 @@
+import { cutText } from "../base/cut-text.ts";
+import type { HealthcheckResult } from "./healthcheck.ts";
+import type { CheckReport } from "./report.ts";
+
+/** How much of a result is kept. */
+export interface ResultBounds {
+  /** Of each free map. */
+  readonly keys: number;
+  readonly findings: number;
+  /** Of each text, the names of keys too, in UTF-16 units. */
+  readonly characters: number;
+}
+
+/** What the client keeps of an answer (CONTRACT 9): more than anybody reads, far less than the 4 MiB that an answer may have. */
+export const answerBounds: ResultBounds = { keys: 64, findings: 100, characters: 4_096 };
+
+/** Bytes of JSON that a report has at most when it is stored and notified; an ordinary one has a kilobyte. */
+export const maxReportBytes = 64 * 1_024;
+// \u0001 is the longest way in which JSON writes a UTF-16 unit.
+const mostBytesOfUnit = 6;
+// Of texts people read the beginning; shortened to that, fewer findings and keys are kept.
+const reportBounds: readonly ResultBounds[] = [
+  { ...answerBounds, characters: 1_024 },
+  { ...answerBounds, characters: 256 },
+  { keys: 32, findings: 50, characters: 256 },
+  { keys: 16, findings: 25, characters: 256 },
+  { keys: 8, findings: 6, characters: 128 },
+];
+// More than a message of ours has; a driver may quote what it was told.
+const errorCharacters = 1_024;
+
+/**
+ * The API's fields of a result within the bounds: the first findings, with `findingsOmitted` as the number of those left out,
+ * and of a larger map the keys of `firstKeys`, then the first by name. Further fields are left out.
+ */
+export function boundResult(
+  result: HealthcheckResult,
+  bounds: ResultBounds,
+  firstKeys: readonly string[] = [],
+): HealthcheckResult {
+  const cut = (text: string): string => cutText(text, bounds.characters);
+  const cutNullable = (text: string | null): string | null => (text === null ? null : cut(text));
+  const findings = result.findings.slice(0, bounds.findings).map(({ kind, ref, severity, message }) => ({
+    kind: cut(kind),
+    ref: cutNullable(ref),
+    severity,
+    message: cut(message),
+  }));
+  const findingsOmitted = (result.findingsOmitted ?? 0) + result.findings.length - findings.length;
+  return {
+    id: cut(result.id),
+    title: cut(result.title),
+    category: result.category,
+    generatedAt: cut(result.generatedAt),
+    scope: { slug: cutNullable(result.scope.slug) },
+    ok: result.ok,
+    severity: result.severity,
+    observed: boundMap(result.observed, bounds, firstKeys),
+    threshold: boundMap(result.threshold, bounds, firstKeys),
+    findings,
+    ...(findingsOmitted === 0 ? {} : { findingsOmitted }),
+    suggestedAction: cutNullable(result.suggestedAction),
+    appUrl: cutNullable(result.appUrl),
+  };
+}
+
+/** The report with at most `maxReportBytes` of JSON: as it is, or with shorter texts, then also fewer findings and keys. */
+export function boundReport<Report extends CheckReport>(report: Report): Report;
+export function boundReport(report: CheckReport): CheckReport {
+  if (report.kind === "error") {
+    const { reason, message } = report.error;
+    return message.length <= errorCharacters
+      ? report
+      : { ...report, error: { reason, message: cutText(message, errorCharacters) } };
+  }
+  let bounded = report;
+  for (const bounds of reportBounds) {
+    if (isWithinBytes(bounded)) break;
+    const { result, assetTypeExcess } = report;
+    const carriers = assetTypeExcess
+      ?.slice(0, bounds.findings)
+      .map(({ assetType, excess }) => ({ assetType: cutText(assetType, bounds.characters), excess }));
+    bounded = {
+      ...report,
+      result: boundResult(result, bounds),
+      ...(carriers === undefined ? {} : { assetTypeExcess: carriers }),
+    };
+  }
+  return bounded;
+}
+
+function isWithinBytes(report: CheckReport): boolean {
+  const text = JSON.stringify(report);
+  return text.length * mostBytesOfUnit <= maxReportBytes || Buffer.byteLength(text) <= maxReportBytes;
+}
+
+type ValueMap = HealthcheckResult["observed"];
+
+function boundMap(map: ValueMap, { keys, characters }: ResultBounds, firstKeys: readonly string[]): ValueMap {
+  const names = Object.keys(map);
+  const isKept = names.length <= keys && names.every((name) => name.length <= characters && isShort(map[name]));
+  if (isKept) return map;
+
+  function isShort(value: unknown): boolean {
+    return typeof value !== "string" || value.length <= characters;
+  }
+
+  const first = new Set(firstKeys.filter((name) => Object.hasOwn(map, name)));
+  const kept = names.length <= keys ? names : [...first, ...names.filter((name) => !first.has(name)).toSorted()];
+  return Object.fromEntries(
+    kept.slice(0, keys).map((name) => {
+      const value = map[name] ?? null;
+      return [cutText(name, characters), typeof value === "string" ? cutText(value, characters) : value];
+    }),
+  );
+}
