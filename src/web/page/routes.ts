@@ -79,7 +79,7 @@ export function addPageRoutes(
       version: options.version,
       footer: footerOf(model, page.source()),
       hasToken: settings().token !== null,
-      scripts: ["page-client/main.js"],
+      scripts: ["client/main.js"],
       showsVerdict: true,
       ...changes,
     });
@@ -151,7 +151,7 @@ export function addPageRoutes(
           current: "organizations",
           severity: shownSeverity(data.row),
           main: renderOrganization(data),
-          scripts: ["uplot.js", "page-client/main.js"],
+          scripts: ["uplot.js", "client/main.js"],
           data: { chart: data.chart },
           showsVerdict: false,
         });
