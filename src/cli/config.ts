@@ -6,7 +6,7 @@ import type { Config, OrganizationConfig, ScheduleConfig } from "../config/confi
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import { findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
-import { suggest } from "../config/document/suggestions.ts";
+import { suggest } from "../base/suggestions.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { formatLocalTime } from "./local-time.ts";

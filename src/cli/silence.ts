@@ -4,7 +4,7 @@ import { silencedSlugs } from "../commands/silence-scope.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";
-import { suggest } from "../config/document/suggestions.ts";
+import { suggest } from "../base/suggestions.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

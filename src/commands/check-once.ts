@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
-import { suggest } from "../config/document/suggestions.ts";
+import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";

@@ -11,7 +11,7 @@ import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
-import { suggest } from "../config/document/suggestions.ts";
+import { suggest } from "../base/suggestions.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
 import { openStore } from "../store/open.ts";
 import { createDrillBoard, type DrillBoard, type DrillStep } from "./drill-board.ts";

@@ -5,7 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
-import { suggest } from "../config/document/suggestions.ts";
+import { suggest } from "../base/suggestions.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 

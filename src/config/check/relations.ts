@@ -3,7 +3,7 @@ import { checkBaselines, checkEventRetention } from "./baseline.ts";
 import type { ConfigDocument } from "../document/document.ts";
 import type { Problem, YamlPath } from "../document/problems.ts";
 import { parseInstant } from "../schema/values.ts";
-import { suggest } from "../document/suggestions.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { checkTableSource } from "./table-source.ts";
 import { problemAt, valueAt } from "./validation.ts";
 

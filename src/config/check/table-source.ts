@@ -1,7 +1,7 @@
 import { splitParameters, typedParameters } from "../../base/named-parameters.ts";
 import type { ConfigDocument } from "../document/document.ts";
 import type { Problem, YamlPath } from "../document/problems.ts";
-import { suggest } from "../document/suggestions.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { problemAt, valueAt } from "./validation.ts";
 
 interface OrganizationPlace {

@@ -4,7 +4,7 @@ import { nounOf, typeNouns } from "../../base/type-nouns.ts";
 import { unresolved, type ConfigDocument } from "../document/document.ts";
 import { readCoreScalar } from "../document/interpolation.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
-import { suggest } from "../document/suggestions.ts";
+import { suggest } from "../../base/suggestions.ts";
 
 export interface Validation<Output> {
   /** Null when there are problems. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readInstant } from "../../base/instant.ts";
 import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
 import { durationPattern, formatDuration, parseDuration } from "./durations.ts";
-import { suggest } from "../document/suggestions.ts";
+import { suggest } from "../../base/suggestions.ts";
 
 /**
  * An object whose every key is known; one that is not is told of with the nearest that is, and `where` it is none, or by the
