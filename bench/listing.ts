@@ -21,8 +21,8 @@ const repetitions = 41;
 const clock = createSystemClock();
 const newestAtMs = Date.UTC(2026, 10, 1);
 
-const types = ["URL", "PAGE", "EMAIL", "TWITTER", "TELEGRAM"];
-const sources = ["API", "APP", "DETECTION"];
+const types = ["URL", "PAGE", "EMAIL", "TWITTER", "TELEGRAM"] as const;
+const sources = ["API", "APP", "AUTO_DETECTION"] as const;
 const statuses = ["TODO", "IN_PROGRESS", "CLOSED"] as const;
 const countries = ["US", "DE", "FR", "BR", "IN", "NG"];
 

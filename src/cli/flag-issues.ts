@@ -11,18 +11,11 @@ export function flagIssues(issues: readonly string[], ofChoices = "expected"): s
       .replace(/: Invalid input: .*, received undefined$/, ": needed with these, and not given")
       .replace(/: Invalid input: expected number, received string$/, ": expected a positive integer")
       .replace(/: Too small: expected string .*$/, ": must not be empty")
-      .replace(
-        /: Invalid option: expected one of (.*)$/,
-        (_, choices: string) => `: ${ofChoices} one of ${listed(choices)}`,
-      ),
+      .replace(/: expected one of /, `: ${ofChoices} one of `)
+      .replace(/openapi\.json(?= lists)/, "--help"),
   );
 }
 
 function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-/** `"A"|"B"` as `A, B`. */
-function listed(choices: string): string {
-  return choices.replaceAll('"', "").replaceAll("|", ", ");
 }

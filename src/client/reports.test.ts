@@ -160,7 +160,7 @@ describe("filters with names of ours", () => {
     { query: { status: "TODO" }, isKept: true },
     { query: { status: "CLOSED" }, isKept: false },
     { query: { source: "API" }, isKept: true },
-    { query: { source: "BOT" }, isKept: false },
+    { query: { source: "APP" }, isKept: false },
     { query: { country: "US" }, isKept: true },
     { query: { country: "DE" }, isKept: false },
     { query: { reportedBy: "human" }, isKept: true },
@@ -172,7 +172,7 @@ describe("filters with names of ours", () => {
     { query: { assetType: "URL" }, isKept: true },
     { query: { assetType: "EMAIL" }, isKept: true },
     { query: { assetType: "PAGE" }, isKept: false },
-    { query: { status: "TODO", source: "BOT" }, isKept: false },
+    { query: { status: "TODO", source: "APP" }, isKept: false },
   ];
 
   it.each(cases)("$query keeps a matching report: $isKept", async ({ query, isKept }) => {
@@ -191,12 +191,22 @@ describe("filters with names of ours", () => {
     expect(reports).toHaveLength(1);
   });
 
+  it("are sent and applied for values that come later, too", async () => {
+    const reports = ["PIGEON_POST", "URL"].map((type, id) => ({ proposals: [{ id: id + 1, asset: { id: 1, type } }] }));
+    bench.upstream.script(page({ reports }));
+
+    const listed = await bench.client.listReports({ assetType: "PIGEON_POST" });
+
+    expect(bench.upstream.requests[0]?.path).toBe("/api/v2/organization/reports?assetType=PIGEON_POST");
+    expect(listed.reports).toEqual(reports.slice(0, 1));
+  });
+
   it("tell once which one the service seems to ignore", async () => {
     const ignored: string[] = [];
     const client = bench.create({ onIgnoredFilter: (name) => ignored.push(name) });
     bench.upstream.script(page({ reports: [full, full], cursor: "a" }), page({ reports: [full] }));
 
-    await collect(client.allReports({ status: "TODO", source: "BOT" }));
+    await collect(client.allReports({ status: "TODO", source: "APP" }));
 
     expect(ignored).toEqual(["source"]);
   });

@@ -1,5 +1,102 @@
-/** The types that the watchlist can check again; WATCHLIST of any other is refused (CONTRACT 9). */
-export const recheckableAssetTypes = [
+/** The types of assets that the API has. Liveness events may name others: a new type of the platform is never refused there. */
+export const assetTypes = [
+  "URL",
+  "PAGE",
+  "ADDRESS",
+  "DISCORD",
+  "LINKEDIN",
+  "TWITTER",
+  "FACEBOOK",
+  "YOUTUBE",
+  "REDDIT",
+  "TELEGRAM",
+  "GOOGLE_APP_STORE",
+  "APPLE_APP_STORE",
+  "AMAZON_APP_STORE",
+  "MICROSOFT_APP_STORE",
+  "TIKTOK",
+  "INSTAGRAM",
+  "THREADS",
+  "MEDIUM",
+  "CHROME_WEB_STORE",
+  "MOZILLA_ADDONS",
+  "OPERA_ADDONS",
+  "EMAIL",
+  "PATREON",
+  "OPENSEA",
+  "FARCASTER",
+  "IPFS",
+  "GOOGLE_FORM",
+  "WHATSAPP",
+  "DISCORD_USER",
+  "QUORA",
+  "GITHUB",
+  "TEACHABLE",
+  "SUBSTACK",
+  "DEBANK",
+  "TAWK_TO",
+  "JOTFORM",
+  "PRIMAL",
+  "BLUESKY",
+  "SNAPCHAT",
+  "DESO",
+  "PINTEREST",
+  "FLICKR",
+  "GALXE",
+  "VELOG",
+  "NPM",
+  "PYPI",
+  "HEX",
+  "DOCKER_HUB",
+  "VOCAL_MEDIA",
+  "TECKFINE",
+  "TENDERLY",
+  "HACKMD",
+  "ETSY",
+  "ZAZZLE",
+  "BASENAME",
+  "BILIBILI_TV",
+  "VIMEO",
+  "DAILYMOTION",
+  "PHONE_NUMBER",
+  "SLACK",
+  "CALENDLY",
+  "NGROK",
+  "RARIBLE",
+  "RUST_PACKAGE",
+  "FLATHUB",
+  "VIDLII",
+  "VEVIOZ",
+  "ISSUU",
+  "SOUNDCLOUD",
+  "ZAPPER",
+  "REDNOTE",
+  "SAMSUNG_APP_STORE",
+  "HUAWEI_APP_STORE",
+  "XIAOMI_APP_STORE",
+  "TENCENT_APP_STORE",
+  "OPPO_APP_STORE",
+  "VIVO_APP_STORE",
+  "F_DROID",
+  "GOOGLE_AD",
+  "BING_AD",
+  "TWITCH",
+  "BEHANCE",
+  "ZORA",
+  "META_AD",
+  "SIGNAL",
+  "DEVIANTART",
+  "BANDCAMP",
+  "ARCHIVE_ORG",
+  "FIVE_HUNDRED_PX",
+  "LUMA",
+  "SMARTMONEYMATCH",
+  "APK_GOLD",
+] as const;
+export type AssetType = (typeof assetTypes)[number];
+
+// What the API calls "the social platforms", and the three that it names (CONTRACT 9).
+const recheckable: ReadonlySet<AssetType> = new Set<AssetType>([
   "URL",
   "PAGE",
   "EMAIL",
@@ -33,40 +130,9 @@ export const recheckableAssetTypes = [
   "DEVIANTART",
   "SOUNDCLOUD",
   "SIGNAL",
-] as const;
+]);
 
-/** Further types that the platform's pages name (chainpatrol/docs, glossary/asset-types, August 2026): never re-checked. */
-export const otherAssetTypes = [
-  "ADDRESS",
-  "AMAZON_APP_STORE",
-  "APPLE_APP_STORE",
-  "ARCHIVE_ORG",
-  "CHROME_WEB_STORE",
-  "DEBANK",
-  "GITHUB",
-  "GOOGLE_APP_STORE",
-  "GOOGLE_FORM",
-  "IPFS",
-  "JOTFORM",
-  "MICROSOFT_APP_STORE",
-  "MOZILLA_ADDONS",
-  "OPENSEA",
-  "OPERA_ADDONS",
-  "PATREON",
-  "SUBSTACK",
-  "TAWK_TO",
-  "TEACHABLE",
-] as const;
-
-/** The known types, for help texts and examples. Input may name others: a new type of the platform is never refused. */
-export const assetTypes = [...recheckableAssetTypes, ...otherAssetTypes] as const;
-
-/** What the name of an asset type looks like, known or not (CONTRACT 10). */
-export const assetTypePattern = /^[A-Z0-9_]{1,64}$/;
-
-const recheckable: ReadonlySet<string> = new Set(recheckableAssetTypes);
-
-/** Whether WATCHLIST is possible for an asset of this type. */
-export function isRecheckable(assetType: string): boolean {
+/** Whether WATCHLIST is possible for an asset of this type: whether it can be checked again for revival. */
+export function isRecheckable(assetType: AssetType): boolean {
   return recheckable.has(assetType);
 }

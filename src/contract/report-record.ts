@@ -1,11 +1,12 @@
 import { z } from "zod";
 
-import { actors, proposalDecisions, reportStatuses } from "./report-values.ts";
+import { assetTypes } from "./asset-types.ts";
+import { actors, proposalDecisions, reportSources, reportStatuses } from "./report-values.ts";
 
 const id = z.int();
 const asset = z.object({
   id,
-  type: z.string(),
+  type: z.enum(assetTypes),
   content: z.string(),
   status: z.enum(["UNKNOWN", "BLOCKED", "ALLOWED"]),
 });
@@ -26,7 +27,7 @@ export const reportRecordSchema = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   status: z.enum(reportStatuses),
-  source: z.string(),
+  source: z.enum(reportSources),
   title: z.string().nullable(),
   /** Two letters; null where unknown. What the filter `country` looks at. */
   country: z.string().nullable(),

@@ -40,6 +40,9 @@ describe("parseReportsQuery", () => {
     { rule: "a parameter comes once", raw: { slug: ["a", "b"] }, fields: ["slug"] },
     { rule: "an unknown parameter is refused", raw: { colour: "red", page: "2" }, fields: ["colour", "page"] },
     { rule: "a country has two letters", raw: { country: "USA" }, fields: ["country"] },
+    { rule: "an asset type is one of the API's", raw: { assetType: "PIGEON_POST" }, fields: ["assetType"] },
+    { rule: "an asset type is in upper case", raw: { assetType: "url" }, fields: ["assetType"] },
+    { rule: "a source is one of the API's", raw: { source: "EMAIL" }, fields: ["source"] },
     {
       rule: "somebody is human or automation",
       raw: { reportedBy: "x", reviewedBy: "y" },
@@ -55,5 +58,30 @@ describe("parseReportsQuery", () => {
 
     const issues = parsed.kind === "issues" ? parsed.issues : [];
     expect(issues.map((message) => message.split(":")[0])).toEqual(fields);
+  });
+
+  it.each([
+    {
+      rule: "a short list, and the near name",
+      raw: { source: "CANARY" },
+      says: 'source: expected one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT; did you mean "CANARY_TOKEN"?',
+    },
+    {
+      rule: "where a long list is, and the near name",
+      raw: { assetType: "TELEGRAN" },
+      says: 'assetType: expected one of the 92 values that openapi.json lists; did you mean "TELEGRAM"?',
+    },
+    {
+      rule: "no name that is not near",
+      raw: { assetType: "PIGEON_POST" },
+      says: "assetType: expected one of the 92 values that openapi.json lists",
+    },
+    {
+      rule: "a list of two",
+      raw: { reportedBy: ["human", "human"] },
+      says: "reportedBy: expected one of human, automation",
+    },
+  ])("says of a value that is none of its choices $rule", ({ raw, says }) => {
+    expect(parseReportsQuery(raw)).toEqual({ kind: "issues", issues: [says] });
   });
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { assetTypePattern } from "./asset-types.ts";
-import { issueMessages } from "./issues.ts";
-import { actors, proposalDecisions, reportStatuses, type Actor } from "./report-values.ts";
+import { assetTypes } from "./asset-types.ts";
+import { issueMessages, wordIssue } from "./issues.ts";
+import { actors, proposalDecisions, reportSources, reportStatuses, type Actor } from "./report-values.ts";
 
 /** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
 export interface ReportsQuery {
@@ -69,8 +69,8 @@ export const reportsQuerySchema = z.strictObject({
   needsCustomerReview: flag.exactOptional(),
   status: z.enum(reportStatuses).exactOptional(),
   decision: z.enum(proposalDecisions).exactOptional(),
-  assetType: z.string().regex(assetTypePattern).exactOptional(),
-  source: z.string().min(1).max(64).exactOptional(),
+  assetType: z.enum(assetTypes).exactOptional(),
+  source: z.enum(reportSources).exactOptional(),
   reportedBy: actor.exactOptional(),
   reviewedBy: actor.exactOptional(),
   country: z
@@ -86,7 +86,7 @@ export function parseReportsQuery(
 ):
   | { readonly kind: "query"; readonly query: ReportsQuery }
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
-  const parsed = reportsQuerySchema.safeParse(raw);
+  const parsed = reportsQuerySchema.safeParse(raw, { error: wordIssue });
   if (!parsed.success) return { kind: "issues", issues: issueMessages(parsed.error) };
   const query: ReportsQuery = parsed.data;
   if (query.startDate !== undefined && query.endDate !== undefined && query.startDate > query.endDate)

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { issueMessages } from "./issues.ts";
+import { issueMessages, wordIssue } from "./issues.ts";
 
 /** The decisions of POST /api/v2/organization/proposals/{proposalId}/review (CONTRACT 9). */
 export const reviewDecisions = ["APPROVE", "REJECT", "WATCHLIST"] as const;
@@ -89,7 +89,7 @@ export function parseReviewRequest(
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
   const number = /^[1-9]\d{0,15}$/.test(proposalId) ? Number(proposalId) : Number.NaN;
   const isProposalId = Number.isSafeInteger(number);
-  const parsed = schemaFor(body).safeParse(body);
+  const parsed = schemaFor(body).safeParse(body, { error: wordIssue });
   if (parsed.success && isProposalId) return { kind: "request", request: { proposalId: number, ...parsed.data } };
   const pathIssues = isProposalId ? [] : ["proposalId: expected a positive integer"];
   return { kind: "issues", issues: [...pathIssues, ...(parsed.success ? [] : issueMessages(parsed.error))] };

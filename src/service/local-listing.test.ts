@@ -37,7 +37,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
     readonly id: number;
     readonly minute: number;
     readonly status: "TODO" | "CLOSED";
-    readonly source: "API" | "EMAIL";
+    readonly source: "API" | "APP";
     readonly country: "US" | "DE" | null;
     readonly kind: "human" | "automation";
     readonly isOwn: boolean;
@@ -103,7 +103,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
     // Few instants, so that many are equal.
     minute: fc.nat(4),
     status: fc.constantFrom("TODO" as const, "CLOSED" as const),
-    source: fc.constantFrom("API" as const, "EMAIL" as const),
+    source: fc.constantFrom("API" as const, "APP" as const),
     country: fc.constantFrom("US" as const, "DE" as const, null),
     kind: fc.constantFrom("human" as const, "automation" as const),
     isOwn: fc.boolean(),
@@ -132,7 +132,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
         status: fc.constantFrom("TODO", "CLOSED"),
         decision: fc.constantFrom(...proposalDecisions),
         assetType: fc.constantFrom(...assetTypes),
-        source: fc.constantFrom("API", "EMAIL"),
+        source: fc.constantFrom("API", "APP"),
         reportedBy: fc.constantFrom("human" as const, "automation" as const),
         reviewedBy: fc.constantFrom("human" as const, "automation" as const),
         country: fc.constantFrom("US", "DE"),
@@ -209,7 +209,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
         id: index + 1,
         organization: "acme",
         createdAt: startMs + index,
-        source: index % 2 === 0 ? "API" : "EMAIL",
+        source: index % 2 === 0 ? "API" : "APP",
         country: index % 2 === 0 && index > 0 ? "DE" : "US",
       }));
       await importFixture(store, clock, { organizations: [{ slug: "acme" }], reports });

@@ -197,12 +197,12 @@ describe("judgeReview", () => {
       verdict: { kind: "accepted" },
     },
     {
-      rule: "a type that nobody knows can't be checked again",
+      rule: "a type that is no site and no social platform can't be checked again",
       case: {
         request: { proposalId: 301, assetId: 501, decision: "WATCHLIST", watchlistReason: "DEAD" } as const,
         facts: {
           ...fine.facts,
-          proposal: { ...queued, asset: { id: 501, type: "PIGEON", status: "UNKNOWN" } as const },
+          proposal: { ...queued, asset: { id: 501, type: "NPM", status: "UNKNOWN" } as const },
         },
       },
       verdict: { rule: "recheckable" },

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
+import { reportRecordsPageSchema } from "../../src/contract/report-record.ts";
 import { importFixtures } from "../../src/service/fixture/fixture.ts";
+import { describedApi } from "../support/described-api.ts";
 import {
   platformFixture,
   platformKeys,
@@ -30,6 +32,65 @@ async function addReports({ store }: PlatformServer, ids: readonly number[]): Pr
     files: [{ name: "more.json", text: JSON.stringify({ reports }) }],
   });
 }
+
+describe("the filters", () => {
+  /** One report for each value: the first is about the first asset type, and so on. */
+  function fixtureOf(types: readonly string[], sources: readonly string[], decisions: readonly string[]): object {
+    return {
+      organizations: [{ slug: "acme" }],
+      keys: [{ key: platformKeys.acme, role: "customer", organizations: ["acme"] }],
+      assets: types.map((type, index) => ({ id: index + 1, type, content: `content ${index + 1}` })),
+      reports: types.map((_type, index) => ({
+        id: index + 1,
+        organization: "acme",
+        createdAt: new Date(platformNowMs - index).toISOString(),
+        source: sources[index % sources.length],
+        proposals: [{ id: index + 1, assetId: index + 1, decision: decisions[index % decisions.length] }],
+      })),
+    };
+  }
+
+  it("take each asset type, source and decision of the API, and find its reports", async () => {
+    const { assetTypes, sources, proposalDecisions } = describedApi.lists;
+    const text = JSON.stringify(fixtureOf(assetTypes, sources, proposalDecisions));
+    const server = await startPlatformServer({
+      seed: (store) =>
+        importFixtures({ store, clock: { nowMs: () => platformNowMs }, files: [{ name: "all.json", text }] }),
+    });
+    const everyNth = (count: number, from: number): number[] =>
+      assetTypes.flatMap((_type, index) => (index % count === from ? [index + 1] : []));
+
+    for (const [index, assetType] of assetTypes.entries())
+      expect((await pageOf(server, { assetType })).reports).toMatchObject([
+        { id: index + 1, assets: [{ type: assetType }] },
+      ]);
+    for (const [name, values] of [
+      ["source", sources],
+      ["decision", proposalDecisions],
+    ] as const)
+      for (const [index, value] of values.entries()) {
+        const { reports } = await pageOf(server, { [name]: value, limit: "100" });
+        expect(reports.map(({ id }) => id)).toEqual(everyNth(values.length, index));
+      }
+    const whole = await server.call("GET", "/organization/reports?limit=100");
+    await server.close();
+
+    expect(reportRecordsPageSchema.strict().parse(whole.json).reports).toHaveLength(assetTypes.length);
+  });
+
+  it.each(["assetType=TELEGRAN", "assetType=url", "source=EMAIL", "source=app", "decision=SKIPPED"])(
+    "refuse %s with the choices, instead of finding nothing",
+    async (query) => {
+      const server = await startPlatformServer();
+
+      const { status, json } = await server.call("GET", `/organization/reports?${query}`);
+      await server.close();
+
+      const message = expect.stringMatching(new RegExp(`^${query.split("=")[0]}: expected one of `)) as string;
+      expect([status, json]).toEqual([400, { message, code: "BAD_REQUEST", issues: [{ message }] }]);
+    },
+  );
+});
 
 describe("the cursor", () => {
   it("with any one character changed is 400, and so is one that is shorter or longer", async () => {

@@ -189,7 +189,7 @@ describe("reports list in process", () => {
     [["--decision", "skip"], 0],
     [["--decision", "ESCALATE"], 0],
     [["--reported-by", "automation"], 0],
-    [["--country", "us", "--source", "API"], 29],
+    [["--country", "us", "--source", "api"], 29],
   ])("filters by %j", async (flags, count) => {
     const { exitCode, stdout } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", ...flags]);
 
@@ -200,6 +200,21 @@ describe("reports list in process", () => {
     ["a limit of 0", ["--limit", "0"], "--limit: "],
     ["a date that is none", ["--start-date", "yesterday"], "--start-date: "],
     ["a status that is none", ["--status", "OPEN"], "--status: "],
+    [
+      "an asset type that is none",
+      ["--asset-type", "telegran"],
+      '--asset-type: expected one of the 92 values that --help lists; did you mean "TELEGRAM"?',
+    ],
+    [
+      "a source that is none",
+      ["--source", "mail"],
+      "--source: expected one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT",
+    ],
+    [
+      "a decision that is none",
+      ["--decision", "skipped"],
+      '--decision: expected one of APPROVE, REJECT, SKIP, ESCALATE; did you mean "SKIP"?',
+    ],
     ["a country of three letters", ["--country", "USA"], "--country: "],
     ["an unknown filter", ["--page", "2"], "--page"],
   ])("refuses %s", async (_what, flags, says) => {
@@ -217,6 +232,20 @@ describe("reports list in process", () => {
 });
 
 describe("reports list of a service", () => {
+  it("refuses a filter's value that the API does not have before any request", async () => {
+    const upstream = await startScriptedUpstream();
+    await folder.configure(`
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: k }
+organizations: [acme]
+`);
+
+    const { exitCode, stdout, stderr } = await cli(["reports", "list", "--asset-type", "TELEGRAN"]);
+    await upstream.close();
+
+    expect([exitCode, stdout, stderr]).toEqual([64, "", expect.stringContaining('did you mean "TELEGRAM"?')]);
+    expect(upstream.requests).toEqual([]);
+  });
+
   it("is the same as in process, over the wire", async () => {
     const server = await startPlatformServer();
     await folder.configure(`

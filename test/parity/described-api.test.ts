@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
-import { actors, proposalDecisions, reportStatuses } from "../../src/contract/report-values.ts";
+import { assetTypes } from "../../src/contract/asset-types.ts";
+import { actors, proposalDecisions, reportSources, reportStatuses } from "../../src/contract/report-values.ts";
 import {
   approveLabels,
   rejectReasons,
@@ -19,13 +20,15 @@ const components = (
 ).components.schemas;
 
 /** The project's enumerations under the description's names. */
-const lists: Readonly<Partial<DescribedApi["lists"]>> = {
+const lists: DescribedApi["lists"] = {
   categories: healthcheckCategories,
   severities: healthcheckSeverities,
   findingSeverities,
   statuses: reportStatuses,
   actors,
   proposalDecisions,
+  sources: reportSources,
+  assetTypes,
   reviewDecisions,
   labels: approveLabels,
   labelsWithBrand: targetedLabels,

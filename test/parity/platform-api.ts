@@ -251,7 +251,7 @@ export const parityFixture = {
   reports: [
     parityReport(1, { proposals: [{ id: 301, assetId: 501, ...queued }], title: "Login page" }),
     parityReport(2, { proposals: [{ id: 302, assetId: 502, ...queued }], status: "IN_PROGRESS", country: "DE" }),
-    parityReport(3, { proposals: [{ id: 303, assetId: 503, ...queued }], source: "EMAIL" }),
+    parityReport(3, { proposals: [{ id: 303, assetId: 503, ...queued }], source: "CANARY_TOKEN" }),
     parityReport(4, {
       proposals: [{ id: 304, assetId: 504, ...queued }],
       reporter: { kind: "automation", name: "crawler", organization: null },
@@ -323,8 +323,8 @@ const listingCases: readonly ListingCase[] = [
   { rule: "what was skipped", query: { decision: "SKIP" }, ids: [8] },
   { rule: "what was escalated", query: { decision: "ESCALATE" }, ids: [7] },
   { rule: "the type of a proposal's asset or of a scanned one", query: { assetType: "EMAIL" }, ids: [10, 9, 5] },
-  { rule: "an asset type that nobody knows", query: { assetType: "PIGEON_POST" }, ids: [] },
-  { rule: "a source", query: { source: "EMAIL" }, ids: [3] },
+  { rule: "an asset type that no report has", query: { assetType: "APK_GOLD" }, ids: [] },
+  { rule: "a source", query: { source: "CANARY_TOKEN" }, ids: [3] },
   { rule: "who reported", query: { reportedBy: "automation" }, ids: [4] },
   { rule: "who decided", query: { reviewedBy: "automation" }, ids: [6] },
   { rule: "a country, in any case", query: { country: "de" }, ids: [2] },
@@ -359,6 +359,18 @@ const badListings: readonly {
     rule: "an altered cursor before the slug is looked at",
     key: parityKeys.acme,
     query: { slug: "globex", cursor: "AAAA" },
+    code: "api_bad_request",
+  },
+  {
+    rule: "an asset type that the API does not have",
+    key: parityKeys.acme,
+    query: { assetType: "PIGEON_POST" },
+    code: "api_bad_request",
+  },
+  {
+    rule: "a source that the API does not have",
+    key: parityKeys.acme,
+    query: { source: "EMAIL" },
     code: "api_bad_request",
   },
   {

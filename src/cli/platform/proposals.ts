@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { openPlatformAccess } from "../../commands/platform-access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
+import { choicesText } from "../../contract/issues.ts";
 import {
   approveLabels,
   rejectReasons,
@@ -108,7 +109,7 @@ function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: 
 function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
   return (text) => {
     const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
-    if (chosen === undefined) throw new InvalidArgumentError(`Expected one of ${choices.join(", ")}.`);
+    if (chosen === undefined) throw new InvalidArgumentError(`Expected ${choicesText(text, choices)}`);
     return chosen;
   };
 }

@@ -1,9 +1,10 @@
 import { Option, type Command } from "commander";
 import { openPlatformAccess } from "../../commands/platform-access.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { assetTypes } from "../../contract/asset-types.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
-import { proposalDecisions, reportStatuses } from "../../contract/report-values.ts";
+import { proposalDecisions, reportSources, reportStatuses } from "../../contract/report-values.ts";
 import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../../contract/reports.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
@@ -37,7 +38,7 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
     .option("--status <status>", reportStatuses.join(", "), upperCase)
     .option("--decision <decision>", `with a proposal decided so: ${proposalDecisions.join(", ")}`, upperCase)
     .option("--asset-type <type>", "with an asset of this type, as URL", upperCase)
-    .option("--source <source>", "as API")
+    .option("--source <source>", reportSources.join(", "), upperCase)
     .option("--reported-by <who>", "human or automation")
     .option("--reviewed-by <who>", "human or automation")
     .option("--country <code>", "two letters")
@@ -62,8 +63,10 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
 
 const help = `
 The filters from --status on have names of flatline's own; when a service ignores one, stderr says so, and it is applied
-to what the service sends.
+to what the service sends. A value that the API does not have is refused.
 
+Asset types:
+${assetTypes.join(", ").replaceAll(/(.{1,116})(?: |$)/g, "  $1\n")}
 Examples:
   flatline reports list --needs-customer-review --all
   flatline reports list --all --json --limit 100 | jq -r '.proposals[].asset.content'

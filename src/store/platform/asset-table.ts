@@ -1,3 +1,4 @@
+import type { AssetType } from "../../contract/asset-types.ts";
 import { assetStatuses, type Asset, type AssetStatus, type AssetStore } from "./assets.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
@@ -58,5 +59,7 @@ export function storedAsset(row: {
   readonly status?: string;
 }): Asset {
   const status: AssetStatus | undefined = assetStatuses.find((name) => name === (row.asset_status ?? row.status));
-  return { id: row.asset_id, type: row.asset_type, content: row.content, status: status ?? "UNKNOWN" };
+  // Checked when it was imported.
+  const type = row.asset_type as AssetType;
+  return { id: row.asset_id, type, content: row.content, status: status ?? "UNKNOWN" };
 }

@@ -1,10 +1,12 @@
+import type { AssetType } from "../../contract/asset-types.ts";
+
 export const assetStatuses = ["UNKNOWN", "BLOCKED", "ALLOWED"] as const;
 export type AssetStatus = (typeof assetStatuses)[number];
 
 /** What a proposal is about. Global: unique on type and content, one status for every organization. */
 export interface Asset {
   readonly id: number;
-  readonly type: string;
+  readonly type: AssetType;
   readonly content: string;
   readonly status: AssetStatus;
 }

@@ -35,7 +35,7 @@ beforeAll(async () => {
       createdAtMs: index,
       updatedAtMs: null,
       status: "TODO" as const,
-      source: "API",
+      source: "API" as const,
       country: "US",
       title: null,
       reporter: { kind: "human" as const, name: null, organization: null },

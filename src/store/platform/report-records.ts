@@ -1,5 +1,5 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
-import { actors, proposalDecisions, reportStatuses } from "../../contract/report-values.ts";
+import { actors, proposalDecisions, reportStatuses, type ReportSource } from "../../contract/report-values.ts";
 import { storedAsset } from "./asset-table.ts";
 import type { Asset } from "./assets.ts";
 import type { ReportRow } from "./rows.ts";
@@ -51,7 +51,8 @@ export async function readRecords(db: Db, ids: readonly number[], nowMs: number)
       createdAt: iso(report.created_at_ms),
       updatedAt: iso(report.updated_at_ms),
       status: reportStatuses.find((status) => status === report.status) ?? "TODO",
-      source: report.source,
+      // Checked when it was imported.
+      source: report.source as ReportSource,
       title: report.title,
       reporter: {
         kind: actors.find((actor) => actor === report.reporter_kind) ?? "automation",

@@ -1,5 +1,5 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
-import type { Actor, ProposalDecision, ReportStatus } from "../../contract/report-values.ts";
+import type { Actor, ProposalDecision, ReportSource, ReportStatus } from "../../contract/report-values.ts";
 
 /** Where a proposal stands in the customer review queue (CONTRACT 9): escalated, and answered or escalated back. */
 export const queueStates = ["none", "queued", "answered"] as const;
@@ -22,7 +22,7 @@ export interface ReportStatement {
   /** null: the creation when it is new, else the time of the import. */
   readonly updatedAtMs: number | null;
   readonly status: ReportStatus;
-  readonly source: string;
+  readonly source: ReportSource;
   /** Two upper-case letters. */
   readonly country: string | null;
   readonly title: string | null;
