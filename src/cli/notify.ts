@@ -1,6 +1,9 @@
 import type { Command } from "commander";
+import { endReceiverPause } from "../commands/outbox.ts";
 import { sendTest } from "../commands/test-delivery.ts";
+import { asFlatlineError } from "../base/errors.ts";
 import { createLogger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 
@@ -13,7 +16,11 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
     .argument("<receiver>", "name of a receiver of the configuration")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print {receiver, outcome, detail}")
-    .addHelpText("after", "\nExit code: 0 accepted, 1 not accepted.\n\nExample:\n  flatline notify test trust-slack\n")
+    .addHelpText(
+      "after",
+      "\nA pause that the receiver asked for (Retry-After) ends: what waits for it goes out within 5 s." +
+        "\n\nExit code: 0 accepted, 1 not accepted.\n\nExample:\n  flatline notify test trust-slack\n",
+    )
     .action(async (name: string, flags: { readonly config?: string; readonly json?: boolean }) => {
       const config = await loadCommandConfig(flags.config, context);
       const logger = createLogger({
@@ -30,5 +37,18 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
           : `${name}: ${outcome.kind === "accepted" ? "accepted" : "not accepted"}, ${detail}`;
       context.stdout.write(`${text}\n`);
       context.setExitCode(outcome.kind === "accepted" ? 0 : 1);
+      await endPause(config, context, name);
     });
 };
+
+/** Whoever tries a receiver wants it to be used again. The test counts also where the store cannot be opened from here. */
+async function endPause(config: Config, context: CliContext, receiver: string): Promise<void> {
+  try {
+    const isEnded = await endReceiverPause(config, context, receiver);
+    if (isEnded) context.stderr.write(`${receiver} was paused (Retry-After): the pause is ended\n`);
+  } catch (error) {
+    const { fault, message } = asFlatlineError(error);
+    if (fault === "bug") throw error;
+    context.stderr.write(`a pause of ${receiver}, if it has one, could not be ended: ${message}\n`);
+  }
+}

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
 import { openStore } from "../store/open.ts";
@@ -23,6 +24,16 @@ export function retryOutbox(config: Config, deps: PartsDeps, ids: readonly strin
 /** Deletes these for good. */
 export function discardOutbox(config: Config, deps: PartsDeps, ids: readonly string[]): Promise<OutboxChange[]> {
   return withOutbox(config, deps, (outbox) => changeEach(ids, (id) => outbox.discard(id)));
+}
+
+/**
+ * Ends the pause that a receiver asked for; the daemon goes on with what waits for it within 5 s. False: there was none, or
+ * there is no store yet.
+ */
+export async function endReceiverPause(config: Config, deps: PartsDeps, receiver: string): Promise<boolean> {
+  const location = storeLocation(config, deps.cwd);
+  if ("path" in location && !existsSync(location.path)) return false;
+  return withOutbox(config, deps, (outbox) => outbox.endPause(receiver, deps.clock.nowMs()));
 }
 
 async function changeEach(ids: readonly string[], change: (id: string) => Promise<boolean>): Promise<OutboxChange[]> {

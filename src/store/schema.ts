@@ -152,6 +152,7 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly alert_history: AlertHistoryRow;
   readonly outbox: OutboxRow;
   readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };
+  readonly receiver_pauses: { readonly receiver: string; readonly until_ms: number };
   readonly silences: SilenceRow;
   readonly deliveries: DeliveryRow;
   readonly delivery_slugs: { readonly slug: string; readonly at_ms: number; readonly notification_id: string };

@@ -198,6 +198,8 @@ export interface ReceiverView {
   readonly sendResolved: boolean;
   readonly pending: number;
   readonly deadLetters: number;
+  /** Until when it asked to be left alone (Retry-After); null: it did not. */
+  readonly pausedUntilMs: number | null;
 }
 
 export interface OutboxPort {

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sampleHealthcheck } from "../support/api-samples.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
 import { parseExposition } from "../support/exposition-parser.ts";
-import { eventually, readText } from "../support/program.ts";
+import { startHttpSink, type HttpSink } from "../support/http-sink.ts";
+import { eventually, readText, runProgram } from "../support/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 
 const tenYears = "315360000";
@@ -68,5 +69,103 @@ storage: { path: flatline.db }
       const { severity } = JSON.parse(await readText(`${checks}/globex`)) as { severity: string };
       return severity === "ok";
     });
+  });
+});
+
+describe("a Retry-After of ten years from a receiver", () => {
+  let sink: HttpSink;
+  let url: string;
+  let reload: () => Promise<void>;
+
+  beforeEach(async () => {
+    sink = await startHttpSink((response, _request, index) => {
+      response.writeHead(index === 0 ? 429 : 200, index === 0 ? { "retry-after": tenYears } : {}).end();
+    });
+    await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations: [acme, globex]
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
+receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
+server: { listen: "127.0.0.1:0", token: ${token} }
+storage: { path: flatline.db }
+`);
+    const app = await folder.start();
+    url = app.address()?.url ?? "";
+    reload = () => app.reload();
+    await fire("acme");
+    await eventually(async () => (await pausedUntil()) !== null);
+    await fire("globex");
+  });
+  afterEach(async () => {
+    await sink.close();
+  });
+
+  async function fire(slug: string): Promise<void> {
+    await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+    await fetch(`${url}/api/v1/checks/dead-asset-spike/${slug}/run`, { method: "POST", headers: { authorization } });
+  }
+
+  async function read<Answer>(path: string): Promise<Answer> {
+    return (await (await fetch(`${url}${path}`, { headers: { authorization } })).json()) as Answer;
+  }
+
+  async function pausedUntil(): Promise<string | null> {
+    const [ops] = await read<{ pausedUntil: string | null }[]>("/api/v1/receivers");
+    return ops?.pausedUntil ?? null;
+  }
+
+  function slugsSent(): string[] {
+    return sink.requests.flatMap(
+      ({ body }) => (JSON.parse(body) as { alerts: { slug: string }[] }).alerts[0]?.slug ?? [],
+    );
+  }
+
+  async function waiting(): Promise<{ id: string; state: string; attempts: number; nextAttemptAt: string }[]> {
+    return eventually(async () => {
+      const entries =
+        await read<{ id: string; state: string; attempts: number; nextAttemptAt: string }[]>("/api/v1/outbox");
+      return entries.length === 2 ? entries : null;
+    });
+  }
+
+  it("counts for an hour, in the API and on the page, keeps what waits, and outlasts a reload", async () => {
+    await reload();
+    const entries = await waiting();
+    const until = await pausedUntil();
+    const page = await (await fetch(`${url}/receivers`, { headers: { authorization } })).text();
+
+    const aheadMs = Date.parse(until ?? "") - Date.now();
+    expect(aheadMs).toBeGreaterThan(3_500_000);
+    expect(aheadMs).toBeLessThanOrEqual(3_600_000);
+    expect(entries.map(({ state, attempts, nextAttemptAt }) => [state, attempts, nextAttemptAt])).toEqual([
+      ["queued", 1, until],
+      ["queued", 0, until],
+    ]);
+    expect(page.replaceAll(/\s+/g, " ")).toMatch(
+      /ops has 2 waiting, the oldest for [^.]*, and is paused until [^.]*\d\d:\d\d\./,
+    );
+    expect(page).toContain("flatline notify test ops");
+    expect(slugsSent()).toEqual(["acme"]);
+  });
+
+  it("ends with notify test: all that waited goes out", async () => {
+    await waiting();
+    const test = await runProgram(["notify", "test", "ops"], { cwd: folder.path });
+
+    expect(test).toMatchObject({ exitCode: 0, stdout: "ops: accepted, HTTP 200\n" });
+    expect(test.stderr).toBe("ops was paused (Retry-After): the pause is ended\n");
+    await eventually(() => slugsSent().length === 4);
+    expect(slugsSent()).toEqual(["acme", "test", "acme", "globex"]);
+    expect(await pausedUntil()).toBeNull();
+  });
+
+  it("ends with outbox retry of one that waits", async () => {
+    const [, second] = await waiting();
+    const retry = await runProgram(["outbox", "retry", second?.id ?? ""], { cwd: folder.path });
+
+    expect(retry.exitCode).toBe(0);
+    await eventually(() => slugsSent().length === 3);
+    expect(slugsSent().toSorted()).toEqual(["acme", "acme", "globex"]);
   });
 });

@@ -13,6 +13,7 @@ import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.
 
 const startMs = Date.parse("2026-11-02T08:00:00.000Z");
 const accepted: DeliveryOutcome = { kind: "accepted", detail: "HTTP 200" };
+const tenYears = { kind: "retry", error: "HTTP 429", retryAfterMs: 3_650 * 24 * hourMs } as const;
 const down: DeliveryOutcome = { kind: "retry", error: "HTTP 503", retryAfterMs: null };
 
 interface Attempt {
@@ -52,6 +53,17 @@ function receiver(
     rateLimit: null,
     ...settings,
   };
+}
+
+/** Answers so the first time, and accepts from then on. */
+function once(outcome: DeliveryOutcome): Answer {
+  const outcomes = [outcome];
+  return () => outcomes.shift() ?? accepted;
+}
+
+/** `id seconds` of each attempt. */
+function shownAttempts(): string[] {
+  return attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`);
 }
 
 function open(receivers: readonly OutboxReceiver[], changes: Partial<OutboxOptions> = {}): Outbox {
@@ -202,30 +214,74 @@ describe("retries", () => {
     expect(attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`)).toEqual(["n1 0", "n1 30", "n2 30"]);
   });
 
-  it("give up at once when the receiver asks for longer than maxAge allows", async () => {
-    open([receiver("ops", () => ({ kind: "retry", error: "HTTP 429", retryAfterMs: 25 * hourMs }))]);
-    await enqueue("n1", "ops");
-    await outbox.runOnce();
-
-    expect(await store.outbox.list()).toMatchObject([{ state: "dead" }]);
-  });
-
-  it("go on after maxAge when the receiver asks for much longer", async () => {
-    let isFirst = true;
-    const wrongClock = { kind: "retry", error: "HTTP 429", retryAfterMs: 365 * 24 * hourMs } as const;
-    const answer = (): DeliveryOutcome => {
-      const outcome = isFirst ? wrongClock : accepted;
-      isFirst = false;
-      return outcome;
-    };
-    open([receiver("ops", answer, { maxAgeMs: minuteMs })]);
+  it.each([
+    { rule: "of ten years counts for an hour", retryAfterMs: 3_650 * 24 * hourMs, maxAgeMs: 24 * hourMs },
+    { rule: "beyond maxAge gives up nothing before it was tried again", retryAfterMs: hourMs, maxAgeMs: minuteMs },
+  ])("keep what waits: a Retry-After $rule", async ({ retryAfterMs, maxAgeMs }) => {
+    open([receiver("ops", once({ kind: "retry", error: "HTTP 429", retryAfterMs }), { maxAgeMs })]);
     await enqueue("n1", "ops");
     await runFor(5 * secondMs);
     await enqueue("n2", "ops");
-    await clock.advance(2 * minuteMs);
+    await clock.advance(2 * hourMs);
 
-    expect(attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`)).toEqual(["n1 0", "n2 60"]);
-    expect(counted).toEqual(["ops dead_lettered", "ops delivered"]);
+    expect(shownAttempts()).toEqual(["n1 0", "n1 3600", "n2 3600"]);
+    expect(counted).toEqual(["ops retried", "ops delivered", "ops delivered"]);
+  });
+
+  it("give up after a pause what is older than maxAge and refused again", async () => {
+    open([receiver("ops", () => tenYears, { maxAgeMs: 90 * minuteMs })]);
+    await enqueue("n1", "ops");
+    await runFor(3 * hourMs);
+
+    expect(shownAttempts()).toEqual(["n1 0", "n1 3600", "n1 7200"]);
+    expect(counted).toEqual(["ops retried", "ops retried", "ops dead_lettered"]);
+  });
+
+  it("say until when the receiver is paused, and when the next attempt is", async () => {
+    open([receiver("ops", () => tenYears), receiver("other", () => accepted)]);
+    await enqueue("n1", "ops");
+    await runFor(5 * secondMs);
+
+    expect(await store.outbox.pauses(clock.nowMs())).toEqual(new Map([["ops", startMs + hourMs]]));
+    expect(await store.outbox.list()).toMatchObject([{ id: "n1", nextAttemptAtMs: startMs + hourMs }]);
+    expect(logged).toContainEqual({
+      level: "warn",
+      fields: { receiver: "ops", askedMs: tenYears.retryAfterMs, pausedMs: hourMs },
+      message: "receiver asked for a pause",
+    });
+  });
+
+  it("wait for the end of a pause over a reload and a restart", async () => {
+    const paused = receiver("ops", once(tenYears));
+    open([paused]);
+    await enqueue("n1", "ops");
+    await runFor(5 * secondMs);
+    await outbox.setReceivers([paused]);
+    await clock.advance(5 * secondMs);
+    await outbox.stop(0);
+
+    open([paused]);
+    await enqueue("n2", "ops");
+    await runFor(hourMs);
+
+    expect(shownAttempts()).toEqual(["n1 0", "n1 3600", "n2 3600"]);
+  });
+
+  it.each<[string, () => Promise<boolean>]>([
+    ["a retry of one of them", () => store.outbox.retry("n1", clock.nowMs())],
+    ["its end in the store", () => store.outbox.endPause("ops", clock.nowMs())],
+  ])("begin again within 5 s when a pause is ended by %s", async (_rule, end) => {
+    open([receiver("ops", once(tenYears))]);
+    await enqueue("n1", "ops");
+    await runFor(10 * secondMs);
+    await enqueue("n2", "ops");
+
+    expect(await end()).toBe(true);
+    await clock.advance(5 * secondMs);
+
+    expect(attempts.map(({ id }) => id)).toEqual(["n1", "n1", "n2"]);
+    expect(await store.outbox.pauses(clock.nowMs())).toEqual(new Map());
+    expect(await store.outbox.endPause("ops", clock.nowMs())).toBe(false);
   });
 
   it("try once what grew older than maxAge while the process was down", async () => {

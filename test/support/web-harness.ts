@@ -181,7 +181,15 @@ export async function startWeb(
       retry: async (id) => world.outbox.some((entry) => entry.id === id),
       discard: async (id) => world.outbox.some((entry) => entry.id === id),
       receivers: async () => [
-        { name: "ops", type: "webhook", minSeverity: "warn", sendResolved: true, pending: 0, deadLetters: 0 },
+        {
+          name: "ops",
+          type: "webhook",
+          minSeverity: "warn",
+          sendResolved: true,
+          pending: 0,
+          deadLetters: 0,
+          pausedUntilMs: harnessNowMs + 60_000,
+        },
       ],
     },
     configuration: { show: () => ({ server: { token: new Secret(token) } }) },

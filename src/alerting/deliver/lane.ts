@@ -12,12 +12,12 @@ export interface Leased {
 }
 
 /**
- * What one receiver's deliveries share: places, rate limit, pauses and the shelf of what is leased ahead; none of it touches
- * another receiver.
+ * What one receiver's deliveries share: places, rate limit and the shelf of what is leased ahead; none of it touches
+ * another receiver. Pauses that the receiver asks for are in the store, which then gives nothing of it away.
  */
 export interface Lane {
   settings: OutboxReceiver;
-  /** For how long rate limit and pauses let none begin, ms; 0: one may. */
+  /** For how long the rate limit lets none begin, ms; 0: one may. */
   freeInMs(): number;
   /** Nothing is under way and every answer is recorded. */
   isIdle(): boolean;
@@ -36,15 +36,16 @@ export interface Lane {
   shelve(leased: readonly Leased[]): void;
   /** Takes the oldest from the shelf if one may begin now: there is a place, and its lease is long enough. */
   take(): Leased | null;
-  /** Takes all from the shelf that can't begin while their lease is long enough, all of it in a pause. */
+  /** Takes all from the shelf that can't begin while their lease is long enough. */
   takeStale(): readonly Leased[];
   /** Takes all from the shelf. */
   takeAll(): readonly Leased[];
   /** For how long what lies on the shelf may still begin, ms; Infinity: it is empty. */
   staleInMs(): number;
   hasShelved(): boolean;
-  /** The receiver asked to be left alone for so long; it is for no longer than `maxAgeMs`. */
-  pause(ms: number): void;
+  /** Begins nothing until it is released as often as it was held. */
+  hold(): void;
+  release(): void;
   /** Until what fires is due to be sent again, ms; Infinity: never. */
   resendInMs(): number;
   resent(): void;
@@ -76,7 +77,7 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
   let underWay = 0;
   let unrecorded = 0;
   let shelf: Leased[] = [];
-  let pausedUntilMs = 0;
+  let holds = 0;
   let resentAtMs = clock.monotonicMs();
   /** Answers since the pace was last counted, and those of the time before that. */
   let counted = { answers: 0, sinceMs: clock.monotonicMs() };
@@ -109,7 +110,7 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
   }
 
   function isBusy(): boolean {
-    return underWay >= width || unrecorded >= mostUnrecorded || lane.freeInMs() > 0;
+    return holds > 0 || underWay >= width || unrecorded >= mostUnrecorded || lane.freeInMs() > 0;
   }
 
   function isLow(): boolean {
@@ -128,7 +129,7 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
       const nowMs = clock.monotonicMs();
       const limit = lane.settings.rateLimit;
       const rateMs = limit === null || window.free(limit, nowMs) > 0 ? nowMs : window.freeAtMs(limit, nowMs);
-      return Math.max(0, pausedUntilMs - nowMs, rateMs - nowMs);
+      return Math.max(0, rateMs - nowMs);
     },
     isIdle: () => underWay === 0 && unrecorded === 0,
     begin: () => {
@@ -149,7 +150,7 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
     isUnrecorded: () => unrecorded >= mostUnrecorded,
     isLow,
     wanted: () => {
-      if (!isLow() || lane.freeInMs() > 0) return 0;
+      if (holds > 0 || !isLow() || lane.freeInMs() > 0) return 0;
       measurePace();
       return Math.max(0, Math.min(width - underWay + ahead, free()) - shelf.length);
     },
@@ -158,8 +159,7 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
     },
     take: () => (isBusy() || lane.staleInMs() <= 0 ? null : (shelf.shift() ?? null)),
     takeStale: () => {
-      const isPaused = pausedUntilMs > clock.monotonicMs();
-      if (!isPaused && lane.staleInMs() > 0) return [];
+      if (lane.staleInMs() > 0) return [];
       ahead = 0;
       return takeAll();
     },
@@ -169,16 +169,16 @@ export function createLane({ clock, width, beginWithinMs, leasesAhead, settings 
       return oldest === undefined ? Infinity : beginWithinMs - heldForMs(oldest);
     },
     hasShelved: () => shelf.length > 0,
-    pause: (ms) => {
-      // Who asks for longer than any notification lives is not left alone for ever: what comes in meanwhile is tried once.
-      const boundedMs = Math.min(ms, lane.settings.maxAgeMs);
-      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + boundedMs);
+    hold: () => {
+      holds++;
+      ahead = 0;
+    },
+    release: () => {
+      holds--;
     },
     resendInMs: () => {
       const intervalMs = lane.settings.receiver.resendIntervalMs;
-      return intervalMs === undefined
-        ? Infinity
-        : Math.max(resentAtMs + intervalMs, pausedUntilMs) - clock.monotonicMs();
+      return intervalMs === undefined ? Infinity : resentAtMs + intervalMs - clock.monotonicMs();
     },
     resent: () => {
       resentAtMs = clock.monotonicMs();

@@ -1,12 +1,13 @@
 import { drain } from "../../base/lifecycle.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Clock } from "../../base/time.ts";
+import { hourMs, type Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { OutboxLease, OutboxStore } from "../../store/alerts/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { createGathering } from "./gathering.ts";
 import { createLane, type Lane, type Leased } from "./lane.ts";
 import type { Notification } from "../notify/notification.ts";
+import { createResending } from "./resending.ts";
 import { createSettlement, type Ended } from "./settlement.ts";
 
 // Retries and discards of another process are seen within 5 s (CONTRACT 3); two looks leave room for a slow one.
@@ -22,6 +23,8 @@ const leaseMarginMs = 5_000;
 const abortGraceMs = 250;
 // What begins later could end after its lease, when somebody else has gone on.
 const beginWithinMs = 3_000;
+// CONTRACT 7: a Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant.
+const longestPauseMs = hourMs;
 // One slow request must not hold back the notifications of other alerts; many at once would be a storm.
 const deliveriesAtOnce = 4;
 
@@ -106,6 +109,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
     owner,
     gather: () => gathering.gather(),
   });
+  const resend = createResending({
+    store,
+    clock,
+    logger,
+    owner,
+    attempt: attemptOptions,
+    form: options.resend,
+    pause,
+    wake,
+  });
   addLanes(options.receivers);
 
   function addLanes(receivers: readonly OutboxReceiver[]): void {
@@ -175,7 +188,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const resendInMs = lane.resendInMs();
       if (resendInMs <= 0) {
         // Alone in its lane, so that it can never put back what a delivery beside it has just resolved.
-        if (lane.isIdle()) void track(resend(name, lane));
+        if (lane.isIdle()) void track(resend(lane, leaseFor(lane)));
         continue;
       }
       waitMs = Math.min(waitMs, resendInMs);
@@ -245,10 +258,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       lane.answered();
       // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.
       if (outcome.kind === "retry" && aborting.signal.aborted) return "lost";
-      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) {
-        lane.pause(outcome.retryAfterMs);
-        wake();
-      }
+      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) await pause(lane, outcome.retryAfterMs);
       goOn(lane);
       const ended = await settle(entry, settings, outcome);
       const label = ended === "deadLettered" ? "dead_lettered" : ended;
@@ -268,36 +278,26 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
+  /** Leaves the receiver alone for as long as it asks. The store keeps it: for replicas, commands and the next start. */
+  async function pause(lane: Lane, askedMs: number): Promise<void> {
+    const { name } = lane.settings.receiver;
+    const nowMs = clock.nowMs();
+    const untilMs = nowMs + Math.min(askedMs, longestPauseMs);
+    lane.hold();
+    try {
+      await store.pause({ receiver: name, nowMs, untilMs });
+      await giveBack((one) => (one === lane ? lane.takeAll() : []));
+    } finally {
+      lane.release();
+    }
+    logger.warn({ receiver: name, askedMs, pausedMs: untilMs - nowMs }, "receiver asked for a pause");
+  }
+
   /** A place is free. */
   function goOn(lane: Lane): void {
     void beginShelved(lane);
     if (lane.isUnrecorded() || !lane.hasShelved()) gathering.end();
     if (lane.isLow() && moreDue.has(lane.settings.receiver.name)) wake();
-  }
-
-  async function resend(receiver: string, lane: Lane): Promise<void> {
-    lane.begin();
-    lane.resent();
-    const askedMs = clock.monotonicMs();
-    try {
-      const notification = await options.resend(receiver, leaseFor(lane));
-      // This process was suspended: somebody else has gone on.
-      if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
-      const payload = JSON.stringify(notification);
-      const outcome = await attemptDelivery(lane.settings, payload, attemptOptions);
-      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) lane.pause(outcome.retryAfterMs);
-      // Accepted or not: the next one tells what fires then.
-      await store.delivered(notification.id, owner);
-      if (outcome.kind === "accepted") logger.debug({ receiver }, "alerts sent again");
-      else if (!aborting.signal.aborted)
-        logger.warn({ receiver, error: outcome.error }, "alerts could not be sent again");
-    } catch (error) {
-      logger.error({ err: error, receiver }, "alerts could not be sent again");
-    } finally {
-      lane.answered();
-      lane.recorded();
-      wake();
-    }
   }
 
   async function deadLetterGone(): Promise<void> {

@@ -52,15 +52,13 @@ export function createSettlement({ store, clock, random, logger, owner, gather }
     }
     const nowMs = clock.nowMs();
     const deadlineMs = entry.createdAtMs + maxAgeMs;
-    const askedMs = outcome.kind === "retry" ? outcome.retryAfterMs : null;
-    const isOver = nowMs >= deadlineMs || (askedMs !== null && nowMs + askedMs > deadlineMs);
-    if (outcome.kind === "rejected" || isOver) {
+    if (outcome.kind === "rejected" || nowMs >= deadlineMs) {
       const isOurs = await store.deadLetter(id, owner, outcome.error);
       if (isOurs) logger.error({ ...facts, error: outcome.error }, "notification given up");
       return isOurs ? "deadLettered" : lost(facts);
     }
-    // The last attempt is made when maxAge ends, not some minutes before it.
-    const nextAttemptAtMs = Math.min(nowMs + retryDelayMs(attempts, askedMs, random), deadlineMs);
+    // The last attempt is made when maxAge ends, not some minutes before it, or when a pause of the receiver ends after it.
+    const nextAttemptAtMs = Math.min(nowMs + retryDelayMs(attempts, random), deadlineMs);
     const isOurs = await retryLater({ id, nextAttemptAtMs, lastError: outcome.error });
     if (isOurs) {
       const retryInMs = nextAttemptAtMs - nowMs;

@@ -169,6 +169,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       discard: (id) => store.outbox.discard(id),
       receivers: async () => {
         const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
+        const pauses = await store.outbox.pauses(clock.nowMs());
         return current().config.receivers.map(({ name, type, minSeverity, sendResolved }) => ({
           name,
           type,
@@ -176,6 +177,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
           sendResolved,
           pending: totals.get(name)?.pending ?? 0,
           deadLetters: totals.get(name)?.deadLetters ?? 0,
+          pausedUntilMs: pauses.get(name) ?? null,
         }));
       },
     },

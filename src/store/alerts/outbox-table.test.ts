@@ -266,6 +266,39 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       );
     });
 
+    it("gives nothing of a paused receiver away before the pause is over, and all of another", async () => {
+      await enqueue("one");
+      await enqueue("other", { receiver: "pager" });
+
+      await outbox.pause({ receiver: "ops", nowMs, untilMs: nowMs + 60_000 });
+      await outbox.pause({ receiver: "ops", nowMs, untilMs: nowMs + 1_000 });
+
+      expect(idsOf(await claim())).toEqual([]);
+      expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other"]);
+      expect((await outbox.nextAttempts(nowMs)).get("ops")).toBe(nowMs + 60_000);
+      expect(await stateOf("one")).toMatchObject({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs + 60_000 });
+      expect(await outbox.pauses(nowMs)).toEqual(new Map([["ops", nowMs + 60_000]]));
+      expect(await outbox.pauses(nowMs + 60_000)).toEqual(new Map());
+      expect(idsOf(await claim({ nowMs: nowMs + 60_000, leaseUntilMs: nowMs + 70_000 }))).toEqual(["one"]);
+    });
+
+    it("ends a pause when it is asked to, and when something of the receiver is retried or the receiver is gone", async () => {
+      await enqueue("one");
+      const pause = { nowMs, untilMs: nowMs + 60_000 };
+      for (const receiver of ["ops", "pager", "slack"]) await outbox.pause({ receiver, ...pause });
+
+      expect(await outbox.endPause("pager", nowMs)).toBe(true);
+      expect(await outbox.endPause("pager", nowMs)).toBe(false);
+      expect(await outbox.endPause("slack", nowMs + 60_000)).toBe(false);
+      expect(await outbox.retry("one", nowMs)).toBe(true);
+      expect(await outbox.pauses(nowMs)).toEqual(new Map());
+
+      await outbox.pause({ receiver: "ops", ...pause });
+      await outbox.pause({ receiver: "gone", ...pause });
+      await outbox.deadLetterUnknownReceivers(["ops"], "receiver removed");
+      expect([...(await outbox.pauses(nowMs)).keys()]).toEqual(["ops"]);
+    });
+
     it("counts what waits and what was given up, per receiver", async () => {
       await enqueue("one", { createdAtMs: nowMs - 5 });
       await enqueue("two", { createdAtMs: nowMs - 9 });

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
+import { entryColumns, leasedEntry, outboxEntry, type OutboxEntryRow } from "./outbox-rows.ts";
 import type {
   LeasedEntry,
   NewOutboxEntry,
@@ -10,6 +11,7 @@ import type {
   OutboxRetry,
   OutboxStore,
 } from "./outbox.ts";
+import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
 
@@ -83,7 +85,27 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
     return entries;
   }
 
+  async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
+    const queued = await db
+      .updateTable("outbox")
+      // created_at_ms too: maxAge begins anew, or the next failure would be the last.
+      .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
+      .where("id", "=", id)
+      .where((where) =>
+        where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
+      )
+      .returning("receiver")
+      .executeTakeFirst();
+    if (queued !== undefined) {
+      await db.deleteFrom("receiver_pauses").where("receiver", "=", queued.receiver).execute();
+      return true;
+    }
+    const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
+    return underWay !== undefined;
+  }
+
   return {
+    ...createReceiverPauses(db, leaseClock),
     enqueue: (entry) => inTransaction(db, (db) => insertAll(db, [entry])),
     enqueueAll: (entries) => inTransaction(db, (db) => insertAll(db, entries)),
     claim: async (claim) => withAlerts(db, await claimRows(db, claim)),
@@ -119,6 +141,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         .where("state", "<>", "dead");
       const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
       const { numUpdatedRows } = await gone.executeTakeFirst();
+      await forgetPausesBut(db, receivers);
       return Number(numUpdatedRows);
     },
     releaseLeases: async (owner) => {
@@ -130,13 +153,27 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         .execute();
     },
     nextAttempts: async (nowMs) => {
-      const { rows } = await sql<{ receiver: string; at_ms: number; now_ms: number }>`
+      const { rows } = await sql<{ receiver: string; at_ms: number; pause_ms: number | null; now_ms: number }>`
         select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms,
+          (select until_ms from receiver_pauses as pause where pause.receiver = candidate.receiver) as pause_ms,
           ${leaseNow(leaseClock, nowMs)} as now_ms
         from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
-      return new Map(rows.map((row) => [row.receiver, nowMs + (row.at_ms - row.now_ms)]));
+      return new Map(
+        rows.map(({ receiver, at_ms, pause_ms, now_ms }) => [
+          receiver,
+          nowMs + (Math.max(at_ms, pause_ms ?? 0) - now_ms),
+        ]),
+      );
     },
-    list: async () => withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute()),
+    list: async () => {
+      const entries = await withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute());
+      const pauses = await db.selectFrom("receiver_pauses").selectAll().execute();
+      const ends = new Map(pauses.map(({ receiver, until_ms }) => [receiver, until_ms]));
+      return entries.map((entry) => ({
+        ...entry,
+        nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, ends.get(entry.receiver) ?? 0),
+      }));
+    },
     totals: async () => {
       const rows = await db
         .selectFrom("outbox")
@@ -156,20 +193,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         oldestCreatedAtMs: row.oldest,
       }));
     },
-    retry: async (id, nowMs) => {
-      const { numUpdatedRows } = await db
-        .updateTable("outbox")
-        // created_at_ms too: maxAge begins anew, or the next failure would be the last.
-        .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
-        .where("id", "=", id)
-        .where((where) =>
-          where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
-        )
-        .executeTakeFirst();
-      if (numUpdatedRows > 0n) return true;
-      const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
-      return underWay !== undefined;
-    },
+    retry: (id, nowMs) => inTransaction(db, (db) => retryNow(db, id, nowMs)),
     discard: async (id) => {
       const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
       return numDeletedRows > 0n;
@@ -246,30 +270,6 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 
-const entryColumns = [
-  "seq",
-  "id",
-  "receiver",
-  "state",
-  "attempts",
-  "created_at_ms",
-  "next_attempt_at_ms",
-  "last_error",
-  "payload",
-] as const;
-
-interface OutboxEntryRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly receiver: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly created_at_ms: number;
-  readonly next_attempt_at_ms: number;
-  readonly last_error: string | null;
-  readonly payload: string;
-}
-
 // No older row of the same receiver that shares an alert still waits; dead ones hold nobody up.
 const isFirstOfItsAlerts = sql<boolean>`not exists (
   select 1 from outbox_alerts as mine
@@ -290,23 +290,10 @@ function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: num
       ]),
     )
     .where(isFirstOfItsAlerts)
+    .where(
+      sql<boolean>`not exists (
+        select 1 from receiver_pauses as pause where pause.receiver = candidate.receiver and pause.until_ms > ${now})`,
+    )
     .orderBy("candidate.seq")
     .limit(limit);
-}
-
-function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
-  return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
-}
-
-function leasedEntry(row: OutboxEntryRow): LeasedEntry {
-  return {
-    id: row.id,
-    receiver: row.receiver,
-    state: row.state === "dead" || row.state === "leased" ? row.state : "queued",
-    attempts: row.attempts,
-    createdAtMs: row.created_at_ms,
-    nextAttemptAtMs: row.next_attempt_at_ms,
-    lastError: row.last_error,
-    payload: row.payload,
-  };
 }

@@ -8,6 +8,7 @@ export interface OutboxEntry {
   /** Begun so far: a claim counts as one. */
   readonly attempts: number;
   readonly createdAtMs: number;
+  /** In `list` not before the end of the receiver's pause. */
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
   /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver and subject. */
@@ -61,8 +62,18 @@ export interface OutboxLease {
   readonly untilMs: number;
 }
 
+/** Pauses that receivers asked for; while one lasts, nothing of its receiver is claimed. */
+export interface ReceiverPauses {
+  /** Nothing of the receiver is claimed until then, as it asked; a pause that lasts longer stays. */
+  pause(pause: { readonly receiver: string; readonly nowMs: number; readonly untilMs: number }): Promise<void>;
+  /** What waits for the receiver is due as without the pause. False: it was not paused. */
+  endPause(receiver: string, nowMs: number): Promise<boolean>;
+  /** Until when receivers are paused, by the caller's clock; those that are not are absent. */
+  pauses(nowMs: number): Promise<ReadonlyMap<string, number>>;
+}
+
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
-export interface OutboxStore {
+export interface OutboxStore extends ReceiverPauses {
   enqueue(entry: NewOutboxEntry): Promise<void>;
   /** The same for many in one transaction; their order is that of the list. */
   enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
@@ -83,17 +94,20 @@ export interface OutboxStore {
   /** The same for many at once: the ids whose lease was still held. */
   retryAllLater(retries: readonly OutboxRetry[], owner: string): Promise<readonly string[]>;
   deadLetter(id: string, owner: string, lastError: string): Promise<boolean>;
-  /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them). */
+  /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
   releaseLeases(owner: string): Promise<void>;
   /**
-   * Earliest time by the caller's clock at which something can be claimed, when nothing else happens, per receiver; receivers
-   * with nothing are absent.
+   * Earliest time by the caller's clock at which something can be claimed, when nothing else happens, per receiver, the end of
+   * its pause included; receivers with nothing are absent.
    */
   nextAttempts(nowMs: number): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
-  /** Queued or dead → queued and due now, attempts and maxAge from 0; one under way is left alone. False: no such entry. */
+  /**
+   * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one under way is left
+   * alone. False: no such entry.
+   */
   retry(id: string, nowMs: number): Promise<boolean>;
   /** Deletes it; one under way may still arrive. False: no such entry. */
   discard(id: string): Promise<boolean>;

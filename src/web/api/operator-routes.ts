@@ -37,7 +37,14 @@ export function addOperatorRoutes(
     });
   });
   addResource(scope, "/api/v1/receivers", settings, {
-    GET: { access: "read", handle: () => outbox.receivers() },
+    GET: {
+      access: "read",
+      handle: async () =>
+        (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
+          ...receiver,
+          pausedUntil: iso(pausedUntilMs),
+        })),
+    },
   });
   addResource(scope, "/api/v1/config", settings, {
     GET: { access: "read", handle: (_request, reply) => reply.send(configuration.show()) },

@@ -44,6 +44,7 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
             lastDelivered: good === null ? null : { atMs: good.atMs, tookMs: good.tookMs },
             lastError: bad === null ? known : { atMs: bad.atMs, text: bad.detail },
             deadLetters: view.deadLetters,
+            pausedUntilMs: view.pausedUntilMs,
           });
         }
         return { title: "Receivers · flatline", main: renderReceivers(rows, entries.map(outboxRow), clock.nowMs()) };

@@ -12,6 +12,8 @@ export interface ReceiverRow {
   readonly lastDelivered: { readonly atMs: number; readonly tookMs: number } | null;
   readonly lastError: { readonly atMs: number; readonly text: string } | null;
   readonly deadLetters: number;
+  /** Until when it asked to be left alone; null: it did not. */
+  readonly pausedUntilMs: number | null;
 }
 
 /** One notification that was not accepted yet, or never will be. */
@@ -37,15 +39,18 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
       </p>`;
   const good = receivers.filter((one) => stateOf(one) === "ok").length;
   const bad = receivers
-    .filter((one) => one.deadLetters > 0 || one.waiting > 0)
+    .filter((one) => one.deadLetters > 0 || one.waiting > 0 || one.pausedUntilMs !== null)
     .map((one) => {
       const dead = one.deadLetters > 0 ? countOf(one.deadLetters, "dead letter") : "";
       const waiting =
         one.waiting > 0
           ? `${one.waiting} waiting${one.oldestMs === null ? "" : `, the oldest for ${formatLengthInProse(nowMs - one.oldestMs)}`}`
           : "";
-      return ` ${one.name} has ${[dead, waiting].filter(Boolean).join(" and ")}.`;
+      const has = [dead, waiting].filter(Boolean).join(" and ");
+      const paused = one.pausedUntilMs === null ? "" : `is paused until ${formatTime(one.pausedUntilMs, nowMs)}`;
+      return ` ${one.name} ${[has === "" ? "" : `has ${has}`, paused].filter(Boolean).join(", and ")}.`;
     });
+  const paused = receivers.find(({ pausedUntilMs }) => pausedUntilMs !== null);
   const dead = outbox.filter(({ isDead }) => isDead);
   const waiting = outbox.filter(({ isDead }) => !isDead);
   return html`<h1 class="sentence">
@@ -72,7 +77,7 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
             const state = stateOf(one);
             return html`<tr>
               <td>
-                <span class="sevcell ${state}">${mark(state)} <span class="word">${state}</span></span>
+                <span class="sevcell ${state}">${mark(state)} <span class="word">${wordOf(one, nowMs)}</span></span>
               </td>
               <th scope="row">${one.name}</th>
               <td>${one.type}</td>
@@ -93,6 +98,14 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
         </tbody>
       </table>
     </div>
+    ${
+      paused === undefined
+        ? nothing
+        : html`<p class="detail">
+            A paused receiver asked for it (<code>Retry-After</code>, an hour at most). The pause ends early when one of
+            its notifications is retried, and with <code>flatline notify test ${paused.name}</code>.
+          </p>`
+    }
     <section aria-labelledby="dead-h">
       <h2 id="dead-h">Dead letters</h2>
       ${
@@ -113,8 +126,13 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
     </section>`;
 }
 
-function stateOf({ deadLetters, waiting, lastError, lastDelivered }: ReceiverRow): RowSeverity {
+function wordOf(row: ReceiverRow, nowMs: number): string {
+  return row.pausedUntilMs === null ? stateOf(row) : `paused until ${formatTime(row.pausedUntilMs, nowMs)}`;
+}
+
+function stateOf({ deadLetters, waiting, lastError, lastDelivered, pausedUntilMs }: ReceiverRow): RowSeverity {
   if (deadLetters > 0) return "fail";
+  if (pausedUntilMs !== null) return "warn";
   const isFailing = lastError !== null && (lastDelivered === null || lastDelivered.atMs < lastError.atMs);
   return waiting > 0 && isFailing ? "warn" : "ok";
 }

@@ -45,7 +45,8 @@ describe("a store of another version", () => {
       const later =
         "alert_changes alert_told receiver_states fleets reviews scans proposals reports report_facets facet_counts " +
         "facets legitimacy_domains legitimacy_rules assets api_keys brands organizations " +
-        "event_receipts event_attribute_sets event_changes markers gate_releases deliveries delivery_slugs check_reports";
+        "event_receipts event_attribute_sets event_changes markers gate_releases deliveries delivery_slugs check_reports " +
+        "receiver_pauses";
       for (const table of later.split(" ")) database.exec(`drop table ${table}`);
       database.exec("alter table events drop column attribute_set_id");
       database.exec("alter table checks drop column report_values; alter table checks drop column report_shape");

@@ -13,6 +13,7 @@ import * as operations from "./0007-operations.ts";
 import * as deliveries from "./0008-deliveries.ts";
 import * as outboxOrder from "./0009-outbox-order.ts";
 import * as checkReports from "./0010-check-reports.ts";
+import * as receivers from "./0011-receivers.ts";
 
 /** One step of the schema. */
 export interface Migration {
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   { name: "deliveries", ...deliveries },
   { name: "outbox-order", ...outboxOrder },
   { name: "check-reports", ...checkReports },
+  { name: "receivers", ...receivers },
 ];
 
 /** The schema version that this program writes. */

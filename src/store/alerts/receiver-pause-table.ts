@@ -1,0 +1,43 @@
+import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import type { ReceiverPauses } from "./outbox.ts";
+import type { Db } from "../schema.ts";
+
+/** The pauses that receivers asked for, over the table `receiver_pauses`. */
+export function createReceiverPauses(db: Db, leaseClock: LeaseClock): ReceiverPauses {
+  return {
+    pause: async ({ receiver, nowMs, untilMs }) => {
+      await db
+        .insertInto("receiver_pauses")
+        .values({ receiver, until_ms: leaseInstant(leaseClock, untilMs, nowMs) })
+        .onConflict((conflict) =>
+          conflict
+            .column("receiver")
+            .doUpdateSet({ until_ms: (row) => row.ref("excluded.until_ms") })
+            .whereRef("excluded.until_ms", ">", "receiver_pauses.until_ms"),
+        )
+        .execute();
+    },
+    endPause: async (receiver, nowMs) => {
+      const ended = await db
+        .deleteFrom("receiver_pauses")
+        .where("receiver", "=", receiver)
+        .returning(["until_ms", leaseNow(leaseClock, nowMs).as("now_ms")])
+        .executeTakeFirst();
+      return ended !== undefined && ended.until_ms > ended.now_ms;
+    },
+    pauses: async (nowMs) => {
+      const rows = await db
+        .selectFrom("receiver_pauses")
+        .select(["receiver", "until_ms", leaseNow(leaseClock, nowMs).as("now_ms")])
+        .execute();
+      const paused = rows.filter((row) => row.until_ms > row.now_ms);
+      return new Map(paused.map((row) => [row.receiver, nowMs + (row.until_ms - row.now_ms)]));
+    },
+  };
+}
+
+/** Forgets the pauses of all receivers but these. */
+export async function forgetPausesBut(db: Db, receivers: readonly string[]): Promise<void> {
+  const pauses = db.deleteFrom("receiver_pauses");
+  await (receivers.length === 0 ? pauses : pauses.where("receiver", "not in", receivers)).execute();
+}
