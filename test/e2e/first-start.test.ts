@@ -70,6 +70,14 @@ describe("the first start", () => {
     expect(tookMs).toBeLessThan(Math.max(5 * secondMs, 25 * smallestMs));
   });
 
+  it("serves the page with every style, script and mark that it names", async () => {
+    const page = await readText(`${url}/`);
+    const names = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
+
+    expect(names).toEqual(expect.arrayContaining([expect.stringMatching(/\.css/), expect.stringMatching(/\.js/)]));
+    for (const name of names) expect((await readText(`${url}${name}`)).length, name).toBeGreaterThan(0);
+  });
+
   it("writes the delivered notifications, with their severities, into the log", () => {
     const told = program.log().filter(({ msg }) => msg === "alert firing");
 

@@ -22,8 +22,11 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-// What scripts/build.js puts beside the compiled program; a run from the sources takes what was built last.
-const folders = [new URL("../assets/", import.meta.url), new URL("../../../dist/web/assets/", import.meta.url)];
+// What scripts/build.js made: as seen from the joined program, from the compiled files, and from the sources, which take what
+// was built last.
+const folders = ["../web/assets/", "../assets/", "../../../dist/web/assets/"].map(
+  (path) => new URL(path, import.meta.url),
+);
 const namePattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+)?\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
