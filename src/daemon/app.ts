@@ -13,6 +13,7 @@ import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
 import { createApiService } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
+import { connectionLimits } from "./connection-limits.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./ports/gate.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
@@ -188,6 +189,7 @@ export async function startApp(
     clock,
     logger,
     isStarted: () => isStarted,
+    limits: await connectionLimits(),
     ...createApiService({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,

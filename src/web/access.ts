@@ -38,6 +38,12 @@ export function refuse(
   return true;
 }
 
+/** Whether both let in the same readers. */
+export function isSameAccess(left: AccessSettings, right: AccessSettings): boolean {
+  if (left.publicRead !== right.publicRead) return false;
+  return left.token === null ? right.token === null : right.token !== null && right.token.equals(left.token.reveal());
+}
+
 /** Whether the request carries the token, in either way. Always false while none is configured. */
 export function isAuthorized(request: FastifyRequest, settings: AccessSettings): boolean {
   return hasBearer(request, settings) || hasBasic(request, settings);

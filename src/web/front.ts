@@ -16,11 +16,20 @@ export interface WebTimeouts {
   readonly checkMs: number;
 }
 
+/** How many connections may be open at once. */
+export interface ConnectionLimits {
+  /** Streams of the page. */
+  readonly streams: number;
+  /** In all, streams included; what comes beyond is closed unanswered. null: as many as come. */
+  readonly connections: number | null;
+}
+
 export interface FrontOptions {
   readonly routes: RequestListener;
   /** Asked in this order, until one takes the request. */
   readonly direct: readonly DirectHandler[];
   readonly timeouts: WebTimeouts;
+  readonly mostConnections: number | null;
   /** Looks at each request first: the refusal of one that nobody may answer, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
 }
@@ -32,7 +41,7 @@ export interface FrontRefusal {
 }
 
 /** The server under Fastify: what is answered directly never reaches a route. One that closes leaves all to them. */
-export function createHttpFront({ routes, direct, timeouts, guard }: FrontOptions): Server {
+export function createHttpFront({ routes, direct, timeouts, mostConnections, guard }: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
   const limits = {
     requestTimeout: timeouts.requestMs,
@@ -46,6 +55,7 @@ export function createHttpFront({ routes, direct, timeouts, guard }: FrontOption
     if (front.listening) for (const handle of direct) if (handle(request, response, headers)) return;
     routes(request, response);
   });
+  if (mostConnections !== null) front.maxConnections = mostConnections;
   return front;
 }
 

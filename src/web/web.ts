@@ -13,7 +13,13 @@ import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
-import { createHttpFront, refuseForeignHost, type FrontRefusal, type WebTimeouts } from "./front.ts";
+import {
+  createHttpFront,
+  refuseForeignHost,
+  type ConnectionLimits,
+  type FrontRefusal,
+  type WebTimeouts,
+} from "./front.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes } from "./api/health-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
@@ -69,6 +75,8 @@ export interface WebOptions {
   readonly plugins?: readonly FastifyPluginAsync[];
   /** Asked before any route, in this order, until one takes the request. */
   readonly direct?: readonly DirectHandler[];
+  /** [100 streams, any number of connections] */
+  readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
 }
@@ -80,6 +88,8 @@ export const defaultWebTimeouts: WebTimeouts = {
   keepAliveMs: 75 * secondMs,
   checkMs: 2 * secondMs,
 };
+
+const defaultLimits: ConnectionLimits = { streams: 100, connections: null };
 
 // CONTRACT 8; events have a limit of their own.
 const maxBodyBytes = 1_024 * 1_024;
@@ -184,7 +194,7 @@ function isDecodable(path: string): boolean {
 }
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
-  const { access, logger, plugins = [], timeouts = defaultWebTimeouts } = options;
+  const { access, logger, plugins = [], timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
   const headers = Object.entries(securityHeaders);
   const server: FastifyInstance = fastify({
     logger: false,
@@ -193,7 +203,8 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     routerOptions: { maxParamLength },
     serverFactory: (routes) => {
       const guard = createGuard(options, bound);
-      return createHttpFront({ routes, direct: options.direct ?? [], timeouts, guard });
+      const mostConnections = limits.connections;
+      return createHttpFront({ routes, direct: options.direct ?? [], timeouts, mostConnections, guard });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
@@ -223,7 +234,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
-  void server.register(async (scope) => addPageRoutes(scope, access, options));
+  void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
   for (const plugin of plugins) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }

@@ -1,17 +1,24 @@
 import type { ServerResponse } from "node:http";
 
 import { secondMs, type Clock } from "../../base/time.ts";
+import { isSameAccess } from "../access.ts";
+import type { AccessSettings } from "../ports.ts";
 import type { PageModel } from "./overview-model.ts";
 
 /** Sends the overview's changes to every open page; reads nothing while nobody looks. */
 export interface PageEvents {
-  /** Keeps the answer open and writes to it until the reader goes. */
+  /** Whether there are as many readers as may be. */
+  isFull(): boolean;
+  /** Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read. */
   add(response: ServerResponse): void;
   close(): void;
 }
 
 export interface PageEventsOptions {
   readonly clock: Clock;
+  /** Who may read now. */
+  readonly access: () => AccessSettings;
+  readonly mostReaders: number;
   readonly read: () => Promise<PageModel>;
   readonly subscribe: (listener: () => void) => () => void;
   readonly onError: (error: unknown) => void;
@@ -29,8 +36,11 @@ const lookAnywayMs = 30 * secondMs;
 const mostBufferedBytes = 4 * 1_024 * 1_024;
 
 /** Nobody looks yet. */
-export function createPageEvents({ clock, read, subscribe, onError }: PageEventsOptions): PageEvents {
+export function createPageEvents(options: PageEventsOptions): PageEvents {
+  const { clock, access, read, subscribe, onError } = options;
   const readers = new Set<ServerResponse>();
+  /** By which the readers were let in. */
+  let admitted = access();
   let last = new Map<string, string>();
   let unsubscribe: (() => void) | null = null;
   let stop = new AbortController();
@@ -40,6 +50,7 @@ export function createPageEvents({ clock, read, subscribe, onError }: PageEvents
   function begin(): void {
     stop = new AbortController();
     unsubscribe = subscribe(() => {
+      endUnlessAdmitted();
       isDirty = true;
     });
     // What the first reader's page shows may be older than this.
@@ -52,6 +63,23 @@ export function createPageEvents({ clock, read, subscribe, onError }: PageEvents
     unsubscribe?.();
     unsubscribe = null;
     stop.abort();
+  }
+
+  /** They come again at once, and are asked for what is asked for now. */
+  function endUnlessAdmitted(): void {
+    const now = access();
+    if (!isSameAccess(admitted, now)) endReaders();
+    admitted = now;
+  }
+
+  function endReaders(): void {
+    end();
+    for (const reader of readers) {
+      // One that takes nothing would never come to its end.
+      if (reader.writableLength > 0) reader.destroy();
+      else reader.end();
+    }
+    readers.clear();
   }
 
   async function loop(): Promise<void> {
@@ -104,19 +132,16 @@ export function createPageEvents({ clock, read, subscribe, onError }: PageEvents
   }
 
   return {
+    isFull: () => readers.size >= options.mostReaders,
     add: (response) => {
+      endUnlessAdmitted();
       readers.add(response);
       response.on("close", () => {
-        readers.delete(response);
-        if (readers.size === 0) end();
+        if (readers.delete(response) && readers.size === 0) end();
       });
       response.write(`retry: 2000\nevent: hello\ndata: ${clock.nowMs()}\n\n`);
       if (readers.size === 1) begin();
     },
-    close: () => {
-      end();
-      for (const reader of readers) reader.end();
-      readers.clear();
-    },
+    close: endReaders,
   };
 }

@@ -16,18 +16,22 @@ import { organizationTitle, renderOrganization } from "./organization.ts";
 import { readQuery, selectRows, shownSeverity } from "./row.ts";
 import { pageSize, renderTable } from "./table.ts";
 import type { AccessSettings, ConfigurationPort, SilencesPort } from "../ports.ts";
-import { pathOf } from "../problem.ts";
+import { pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
 export interface PageRoutesOptions extends PageModelPorts {
   readonly version: string;
   readonly logger: Logger;
+  /** Of the page, open at once. */
+  readonly mostStreams: number;
   readonly silences: SilencesPort;
   readonly configuration: ConfigurationPort;
 }
 
 // Who reloads twice within a second sees the same.
 const freshMs = secondMs;
+// Pages are closed every now and then.
+const retryAfterSeconds = 10;
 const queueTimeoutMs = 15 * secondMs;
 
 /** What an operator's page is made of. */
@@ -56,6 +60,8 @@ export function addPageRoutes(
   const forget = page.subscribe(() => (cached = null));
   const events = createPageEvents({
     clock,
+    access: settings,
+    mostReaders: options.mostStreams,
     read: readModel,
     subscribe: (listener) => page.subscribe(listener),
     onError: (error) => logger.warn({ err: error }, "page could not be kept live"),
@@ -164,6 +170,15 @@ export function addPageRoutes(
     GET: {
       access: "public",
       handle: (request, reply) => {
+        if (events.isFull()) {
+          const message = `${options.mostStreams} pages are kept live, as many as there may be at once: this one is not`;
+          // A connection that is kept would be one too many.
+          return sendProblem(
+            reply.headers({ "retry-after": String(retryAfterSeconds), connection: "close" }),
+            503,
+            message,
+          );
+        }
         void reply.header("content-type", "text/event-stream; charset=utf-8");
         if (request.method === "HEAD") return reply.send();
         reply.hijack();
@@ -172,6 +187,7 @@ export function addPageRoutes(
           "cache-control": "no-store",
           "x-accel-buffering": "no",
           "x-content-type-options": "nosniff",
+          connection: "close",
         };
         reply.raw.writeHead(200, headers);
         events.add(reply.raw);

@@ -1,0 +1,19 @@
+import { readFile } from "node:fs/promises";
+
+import type { ConnectionLimits } from "../web/front.ts";
+
+// Each costs a descriptor and a share of every change; a screen on every desk of an operations room is fewer.
+const mostStreams = 100;
+
+/**
+ * Returns how many connections the server takes: at most half of the process's descriptors, and half of these for streams of
+ * the page, so that health checks, deliveries, sources and the store always find one. Where the system does not tell how many
+ * there are (it does on Linux), only streams are limited.
+ */
+export async function connectionLimits(): Promise<ConnectionLimits> {
+  const text = await readFile("/proc/self/limits", "utf8").catch(() => "");
+  const found = /^Max open files +(\d+)/m.exec(text)?.[1];
+  if (found === undefined) return { streams: mostStreams, connections: null };
+  const descriptors = Number(found);
+  return { streams: Math.min(mostStreams, Math.floor(descriptors / 4)), connections: Math.floor(descriptors / 2) };
+}
