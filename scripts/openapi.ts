@@ -1,5 +1,5 @@
 // Writes docs/openapi.json, the description of API v2 as flatline serves it: node scripts/openapi.ts
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { openApiDocument } from "../src/service/api/openapi.ts";
@@ -7,10 +7,8 @@ import { openApiDocument } from "../src/service/api/openapi.ts";
 export const openApiFile = fileURLToPath(new URL("../docs/openapi.json", import.meta.url));
 
 /** What the file says when it is fresh. */
-export async function renderOpenApi(): Promise<string> {
-  const packageFile = await readFile(new URL("../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(packageFile) as { readonly version: string };
-  return `${JSON.stringify(openApiDocument(version), null, 2)}\n`;
+export function renderOpenApi(): string {
+  return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(openApiFile, await renderOpenApi());
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(openApiFile, renderOpenApi());

@@ -89,6 +89,11 @@ describe("a page", () => {
     { rule: "reports that are no objects", body: { reports: ["rpt_1"] } },
     { rule: "a cursor that is no string", body: { reports: [], cursor: 5 } },
     { rule: "a proposal without id", body: { reports: [{ proposals: [{ asset: { id: 1 } }] }] } },
+    { rule: "a proposal whose id is no number", body: { reports: [{ proposals: [{ id: "1", asset: { id: 1 } }] }] } },
+    {
+      rule: "a proposal whose asset has no id above 0",
+      body: { reports: [{ proposals: [{ id: 1, asset: { id: 0 } }] }] },
+    },
     { rule: "a proposal without its asset's id", body: { reports: [{ proposals: [{ id: 1, asset: {} }] }] } },
   ])("is refused: $rule", async ({ body }) => {
     bench.upstream.script(page(body));

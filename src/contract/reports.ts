@@ -101,9 +101,9 @@ export function isInstant(text: string): boolean {
   return !Number.isNaN(atMs) && new Date(atMs).toISOString() === text;
 }
 
-const identifier = z.union([z.number(), z.string()]);
+const identifier = z.int().gt(0);
 
-/** What the client requires of a report: the rest is optional and passed through (CONTRACT 9, the client). */
+/** What the client requires of a report, what a review echoes: the rest is optional and passed through (CONTRACT 9). */
 export const reportSchema = z.looseObject({
   proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 });

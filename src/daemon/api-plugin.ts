@@ -18,8 +18,6 @@ export interface ApiPluginDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "apiRequest">;
-  /** Of flatline. */
-  readonly version: string;
 }
 
 /** The embedded service: its routes, and what is answered before them; nothing with a remote source (CONTRACT 8). */
@@ -27,7 +25,7 @@ export function createApiService(deps: ApiPluginDeps): {
   readonly plugins: readonly FastifyPluginAsync[];
   readonly direct: readonly DirectHandler[];
 } {
-  const { store, runtime, clock, logger, metrics, version } = deps;
+  const { store, runtime, clock, logger, metrics } = deps;
   if (runtime.current().config.source.type !== "embedded") return { plugins: [], direct: [] };
   const counts = gatherDeaths(store.events, eventLoopTurn);
   const keys = createKeyRing({ store, clock });
@@ -45,7 +43,7 @@ export function createApiService(deps: ApiPluginDeps): {
     });
   };
   const onRequest = (operation: string, code: string): void => metrics.apiRequest(operation, code);
-  const plugin = apiV2Routes({ authenticate: keys.find, apiFor, onRequest, clock, logger, version });
+  const plugin = apiV2Routes({ authenticate: keys.find, apiFor, onRequest, clock, logger });
   const healthcheck = createDirectHealthcheck({
     rememberedKey: keys.remembered,
     apiFor,

@@ -149,7 +149,7 @@ describe("proposals review asks", () => {
   it("after what an upstream wrote cannot steer the terminal", async () => {
     const upstream = await startScriptedUpstream();
     const asset = { id: 501, type: "URL", content: "https://a.test/\u001b[2J\u001b]0;x\u0007" };
-    upstream.script({ kind: "answer", body: { reports: [{ proposals: [{ id: "301", asset }] }] } });
+    upstream.script({ kind: "answer", body: { reports: [{ proposals: [{ id: 301, asset }] }] } });
 
     const { stderr } = await review(remote(upstream.baseUrl), rejecting, { typed: "n\n" });
     await upstream.close();
@@ -310,7 +310,7 @@ describe("proposals review", () => {
 const reviewed = { proposal: {}, review: { decision: "REJECT" }, watchlisted: false };
 const queue: ScriptedStep = {
   kind: "answer",
-  body: { reports: [{ id: "r1", proposals: [{ id: "301", asset: { id: "501" } }] }] },
+  body: { reports: [{ id: "r1", proposals: [{ id: 301, asset: { id: 501 } }] }] },
 };
 
 describe("proposals review on a service", () => {

@@ -1,23 +1,52 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
+import { apiErrorStatuses } from "../../src/contract/error-body.ts";
+import {
+  findingSeverities,
+  healthcheckCategories,
+  healthcheckSeverities,
+  spikeRequestSchema,
+} from "../../src/contract/healthcheck.ts";
 import { assetTypes } from "../../src/contract/asset-types.ts";
 import { actors, proposalDecisions, reportSources, reportStatuses } from "../../src/contract/report-values.ts";
 import {
   approveLabels,
+  longestNote,
   rejectReasons,
   reviewDecisions,
   targetedLabels,
   watchlistReasons,
 } from "../../src/contract/review.ts";
+import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
 import { openApiDocument } from "../../src/service/api/openapi.ts";
+import { reviewBudget } from "../../src/service/review-rules.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../support/api-samples.ts";
 import { openClientBench, type ClientBench } from "../support/client-bench.ts";
-import { describedApi as described, type DescribedApi } from "../support/described-api.ts";
+import { describedApi as described, type DescribedApi, type DescribedThreshold } from "../support/described-api.ts";
 
-const components = (
-  openApiDocument("1.2.3") as { components: { schemas: Record<string, { properties: Record<string, unknown> }> } }
-).components.schemas;
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface Schema {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+  readonly anyOf: readonly Schema[];
+}
+
+/** What flatline says of its own service, made of the schemas that requests and answers are checked by. */
+const served = openApiDocument() as {
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly securitySchemes: { readonly apiKey: { readonly name: string } };
+    readonly schemas: Readonly<
+      Record<"SpikeRequest" | "HealthcheckResult" | "ReviewRequest" | "ReviewResult" | "Error", Schema>
+    >;
+  };
+};
+const { schemas } = served.components;
 
 /** The project's enumerations under the description's names. */
 const lists: DescribedApi["lists"] = {
@@ -119,18 +148,85 @@ describe("the client", () => {
   );
 });
 
-describe("what flatline serves", () => {
-  it("is a result with exactly the described fields", () => {
-    expect(Object.keys(components["HealthcheckResult"]?.properties ?? {}).sort()).toEqual(
-      Object.keys(described.healthcheckResult).sort(),
+/** Values of a field of the healthcheck's request that the service takes, and some that it does not. */
+const requestSamples: Readonly<Record<DescribedThreshold["kind"], Samples>> = {
+  text: { valid: ["a", "acme"], invalid: ["", 1, null] },
+  integer: { valid: [1, 24, 1_000_000], invalid: [0, -1, 1.5, "24", null, true] },
+  number: { valid: [0.001, 1, 4.5, 1e9], invalid: [0, -1, "2", null, true] },
+};
+
+describe("the service takes the described request of the healthcheck", () => {
+  it("with exactly its fields and defaults", () => {
+    const defaults = Object.entries(described.spikeRequest).flatMap(([name, { default: value }]) =>
+      value === undefined ? [] : [[name, value]],
     );
+
+    expect(Object.keys(schemas.SpikeRequest.properties)).toEqual(Object.keys(described.spikeRequest));
+    expect(spikeRequestSchema.parse({ slug: "acme" })).toEqual({ slug: "acme", ...Object.fromEntries(defaults) });
+  });
+
+  it.each(Object.entries(described.spikeRequest))(
+    "with every described value of %s, and no other",
+    (field, { kind }) => {
+      const isTaken = (value: unknown): boolean =>
+        spikeRequestSchema.safeParse({ slug: "acme", [field]: value }).success;
+      const { valid, invalid } = requestSamples[kind];
+
+      expect(valid.filter((value) => !isTaken(value))).toEqual([]);
+      expect(invalid.filter(isTaken)).toEqual([]);
+    },
+  );
+});
+
+describe("what flatline serves", () => {
+  it("is the described version of the interface, under the described header of the key", () => {
+    expect(served.info.version).toBe(described.version);
+    expect(served.components.securitySchemes.apiKey.name).toBe(described.keyHeader);
+  });
+
+  it("are exactly the described operations, with the described statuses", () => {
+    const operations = Object.entries(served.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, responses }]) => [
+        operationId,
+        { method: method.toUpperCase(), path, statuses: Object.keys(responses).map(Number) },
+      ]),
+    );
+
+    expect(Object.fromEntries(operations)).toEqual(described.operations);
+  });
+
+  it("are errors with the described body and codes", () => {
+    expect(apiErrorStatuses).toMatchObject(described.errorCodes);
+    expect(schemas.Error).toMatchObject({
+      properties: { message: {}, code: {}, issues: { items: { properties: { message: {} }, required: ["message"] } } },
+      required: ["message", "code"],
+    });
+  });
+
+  it("is a result with exactly the described fields", () => {
+    expect(schemas.HealthcheckResult.required).toEqual(Object.keys(described.healthcheckResult));
+    expect(Object.keys(schemas.HealthcheckResult.properties)).toEqual(Object.keys(described.healthcheckResult));
   });
 
   it("has exactly the described categories and severities, also of findings", () => {
-    expect(components["HealthcheckResult"]?.properties).toMatchObject({
+    expect(schemas.HealthcheckResult.properties).toMatchObject({
       category: { enum: described.lists.categories },
       severity: { enum: described.lists.severities },
       findings: { items: { properties: { severity: { enum: described.lists.findingSeverities } } } },
     });
+  });
+
+  it("is a listing with the described parameters, and the filters without a name under flatline's own", () => {
+    const names = reportParameters().flatMap(({ name, ...more }) => ("x-flatline-own" in more ? [] : [name]));
+
+    expect(names).toEqual(described.listQuery);
+  });
+
+  it("is a review with the described fields, limits and answer", () => {
+    const fields = new Set(schemas.ReviewRequest.anyOf.flatMap(({ properties }) => Object.keys(properties)));
+
+    expect([...fields].toSorted()).toEqual(described.reviewBody.toSorted());
+    expect(schemas.ReviewResult.required).toEqual(described.reviewResult);
+    expect([longestNote, reviewBudget.reviews]).toEqual([described.noteLength, described.reviewsPerDay]);
   });
 });

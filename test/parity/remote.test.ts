@@ -23,7 +23,6 @@ for (const { engine, openTemporary } of storeEngines)
       onRequest: silent,
       clock,
       logger,
-      version: "1.2.3",
     });
     const web = await startWeb({ plugins: [routes], logger });
     const dispatcher = createHttpDispatcher({ env: {} });

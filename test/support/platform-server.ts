@@ -150,7 +150,6 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     onRequest: (operation, code) => counted.push(`${operation} ${code}`),
     clock,
     logger,
-    version: "1.2.3",
     ...options,
   };
   const known = new Map<string, KeyIdentity | null>();

@@ -10,8 +10,6 @@ import type { WantedReview } from "./review-flags.ts";
 export interface FoundProposal {
   readonly report: ReportView;
   readonly proposal: ProposalView;
-  /** null when the service shows none that the review could echo. */
-  readonly assetId: number | null;
   /** Type and content of the asset. */
   readonly asset: string;
 }
@@ -32,7 +30,7 @@ export async function findProposal(
   try {
     for await (const report of walkReports(api, query, { signal: clock.timeout(lookupTimeoutMs, signal) })) {
       const view = viewReport(report);
-      const proposal = view.proposals.find(({ id }) => id === String(request.proposalId));
+      const proposal = view.proposals.find(({ id }) => id === request.proposalId);
       if (proposal === undefined) continue;
       // A report is listed when any of its proposals is queued; this one may have been decided before.
       if (proposal.needsCustomerReview === false) {
@@ -42,9 +40,7 @@ export async function findProposal(
         );
         return null;
       }
-      const { id } = proposal.asset;
-      const assetId = /^[1-9]\d{0,15}$/.test(id ?? "") ? Number(id) : null;
-      return { report: view, proposal, assetId, asset: describeAsset(proposal.asset) };
+      return { report: view, proposal, asset: describeAsset(proposal.asset) };
     }
     stderr.write(`proposal ${request.proposalId} is not in the review queue\n`);
   } catch (error) {

@@ -36,10 +36,10 @@ function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposa
     report.createdAt === undefined || report.createdAt === null ? null : `created ${report.createdAt}`,
   ].filter((fact) => fact !== null && fact !== undefined);
   const { id, status } = proposal.asset;
-  const isOther = id !== String(assetId);
+  const isOther = id !== assetId;
   return [
     `Proposal ${proposalId} of report ${report.id ?? "without an id"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`,
-    `  asset ${id ?? "without an id"}: ${asset}${status === undefined || status === null ? "" : `, ${status}`}`,
+    `  asset ${id}: ${asset}${status === undefined || status === null ? "" : `, ${status}`}`,
     ...(isOther ? [`  NOT the asset ${assetId} that you decided about: the service will refuse this.`] : []),
   ];
 }

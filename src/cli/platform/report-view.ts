@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Report } from "../../contract/reports.ts";
 
 const text = z.union([z.string(), z.number()]).transform(String).nullish().catch(undefined);
-const assetSchema = z.looseObject({ id: text, type: text, content: text, status: text });
+const assetSchema = z.looseObject({ id: z.number(), type: text, content: text, status: text });
 
 /** What people are shown of a report; a service may leave anything out but the proposals' ids (CONTRACT 9, the client). */
 const viewSchema = z.looseObject({
@@ -15,7 +15,7 @@ const viewSchema = z.looseObject({
   proposals: z
     .array(
       z.looseObject({
-        id: text,
+        id: z.number(),
         decision: text,
         needsCustomerReview: z.boolean().optional().catch(undefined),
         asset: assetSchema,

@@ -70,7 +70,7 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
 /** The request; the asset is the one that was named, else the one that was found. @throws usage without either */
 export function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
   const { proposalId, ...body } = request;
-  const chosen = assetId ?? found?.assetId ?? null;
+  const chosen = assetId ?? found?.proposal.asset.id ?? null;
   if (chosen === null)
     throw new FlatlineError(
       "usage",

@@ -9,7 +9,7 @@ import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 import { parseSpikeBody } from "./bodies.ts";
 import { apiKeyOf } from "./key-header.ts";
-import { badRequest, jsonType, refusalOf, refusalParts, type ApiRefusal } from "./refusals.ts";
+import { badRequest, internalRefusal, jsonType, refusalOf, refusalParts, type ApiRefusal } from "./refusals.ts";
 import { readTimeoutMs } from "./routes.ts";
 import type { KeyIdentity } from "../key-identity.ts";
 import { evaluateRound } from "../local-round.ts";
@@ -148,7 +148,8 @@ async function answerAlone(
 
 function refuseFor({ answer }: Pick<Asked, "answer">, error: unknown, { logger }: DirectHealthcheckOptions): void {
   const refusal = refusalOf(error);
-  if (refusal.status === 500) logger.error({ err: error, operation: operation.name }, "a request to the API failed");
+  if (refusal === internalRefusal)
+    logger.error({ err: error, operation: operation.name }, "a request to the API failed");
   refuse(answer, refusal);
 }
 

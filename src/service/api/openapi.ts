@@ -10,13 +10,16 @@ import { reportParameters } from "./openapi-parameters.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+// Of the API, whichever flatline serves it.
+const interfaceVersion = "2.0.0";
+
 /** The description of API v2 as flatline serves it: OpenAPI 3.1, made of the schemas that requests are checked by. */
-export function openApiDocument(version: string): Json {
+export function openApiDocument(): Json {
   return {
     openapi: "3.1.1",
     info: {
       title: "flatline: API v2",
-      version,
+      version: interfaceVersion,
       description:
         "The healthcheck, the reports listing and the review of a proposal, as flatline's embedded service answers them. " +
         "What is marked `x-flatline-own` has a name or a shape of flatline's own.",
@@ -48,7 +51,7 @@ export function openApiDocument(version: string): Json {
 }
 
 const deadAssetSpike: Json = {
-  operationId: "deadAssetSpike",
+  operationId: "healthchecksAssetsDeadAssetSpike",
   tags: ["healthchecks"],
   summary: "Evaluate the spike in recently dead assets",
   description: "Thresholds that are left out have the API's defaults. Unknown keys are ignored.",

@@ -37,10 +37,11 @@ export function refusalOf(error: unknown): ApiRefusal {
     return { status: 413, code: "BAD_REQUEST", message: "the body is too large" };
   }
   const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
-  return isRefusal ? { ...apiRefusal("BAD_REQUEST", "the request is malformed"), status: statusCode } : internal;
+  return isRefusal ? { ...apiRefusal("BAD_REQUEST", "the request is malformed"), status: statusCode } : internalRefusal;
 }
 
-const internal: ApiRefusal = apiRefusal("INTERNAL_SERVER_ERROR", "internal error");
+/** The refusal for what is not the caller's fault, and is logged. */
+export const internalRefusal: ApiRefusal = apiRefusal("INTERNAL_SERVER_ERROR", "internal error");
 
 /** What a rejected operation means to its caller; every other code is of the inside. */
 const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
@@ -53,11 +54,11 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
 };
 
 function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): ApiRefusal {
-  // Another process writes; nothing of this request was kept.
+  // Another process writes; nothing of this request was kept. The API has no 503.
   if (code === "store_busy")
-    return { status: 503, code: "INTERNAL_SERVER_ERROR", message: "busy, try again", retryAfterMs: secondMs };
+    return { ...apiRefusal("INTERNAL_SERVER_ERROR", "busy, try again"), retryAfterMs: secondMs };
   const apiCode = apiCodes[code];
-  if (apiCode === undefined) return internal;
+  if (apiCode === undefined) return internalRefusal;
   return { ...apiRefusal(apiCode, message, issues), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 

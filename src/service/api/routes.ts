@@ -9,7 +9,7 @@ import { parseReportsQuery } from "../../contract/reports.ts";
 import { parseReviewRequest } from "../../contract/review.ts";
 import { apiKeyOf } from "./key-header.ts";
 import { bodyIssues, parseSpikeBody, readJson } from "./bodies.ts";
-import { apiRefusal, badRequest, refusalOf, sendRefusal } from "./refusals.ts";
+import { apiRefusal, badRequest, internalRefusal, refusalOf, sendRefusal } from "./refusals.ts";
 import type { KeyIdentity } from "../key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
 
@@ -22,8 +22,6 @@ export interface ApiV2Options {
   readonly onRequest: (operation: string, code: string) => void;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
-  /** Of flatline, for the API's description. */
-  readonly version: string;
 }
 
 declare module "fastify" {
@@ -42,7 +40,7 @@ const descriptionPath = "/openapi.json";
  * unknown paths too, and every refusal has the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
-  const { authenticate, apiFor, onRequest, clock, logger, version } = options;
+  const { authenticate, apiFor, onRequest, clock, logger } = options;
   const identities = new WeakMap<FastifyRequest, KeyIdentity>();
 
   function apiOf(request: FastifyRequest): PlatformApi {
@@ -75,7 +73,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
       reply.removeHeader("connection");
       const refusal = refusalOf(error);
-      if (refusal.status === 500)
+      if (refusal === internalRefusal)
         logger.error({ err: error, operation: request.routeOptions.config.operation }, "a request to the API failed");
       return sendRefusal(reply, refusal);
     });
@@ -106,7 +104,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       // Without a deadline: a review whose caller went away is still made as a whole, or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
-    scope.get(descriptionPath, async () => openApiDocument(version));
+    scope.get(descriptionPath, async () => openApiDocument());
   };
 }
 
