@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
 
-import { EmbeddedPostgres } from "../test/support/embedded-postgres.ts";
 import pg from "pg";
+
+import { createPostgres } from "../test/support/postgres-process.ts";
 
 export interface LocalPostgres {
   readonly client: pg.Client;
@@ -14,19 +14,16 @@ const login = { user: "postgres", password: "bench" };
 
 /** A PostgreSQL of this machine's size over a folder that is kept from run to run, durable as it comes. */
 export async function startPostgres(folder: string): Promise<LocalPostgres> {
-  const databaseDir = join(folder, "postgres");
   mkdirSync(folder, { recursive: true });
+  // As root the server runs as another user, who must get there.
+  chmodSync(folder, 0o755);
   const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir,
+  const server = await createPostgres({
+    folder,
     port,
     ...login,
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "shared_buffers=1GB", "-c", "work_mem=256MB", "-c", "max_wal_size=4GB"],
-    onLog: () => undefined,
+    settings: { shared_buffers: "1GB", work_mem: "256MB", max_wal_size: "4GB" },
   });
-  if (!existsSync(join(databaseDir, "PG_VERSION"))) await server.initialise();
   await server.start();
   const client = new pg.Client({ host: "127.0.0.1", port, database: "postgres", ...login });
   await client.connect();

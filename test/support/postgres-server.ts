@@ -4,12 +4,12 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import { Client } from "pg";
 
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
+import { createPostgres, type PostgresProcess } from "./postgres-process.ts";
 
 const user = "flatline";
 const password = "p@ss/word";
@@ -33,39 +33,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   // As root the server runs as another user, who must get there.
   await chmod(folder, 0o755);
   const port = await freePort();
-  const log: string[] = [];
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    user,
-    password,
-    port,
-    // What is in its folder goes with it at the end.
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    // Words in the order of a language: what relies on the order of bytes shows.
-    initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--locale=C", "--no-sync"],
-    postgresFlags: [
-      "fsync=off",
-      "synchronous_commit=off",
-      "full_page_writes=off",
-      "unix_socket_directories=",
-      "listen_addresses=127.0.0.1",
-      "max_connections=200",
-      "shared_buffers=64MB",
-      "jit=off",
-    ].flatMap((setting) => ["-c", setting]),
-    onLog: (message: string) => log.push(message),
-    onError: (message) => log.push(String(message)),
-  });
   const url = (database = "postgres"): string =>
     `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw new Error(`PostgreSQL did not start:\n${log.join("")}`, { cause: error });
-  }
+  const server = await startProcess(folder, port);
   let admin = await connectAdmin(url());
   await admin.query(`create database ${template}`);
   await (await openStore({ url: new Secret(url(template)), clock: createSystemClock() })).close();
@@ -108,6 +78,33 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts one without what keeps data safe: they go with the run. */
+async function startProcess(folder: string, port: number): Promise<PostgresProcess> {
+  try {
+    const server = await createPostgres({
+      folder,
+      user,
+      password,
+      port,
+      // Words in the order of a language: what relies on the order of bytes shows.
+      initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--locale=C", "--no-sync"],
+      settings: {
+        fsync: "off",
+        synchronous_commit: "off",
+        full_page_writes: "off",
+        max_connections: "200",
+        shared_buffers: "64MB",
+        jit: "off",
+      },
+    });
+    await server.start();
+    return server;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 async function connectAdmin(url: string): Promise<Client> {
