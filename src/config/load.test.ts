@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -320,12 +321,36 @@ heartbeat: { urlFile: secrets/url }
     ]);
   });
 
-  it("are not read from a file without end", async () => {
+  it.each([
+    ["a device without end", "/dev/zero", "is no regular file but a pipe, a socket or a device"],
+    ["a pipe that nobody writes to", "pipe", "is no regular file but a pipe, a socket or a device"],
+    ["a link to one", "linked-pipe", "is no regular file but a pipe, a socket or a device"],
+    ["a folder", ".", "is a folder"],
+    ["a link to nothing", "dangling", "does not exist"],
+    ["a large file", "large", "is larger than 65536 bytes"],
+  ])("are not read from %s", async (_what, name, reason) => {
+    spawnSync("mkfifo", [join(folder, "pipe")]);
+    await symlink("pipe", join(folder, "linked-pipe"));
+    await symlink("nowhere", join(folder, "dangling"));
+    await write("large", "x".repeat(65_537));
+
     const problems = await problemsOf(
-      `source: { baseUrl: "https://a.example", apiKeyFile: /dev/zero }\norganizations: [a]\n`,
+      `source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`,
     );
 
-    expect(problems).toEqual(["flatline.yaml:1:53: source.apiKeyFile: the file /dev/zero is larger than 65536 bytes"]);
+    expect(problems).toEqual([`flatline.yaml:1:53: source.apiKeyFile: the file ${resolve(folder, name)} ${reason}`]);
+  });
+
+  it("are read from what Kubernetes mounts, and from what a shell redirects", async () => {
+    await write("..2026_11_22/key", "mounted-key\n");
+    await symlink("..2026_11_22", join(folder, "..data"));
+    await symlink("..data/key", join(folder, "key"));
+    await using redirected = await open(join(folder, "key"));
+
+    for (const name of ["key", `/proc/self/fd/${redirected.fd}`]) {
+      const config = await load(`source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`);
+      expect(config.source.type === "remote" && config.source.apiKey?.reveal()).toBe("mounted-key");
+    }
   });
 });
 

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "./config.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
-import { describeFileError, readBounded } from "./document/files.ts";
+import { readInputFile, readRegularFile } from "./document/files.ts";
 import type { Environment } from "./document/interpolation.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
 import { checkRelations } from "./check/relations.ts";
@@ -81,20 +81,10 @@ function readEnvironmentListen(main: ConfigDocument, env: Environment, problems:
 
 async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument> {
   const absolutePath = resolve(cwd, path);
-  try {
-    return await readFileAs(path, absolutePath, env);
-  } catch (error) {
-    if (error instanceof FlatlineError) throw error;
-    const message = `the configuration file ${path} ${describeFileError(error)}`;
-    throw new FlatlineError("invalid_config", message, { cause: error });
-  }
-}
-
-async function readFileAs(file: string, absolutePath: string, environment: Environment): Promise<ConfigDocument> {
-  const bytes = await readBounded(absolutePath, maxFileBytes);
-  if (bytes === null)
-    throw new FlatlineError("invalid_config", `the file ${file} is larger than ${maxFileBytes} bytes`);
-  return readDocument({ file, absolutePath, bytes, environment });
+  const content = await readInputFile(absolutePath, maxFileBytes);
+  if (content.kind === "unreadable")
+    throw new FlatlineError("invalid_config", `the configuration file ${path} ${content.reason}`);
+  return readDocument({ file: path, absolutePath, bytes: content.bytes, environment: env });
 }
 
 interface Includes {
@@ -111,12 +101,10 @@ async function readIncludes(main: ConfigDocument, { env }: LoadOptions): Promise
       if (seen.has(absolutePath)) continue;
       seen.add(absolutePath);
       const file = displayName(main, absolutePath);
-      try {
-        documents.push(await readFileAs(file, absolutePath, env));
-      } catch (error) {
-        const message = error instanceof FlatlineError ? error.message : `the file ${file} ${describeFileError(error)}`;
-        problems.push(problemAt(main, path, message));
-      }
+      const content = await readRegularFile(absolutePath, maxFileBytes);
+      if (content.kind === "content")
+        documents.push(readDocument({ file, absolutePath, bytes: content.bytes, environment: env }));
+      else problems.push(problemAt(main, path, `the file ${file} ${content.reason}`));
     }
   }
   return { documents, problems };

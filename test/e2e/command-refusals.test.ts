@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -209,6 +211,34 @@ describe("flatline refuses", () => {
 
     expect(stderr).toMatch(/^flatline: standard output cannot be written: ENOSPC[^\n]*\n$/);
     expect(status).toBe(74);
+  });
+
+  it.each([
+    ["the configuration", "flatline.yaml"],
+    ["a secret", "key"],
+  ])("to wait for %s from a pipe that nobody writes to", async (_what, name) => {
+    await using piped = await makeProgramFolder(`
+source: { type: remote, baseUrl: "http://127.0.0.1:1/api/v2", apiKeyFile: key }
+organizations: [acme]
+`);
+    await piped.write("key", "key");
+    await rm(join(piped.path, name));
+    execFileSync("mkfifo", [join(piped.path, name)]);
+
+    const outcome = await runProgram(["config", "check"], { cwd: piped.path });
+
+    expectRefusal({ command: "config check", exitCode: 78, says: [`${name} is no regular file but a pipe`] }, outcome);
+  });
+
+  it("no configuration that a shell pipes in", () => {
+    const entry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
+    const script = `printf 'source: { type: embedded }\norganizations: [acme]\n' | "$@" -c /dev/stdin`;
+
+    const args = ["-c", script, "sh", process.execPath, entry, "config", "check"];
+    const { status, stdout } = spawnSync("/bin/sh", args, { cwd: folder.path, encoding: "utf8" });
+
+    expect(stdout).toBe("/dev/stdin: ok, 1 organization, 0 receivers\n");
+    expect(status).toBe(0);
   });
 
   const oldNode = findOldNode();

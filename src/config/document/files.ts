@@ -1,26 +1,69 @@
-import { open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 
-/** The content of a file; null when it holds more than `maxBytes`. Reads no further than that: it may be a device. */
-export async function readBounded(absolutePath: string, maxBytes: number): Promise<Buffer | null> {
-  const handle = await open(absolutePath, "r");
+import { systemCodeOf } from "../../base/file-error.ts";
+
+/** The content of a file; or why there is none, to follow its name: `does not exist`, `is larger than 65536 bytes`. */
+export type FileContent =
+  { readonly kind: "content"; readonly bytes: Buffer } | { readonly kind: "unreadable"; readonly reason: string };
+
+/**
+ * Reads a regular file, or what a link leads to, up to `maxBytes`. Anything else is refused: a pipe may never end, and nobody
+ * could stop who waits for it.
+ */
+export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
+  // A pipe without a writer is opened at once then, and not when one comes; a regular file is read as ever.
+  return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, async (handle) => {
+    const status = await handle.stat();
+    if (status.isDirectory()) return { kind: "unreadable", reason: "is a folder" };
+    if (!status.isFile()) return { kind: "unreadable", reason: "is no regular file but a pipe, a socket or a device" };
+    return readBounded(handle, maxBytes);
+  });
+}
+
+/** As readRegularFile, and also what the process was given open: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
+export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
+  if (!/^\/(?:dev|proc)\//.test(absolutePath)) return readRegularFile(absolutePath, maxBytes);
+  return read(absolutePath, constants.O_RDONLY, (handle) => readBounded(handle, maxBytes));
+}
+
+async function read(
+  absolutePath: string,
+  flags: number,
+  readHandle: (handle: FileHandle) => Promise<FileContent>,
+): Promise<FileContent> {
   try {
-    const chunks: Buffer[] = [];
-    let totalBytes = 0;
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, null);
-      if (bytesRead === 0) return Buffer.concat(chunks);
-      totalBytes += bytesRead;
-      if (totalBytes > maxBytes) return null;
-      chunks.push(buffer.subarray(0, bytesRead));
+    const handle = await open(absolutePath, flags);
+    try {
+      return await readHandle(handle);
+    } finally {
+      await handle.close();
     }
-  } finally {
-    await handle.close();
+  } catch (error) {
+    return { kind: "unreadable", reason: describeUnreadable(error) };
   }
 }
 
-/** Why a file could not be read, to follow its name: `does not exist`, `cannot be read (EACCES)`. */
-export function describeFileError(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-  if (code === "ENOENT") return "does not exist";
-  return code === "EISDIR" ? "is a folder" : `cannot be read (${code})`;
+/** Reads no further than `maxBytes`: it may be a device. */
+async function readBounded(handle: FileHandle, maxBytes: number): Promise<FileContent> {
+  const chunks: Buffer[] = [];
+  let totalBytes = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, null);
+    if (bytesRead === 0) return { kind: "content", bytes: Buffer.concat(chunks) };
+    totalBytes += bytesRead;
+    if (totalBytes > maxBytes) return { kind: "unreadable", reason: `is larger than ${maxBytes} bytes` };
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+function describeUnreadable(error: unknown): string {
+  const code = error instanceof Error ? systemCodeOf(error) : "";
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "does not exist",
+    EISDIR: "is a folder",
+    // What a socket says.
+    ENXIO: "is no regular file but a pipe, a socket or a device",
+  };
+  return reasons[code] ?? `cannot be read (${code === "" ? String(error) : code})`;
 }

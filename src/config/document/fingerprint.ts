@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 
 import { readDocument } from "./document.ts";
-import { readBounded } from "./files.ts";
+import { readRegularFile } from "./files.ts";
 import { findIncluded, includePatterns, type LoadOptions } from "../load.ts";
 import { valueAt } from "../check/validation.ts";
 
@@ -16,9 +16,10 @@ const maxFileBytes = 32 * 1_024 * 1_024;
 export async function configFingerprint({ path, cwd, env }: LoadOptions): Promise<string> {
   const hash = createHash("sha256");
   const add = async (absolutePath: string): Promise<Uint8Array> => {
-    const content = await readBounded(absolutePath, maxFileBytes).catch(() => null);
-    hash.update(`${absolutePath}\0${content?.length ?? "none"}\0`).update(content ?? "");
-    return content ?? new Uint8Array();
+    const content = await readRegularFile(absolutePath, maxFileBytes);
+    const bytes = content.kind === "content" ? content.bytes : new Uint8Array();
+    hash.update(`${absolutePath}\0${content.kind === "content" ? bytes.length : "none"}\0`).update(bytes);
+    return bytes;
   };
   const pending = [resolve(cwd, path)];
   const seen = new Set<string>();

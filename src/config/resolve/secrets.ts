@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
 import { unresolved, type ConfigDocument } from "../document/document.ts";
-import { describeFileError, readBounded } from "../document/files.ts";
+import { readRegularFile } from "../document/files.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
 import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
 import { checkHttpUrl } from "../schema/values.ts";
@@ -190,21 +190,18 @@ class SecretReader {
   }
 }
 
-interface FileFailure {
-  readonly reason: string;
+/** A secret in a file is read again at each reload: what can be read once only would be missing then. */
+async function readSecretFile(absolutePath: string): Promise<string | FileFailure> {
+  const content = await readRegularFile(absolutePath, maxSecretBytes);
+  if (content.kind === "unreadable") return content;
+  return content.bytes
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .replace(/[\r\n]+$/, "");
 }
 
-async function readSecretFile(absolutePath: string): Promise<string | FileFailure> {
-  try {
-    const bytes = await readBounded(absolutePath, maxSecretBytes);
-    if (bytes === null) return { reason: `is larger than ${maxSecretBytes} bytes` };
-    return bytes
-      .toString("utf8")
-      .replace(/^\uFEFF/, "")
-      .replace(/[\r\n]+$/, "");
-  } catch (error) {
-    return { reason: describeFileError(error) };
-  }
+interface FileFailure {
+  readonly reason: string;
 }
 
 interface Element {
