@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { jitterOffsetMs, nextDueAtMs, scheduleKey, staleAfterMs, ticksBetween } from "./schedule.ts";
+import { evenIntervalMs, jitterOffsetMs, nextDueAtMs, scheduleKey, staleAfterMs, ticksBetween } from "./schedule.ts";
 
 const everyFiveMinutes = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
 const noonMs = Date.parse("2026-05-06T12:00:00Z");
@@ -68,6 +68,29 @@ describe("the schedule", () => {
     { rule: "three days", pattern: "@daily", lastRun: "2026-05-06T10:00:00Z", staleMs: 3 * day },
   ])("is stale after: $rule", ({ pattern, lastRun, staleMs }) => {
     expect(staleAfterMs({ ...everyFiveMinutes, pattern }, "acme", Date.parse(lastRun))).toBe(staleMs);
+  });
+});
+
+describe("evenIntervalMs", () => {
+  const hour = 60 * minute;
+
+  it.each([
+    { rule: "seconds", pattern: "*/10 * * * * *", intervalMs: 10_000 },
+    { rule: "minutes", pattern: "*/5 * * * *", intervalMs: 5 * minute },
+    { rule: "minutes that do not divide the hour", pattern: "*/7 * * * *", intervalMs: 7 * minute },
+    { rule: "weekdays only", pattern: "*/10 * * * 1-5", intervalMs: 10 * minute },
+    { rule: "office hours", pattern: "0 9-17 * * 1-5", intervalMs: hour },
+    { rule: "once on weekdays", pattern: "0 6 * * 1-5", intervalMs: day },
+    { rule: "daily, where a day has 23 hours once", pattern: "30 6 * * *", timezone: "Europe/Berlin", intervalMs: day },
+    { rule: "weekly", pattern: "@weekly", intervalMs: 7 * day },
+    { rule: "the days of one month", pattern: "0 6 * 6 *", intervalMs: day },
+    { rule: "spread by jitter", pattern: "*/5 * * * *", jitterMs: 2 * minute, intervalMs: 5 * minute },
+    { rule: "two intervals", pattern: "0 9,17 * * *", intervalMs: null },
+    { rule: "three times a day", pattern: "0 9,12,15 * * *", intervalMs: null },
+    { rule: "months, of which none is as long as the next", pattern: "@monthly", intervalMs: null },
+    { rule: "years", pattern: "0 0 29 2 *", intervalMs: null },
+  ])("of $rule", ({ pattern, timezone = "UTC", jitterMs = 0, intervalMs }) => {
+    expect(evenIntervalMs({ pattern, timezone, jitterMs })).toBe(intervalMs);
   });
 });
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { nextCronAtMs } from "../base/cron.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { memoized } from "../base/memo.ts";
-import { minuteMs } from "../base/time.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
 
 /** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
 export interface Schedule {
@@ -90,4 +90,39 @@ function findStaleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: number)
     atMs = nextMs;
   }
   return Math.max(leastStaleMs, atMs - lastRunAtMs, staleIntervals * shortestMs);
+}
+
+// Some days of office hours, or two months of days: the gap between them is then the exception that it is.
+const sampledIntervals = 36;
+const sampledSpanMs = 70 * dayMs;
+const leastIntervals = 3;
+const evenShare = 0.75;
+// A Monday, long before anything is due: the answer is the same at every time of the year.
+const sampledFromMs = Date.UTC(2024, 0, 1);
+
+const spacing = memoized(20_000, (key: string): { readonly intervalMs: number | null } => {
+  const [pattern, timezone] = JSON.parse(key) as [string, string];
+  return { intervalMs: findEvenInterval({ pattern, timezone, jitterMs: 0 }) };
+});
+
+/**
+ * How far apart the ticks of a schedule are, milliseconds: the distance that at least three of four have, so that nights and
+ * weekends do not count. Null where no distance is that common (`0 9,17 * * *`, `@monthly`), as then none can be named.
+ */
+export function evenIntervalMs({ pattern, timezone }: Schedule): number | null {
+  return spacing(JSON.stringify([pattern, timezone])).intervalMs;
+}
+
+function findEvenInterval(schedule: Schedule): number | null {
+  const counts = new Map<number, number>();
+  let atMs = nextDueAtMs(schedule, "", sampledFromMs);
+  const endMs = atMs + sampledSpanMs;
+  let total = 0;
+  for (; total < sampledIntervals && atMs <= endMs; total++) {
+    const nextMs = nextDueAtMs(schedule, "", atMs);
+    counts.set(nextMs - atMs, (counts.get(nextMs - atMs) ?? 0) + 1);
+    atMs = nextMs;
+  }
+  const [intervalMs = 0, count = 0] = [...counts].toSorted(([, left], [, right]) => right - left)[0] ?? [];
+  return total >= leastIntervals && count >= evenShare * total ? intervalMs : null;
 }

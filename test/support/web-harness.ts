@@ -75,6 +75,8 @@ export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSna
     },
     alerts: [],
     staleAfterMs: 900_000,
+    intervalMs: 300_000,
+    secondDueAtMs: (changes.nextDueAtMs ?? harnessNowMs + 240_000) + 300_000,
   };
 }
 

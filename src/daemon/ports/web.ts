@@ -8,7 +8,7 @@ import type { CheckName } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { CheckSeriesInput } from "../../metrics/metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
-import { staleAfterMs } from "../../monitor/schedule.ts";
+import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../../monitor/schedule.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { targetKey } from "../../monitor/target.ts";
 import type { CheckState } from "../../store/runs/schedule.ts";
@@ -84,6 +84,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       state,
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
       staleAfterMs: staleAfter(state, current()),
+      ...paceOf(state, current()),
     };
   }
 
@@ -209,6 +210,16 @@ export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeri
     lastSuccessAtMs,
     nextDueAtMs,
     staleAfterMs: staleAfter(state, applied),
+  };
+}
+
+/** How its schedule goes on; never due again, where nobody configures it any more. */
+function paceOf(state: CheckState, applied: Applied): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs"> {
+  const schedule = applied.targetByKey.get(targetKey(state))?.schedule;
+  if (schedule === undefined) return { intervalMs: null, secondDueAtMs: Number.POSITIVE_INFINITY };
+  return {
+    intervalMs: evenIntervalMs(schedule),
+    secondDueAtMs: nextDueAtMs(schedule, state.slug, state.nextDueAtMs),
   };
 }
 

@@ -118,7 +118,8 @@ function compareAlerts(left: Alert, right: Alert): number {
   return compareSeverity(right.severity, left.severity);
 }
 
-function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: number): boolean {
+/** Whether its last result is older than it may be. */
+export function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: number): boolean {
   return state.lastReport?.kind === "result" && nowMs - state.lastReport.finishedAtMs > staleAfterMs;
 }
 

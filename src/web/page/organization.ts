@@ -29,7 +29,7 @@ import { html, nothing, type Html } from "./html.ts";
 import { mark, type RowSeverity } from "./marks.ts";
 import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./organization-parts.ts";
 import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
-import { organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "./row.ts";
+import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "./row.ts";
 
 /** Everything that the page of one organization shows. Times are epoch ms. */
 export interface OrganizationData {
@@ -171,7 +171,7 @@ function unknownSentence({ row, nowMs, error, lastResult, unknownRuns }: Organiz
       ? ""
       : ` Last result: ${lastResult.severity}, ${formatLengthInProse(nowMs - lastResult.atMs)} ago.`;
   if (error === null)
-    return `No run since ${sinceWords(row.lastRunMs ?? nowMs, nowMs)}, due every ${formatLengthInProse(row.intervalMs)}.${last}`;
+    return `No run since ${sinceWords(row.lastRunMs ?? nowMs, nowMs)}, ${dueText(row, nowMs, formatLengthInProse)}.${last}`;
   const runs = unknownRuns > 1 ? `, ${unknownRuns} runs in a row` : "";
   return `No result since ${sinceWords(row.sinceMs ?? nowMs, nowMs)}: ${withPageTimes(error.message, nowMs)} (${error.reason})${runs}.${last}`;
 }

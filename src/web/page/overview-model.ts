@@ -1,12 +1,12 @@
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { Clock } from "../../base/time.ts";
 import type { VerdictHour } from "../../store/runs/verdicts.ts";
-import { viewCheck } from "../api/check-view.ts";
+import { isStaleResult, viewCheck } from "../api/check-view.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "./ports.ts";
 import type { FleetData, FleetVerdict } from "./fleet.ts";
 import type { RowSeverity } from "./marks.ts";
-import { shownSeverity, type RowAlert, type RowData } from "./row.ts";
+import { lateAfterMs, shownSeverity, type RowAlert, type RowData } from "./row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
 import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../ports.ts";
 
@@ -17,11 +17,10 @@ export interface PageModel {
   readonly fleet: FleetData;
   readonly deadLetters: number;
   readonly queued: number;
-  /** Checks that run, and how many of them are late. */
+  /** Checks that run, how many of them are late, and how they are spaced. */
   readonly checks: number;
   readonly late: number;
-  /** Between two runs of most of them, milliseconds. */
-  readonly everyMs: number;
+  readonly spacing: Spacing | null;
   /** The spike check of each organization, and its other checks where it has any. */
   readonly snapshots: ReadonlyMap<string, CheckSnapshot>;
   readonly others: ReadonlyMap<string, readonly CheckSnapshot[]>;
@@ -37,11 +36,8 @@ export interface PageModelPorts {
 
 const historyHours = 7 * 24;
 const sparkEveryHours = 3;
-const staleIntervals = 3;
 // An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
 const leastCarryHours = 2;
-// Until then nobody calls a run late: a scheduler may be busy.
-const lateGraceMs = 60_000;
 
 /** Reads the model anew. */
 export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
@@ -79,8 +75,8 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
     queued,
     checks: snapshots.length,
-    late: rows.filter(({ isLate }) => isLate).length,
-    everyMs: median(rows.map(({ intervalMs }) => intervalMs)),
+    late: snapshots.filter((snapshot) => isLate(snapshot, nowMs)).length,
+    spacing: spacingOf(snapshots),
     snapshots: bySlug,
     others,
   };
@@ -102,41 +98,61 @@ function rowOf(
   const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
   const known = counts?.ratio ?? null;
   const ratio = known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null);
-  const intervalMs = intervalOf(snapshot);
   const since = sinceOf(snapshot, hours, severity, nowMs);
   const thresholds = organization?.thresholds ?? null;
   const failAbove = expected === null || thresholds === null ? 0 : expected * thresholds.failMultiplier;
-  const isLate =
-    state.lastRunAtMs !== null &&
-    !state.isRunning &&
-    (view.isStale || state.nextDueAtMs + lateGraceMs < nowMs - intervalMs);
   return {
     slug: state.slug,
     labels: Object.entries(organization?.labels ?? {}).map(([name, value]) => `${name} ${value}`),
     severity,
     others: rowChecksOf(others, nowMs),
-    isLate,
+    isLate: hasMissedTwo(snapshot, nowMs),
     count,
     expected,
     ratio,
     ...since,
     lastRunMs: state.lastRunAtMs,
     nextRunMs: state.nextDueAtMs,
-    intervalMs,
+    intervalMs: snapshot.intervalMs,
     isRunning: state.isRunning,
     alert: alertOf([snapshot, ...others], organization, silencedUntilMs),
     windowHours: thresholds?.windowHours ?? 24,
     spark: sparkOf(
       hours,
-      { severity, count, expected, nowMs, intervalMs },
+      { severity, count, expected, nowMs, carryHours: carryHours(snapshot) },
       Math.max(failAbove, thresholds?.minSpikeCount ?? 1),
     ),
   };
 }
 
-function intervalOf({ state, staleAfterMs }: CheckSnapshot): number {
-  if (Number.isFinite(staleAfterMs)) return Math.max(1_000, Math.round(staleAfterMs / staleIntervals));
-  return state.lastRunAtMs === null ? 5 * 60_000 : Math.max(1_000, state.nextDueAtMs - state.lastRunAtMs);
+/** How checks are spaced: all of them so, or most. */
+export interface Spacing {
+  readonly intervalMs: number;
+  readonly isOfAll: boolean;
+}
+
+/** The interval that more than half of the checks have; null where none is that common. */
+function spacingOf(snapshots: readonly CheckSnapshot[]): Spacing | null {
+  const counts = new Map<number, number>();
+  for (const { intervalMs } of snapshots)
+    if (intervalMs !== null) counts.set(intervalMs, (counts.get(intervalMs) ?? 0) + 1);
+  for (const [intervalMs, count] of counts)
+    if (count > snapshots.length / 2) return { intervalMs, isOfAll: count === snapshots.length };
+  return null;
+}
+
+/** Its next run is late, or its result older than it may be. */
+function isLate(snapshot: CheckSnapshot, nowMs: number): boolean {
+  const { state } = snapshot;
+  if (state.lastRunAtMs === null || state.isRunning) return false;
+  return state.nextDueAtMs + lateAfterMs < nowMs || hasMissedTwo(snapshot, nowMs);
+}
+
+/** Two ticks of the schedule have passed without a run, or the result is older than it may be. */
+function hasMissedTwo(snapshot: CheckSnapshot, nowMs: number): boolean {
+  const { state, secondDueAtMs } = snapshot;
+  if (state.lastRunAtMs === null || state.isRunning) return false;
+  return secondDueAtMs + lateAfterMs < nowMs || isStaleResult(snapshot, nowMs);
 }
 
 /** The alert to be told of first: one that fires, of the spike check before others. */
@@ -184,12 +200,11 @@ interface Now {
   readonly count: number | null;
   readonly expected: number | null;
   readonly nowMs: number;
-  readonly intervalMs: number;
+  readonly carryHours: number;
 }
 
 /** One point each three hours: the last run before it, unless that is too long ago; the last point is now. */
 function sparkOf(hours: readonly VerdictHour[], now: Now, floor: number): Spark {
-  const carry = carryHours(now.intervalMs);
   const thisHour = Math.floor(now.nowMs / hourMs);
   const counts: (number | null)[] = [];
   let states = "";
@@ -198,15 +213,16 @@ function sparkOf(hours: readonly VerdictHour[], now: Now, floor: number): Spark 
     const hour = thisHour - (sparkPoints - 1 - point) * sparkEveryHours;
     while (index < hours.length && (hours[index]?.hour ?? 0) <= hour) index++;
     const last = hours[index - 1];
-    const isKnown = last !== undefined && last.hour >= hour - carry;
+    const isKnown = last !== undefined && last.hour >= hour - now.carryHours;
     counts.push(isKnown ? last.currentCount : null);
     states += stateLetter(isKnown ? last.severity : null);
   }
   return { counts: [...counts, now.count], states: states + stateLetter(now.severity), expected: now.expected, floor };
 }
 
-function carryHours(intervalMs: number): number {
-  return Math.max(leastCarryHours, Math.ceil((staleIntervals * intervalMs) / hourMs));
+/** For how many hours a run is taken for those after it: as long as its result is fresh. */
+function carryHours({ staleAfterMs }: CheckSnapshot): number {
+  return Number.isFinite(staleAfterMs) ? Math.max(leastCarryHours, Math.ceil(staleAfterMs / hourMs)) : leastCarryHours;
 }
 
 async function fleetOf(
@@ -228,7 +244,7 @@ async function fleetOf(
   const from = rule === null ? null : Math.max(rule.minOrganizations, Math.ceil(rule.ratio * fresh.length), 1);
   const fleets = await page.fleets();
   const firstHour = Math.floor(nowMs / hourMs) - historyHours + 1;
-  const trace = traceOf(hoursOf, rows, firstHour);
+  const trace = traceOf(hoursOf, [...snapshots.values()].map(carryHours), firstHour);
   const traceVerdicts = trace.map((_, index) => {
     const [startMs, endMs] = [(firstHour + index) * hourMs, (firstHour + index + 1) * hourMs];
     return fleets.some((fleet) => fleet.startsAtMs < endMs && (fleet.endsAtMs ?? nowMs) >= startMs);
@@ -262,12 +278,12 @@ async function notified(page: PagePort, fleetId: string): Promise<Pick<FleetVerd
 
 function traceOf(
   hoursOf: readonly (readonly VerdictHour[])[],
-  rows: readonly RowData[],
+  carries: readonly number[],
   firstHour: number,
 ): (number | null)[] {
   const counts: (number | null)[] = Array.from({ length: historyHours }, () => null);
   for (const [at, hours] of hoursOf.entries()) {
-    const carry = carryHours(rows[at]?.intervalMs ?? hourMs);
+    const carry = carries[at] ?? leastCarryHours;
     let index = 0;
     for (let offset = 0; offset < historyHours; offset++) {
       while (index < hours.length && (hours[index]?.hour ?? 0) <= firstHour + offset) index++;
@@ -296,8 +312,4 @@ function carriers(
   return [...totals]
     .map(([assetType, excess]) => ({ assetType, share: excess / all }))
     .toSorted((left, right) => right.share - left.share);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -266,7 +266,7 @@ function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }
 
-function footerOf({ checks, late, everyMs }: PageModel, source: string): string {
-  const every = everyMs === 0 ? "" : ` every ${formatLength(everyMs)}`;
+function footerOf({ checks, late, spacing }: PageModel, source: string): string {
+  const every = spacing === null ? "" : `${spacing.isOfAll ? "" : ", most"} every ${formatLength(spacing.intervalMs)}`;
   return `source ${source} · ${countOf(checks, "check")}${every}, ${late} late`;
 }

@@ -5,6 +5,7 @@ import {
   formatExpected,
   formatLength,
   formatRatio,
+  formatTime,
   formatWait,
   isSameDay,
   none,
@@ -32,8 +33,8 @@ export interface RowData {
   readonly isSinceLonger: boolean;
   readonly lastRunMs: number | null;
   readonly nextRunMs: number;
-  /** Between two runs, about. */
-  readonly intervalMs: number;
+  /** Between two runs, by the schedule; null where it is uneven. */
+  readonly intervalMs: number | null;
   readonly isRunning: boolean;
   readonly alert: RowAlert | null;
   readonly windowHours: number;
@@ -72,7 +73,7 @@ const ranks: Readonly<Record<RowSeverity, number>> = { fail: 1, warn: 2, unknown
 const worstRanks: Readonly<Record<RowSeverity, number>> = { ok: 0, warn: 1, unknown: 2, fail: 3 };
 const severityNames: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
 // A late next run is one this much after it was due: a busy scheduler is not yet news.
-const lateAfterMs = 60_000;
+export const lateAfterMs = 60_000;
 
 /** The severity as it is shown, the worst of all checks: nobody knows anything of spikes before the first run. */
 export function shownSeverity({ severity, others }: Pick<RowData, "severity" | "others">): RowSeverity {
@@ -230,12 +231,19 @@ export function nextText(row: RowData, nowMs: number): Html {
     return html`<span class="late"
       >${mark("warn", 12)}
       <span class="late-word"
-        >last run ${formatLength(nowMs - row.lastRunMs)} ago, due every ${formatLength(row.intervalMs)}</span
+        >last run ${formatLength(nowMs - row.lastRunMs)} ago, ${dueText(row, nowMs, formatLength)}</span
       ></span
     >`;
   const waitMs = row.nextRunMs - nowMs;
   if (waitMs < -lateAfterMs) return html`<span class="late">${mark("warn", 12)} late ${formatLength(-waitMs)}</span>`;
   return html`${waitMs < 60_000 ? formatWait(waitMs) : formatLength(waitMs)}`;
+}
+
+/** When the runs are due: each so often, or where the schedule is uneven, at its next tick. */
+export function dueText(row: RowData, nowMs: number, formatInterval: (ms: number) => string): string {
+  return row.intervalMs === null
+    ? `due ${formatTime(row.nextRunMs, nowMs)}`
+    : `due every ${formatInterval(row.intervalMs)}`;
 }
 
 /** The alert's state and what comes of it. */
