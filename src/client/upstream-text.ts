@@ -3,7 +3,7 @@ import { holdsSecret, redact, type Secret } from "../base/secret.ts";
 // C0, C1 and the bidirectional and line controls: a terminal or log must not obey what an upstream wrote.
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
-// One line of a log; what the API says in its refusals has less than 150 characters.
+// One line of a log.
 const longestQuote = 300;
 const mostIssues = 20;
 // An honest answer is some six levels deep; thousands would exhaust the stack of whoever walks it.

@@ -9,6 +9,7 @@ import {
 } from "../../src/contract/healthcheck.ts";
 import { assetTypes } from "../../src/contract/asset-types.ts";
 import { actors, proposalDecisions, reportSources, reportStatuses } from "../../src/contract/report-values.ts";
+import type { OwnFilterName } from "../../src/contract/reports.ts";
 import {
   approveLabels,
   longestNote,
@@ -178,6 +179,16 @@ describe("the service takes the described request of the healthcheck", () => {
   );
 });
 
+const ownFilters = {
+  status: "statuses",
+  decision: "proposalDecisions",
+  assetType: "assetTypes",
+  source: "sources",
+  reportedBy: "actors",
+  reviewedBy: "actors",
+  country: "two characters",
+} as const satisfies Record<OwnFilterName, string>;
+
 describe("what flatline serves", () => {
   it("is the described version of the interface, under the described header of the key", () => {
     expect(served.info.version).toBe(described.version);
@@ -220,6 +231,14 @@ describe("what flatline serves", () => {
     const names = reportParameters().flatMap(({ name, ...more }) => ("x-flatline-own" in more ? [] : [name]));
 
     expect(names).toEqual(described.listQuery);
+    expect(Object.values(ownFilters).toSorted()).toEqual(described.namelessFilters.toSorted());
+  });
+
+  it.each(Object.entries(ownFilters))("has a filter %s that takes what the description says: %s", (name, list) => {
+    const parameter = reportParameters().find((one) => one["name"] === name);
+    const values = new Map<string, unknown>(Object.entries(described.lists)).get(list);
+
+    expect(parameter?.["schema"]).toMatchObject(values === undefined ? { pattern: "^[A-Za-z]{2}$" } : { enum: values });
   });
 
   it("is a review with the described fields, limits and answer", () => {

@@ -28,6 +28,8 @@ export interface DescribedApi {
   /** A text has at least one character, a number is above 0; what has a default may be left out. */
   readonly spikeRequest: Readonly<Record<string, DescribedThreshold>>;
   readonly listQuery: readonly string[];
+  /** The lists that the filters take whose names the description leaves out. */
+  readonly namelessFilters: readonly string[];
   readonly reviewBody: readonly string[];
   readonly reviewResult: readonly string[];
   readonly noteLength: number;

@@ -37,7 +37,7 @@ export function refusalOf(error: unknown): ApiRefusal {
     return { status: 413, code: "BAD_REQUEST", message: "the body is too large" };
   }
   const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
-  return isRefusal ? { ...apiRefusal("BAD_REQUEST", "the request is malformed"), status: statusCode } : internalRefusal;
+  return isRefusal ? apiRefusal("BAD_REQUEST", "the request is malformed") : internalRefusal;
 }
 
 /** The refusal for what is not the caller's fault, and is logged. */

@@ -234,14 +234,16 @@ describe("API v2 answers", () => {
     expect(servedHealthcheckSchema.parse(answer.json).threshold).toMatchObject({ windowHours: 24, minSpikeCount: 10 });
   });
 
-  it("a body of any type that is JSON", async () => {
-    const answer = await server.call("POST", spike, {
-      body: { slug: "acme" },
-      headers: { "content-type": "text/plain" },
-    });
+  it.each(["text/plain", "application/x-www-form-urlencoded", "json", ""])(
+    "a body that is JSON, whatever its type: %j",
+    async (type) => {
+      const body = { slug: "acme" };
 
-    expect(answer.status).toBe(200);
-  });
+      const answer = await server.call("POST", spike, { body, headers: { "content-type": type } });
+
+      expect(answer.status).toBe(200);
+    },
+  );
 
   it("a page of reports, to HEAD without its body", async () => {
     const got = await server.call("GET", `${reports}?limit=2`);
