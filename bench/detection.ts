@@ -14,7 +14,7 @@ import { detectionRules, episodesOf } from "./detection-rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection-report.ts";
 import { injectRegressions } from "./injection.ts";
 
-const ownFolder = fileURLToPath(new URL("../test/fixtures/records/events", import.meta.url));
+const ownFolder = fileURLToPath(new URL("../examples/records", import.meta.url));
 const resultFile = new URL("results/detection.json", import.meta.url);
 // Any will do; fixed, so that every run plants the same regressions.
 const seed = 20_191_022;

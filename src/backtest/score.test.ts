@@ -13,7 +13,7 @@ import { chooseCandidate, paretoFront, type TuningPoint } from "./tuning.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const folder = fileURLToPath(new URL("../../test/fixtures/records/events", import.meta.url));
+const folder = fileURLToPath(new URL("../../examples/records", import.meta.url));
 
 describe("scoreEpisodes", () => {
   const incident = { fromMs: 10 * dayMs, toMs: 10 * dayMs + 6 * hourMs };

@@ -19,7 +19,7 @@ export interface CauseEvidence {
 // Most of the deaths share the value, and at the cautious end of the interval still more of them than usually do.
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
-// On real records of liveness checkers a quiet day has its errors, too (test/fixtures/records); fewer than three prove nothing.
+// On real records of liveness checkers a quiet day has its errors, too (examples/records); fewer than three prove nothing.
 const revivedShare = 0.2;
 const leastRevived = 3;
 // With attributes of fewer deaths than this, "spread as usual" would be said of the smaller part.

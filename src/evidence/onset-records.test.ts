@@ -7,7 +7,7 @@ import { defaultThresholds } from "../spike/thresholds.ts";
 import { expectedDeaths, expectedDeathsNumber, spikeSeverity } from "../spike/verdict.ts";
 import { onsetAtMs } from "./onset.ts";
 
-const records = new URL("../../test/fixtures/records/events/", import.meta.url);
+const records = new URL("../../examples/records/", import.meta.url);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const windowMs = 24 * hourMs;

@@ -14,18 +14,18 @@ interface Golden extends SpikeThresholds {
   readonly severity: string;
 }
 
-const dataFolder = new URL("../../test/fixtures/records/", import.meta.url);
+const root = new URL("../../", import.meta.url);
 const files: Readonly<Record<string, string>> = {
-  lightswitch: "events/lightswitch.csv.gz",
-  riskhosts: "events/riskhosts.csv.gz",
-  "nyc-taxi": "counts/nyc-taxi.csv.gz",
-  "twitter-aapl": "counts/twitter-aapl.csv.gz",
-  "twitter-cvs": "counts/twitter-cvs.csv.gz",
-  "twitter-ups": "counts/twitter-ups.csv.gz",
+  lightswitch: "examples/records/lightswitch.csv.gz",
+  riskhosts: "examples/records/riskhosts.csv.gz",
+  "nyc-taxi": "test/fixtures/records/counts/nyc-taxi.csv.gz",
+  "twitter-aapl": "test/fixtures/records/counts/twitter-aapl.csv.gz",
+  "twitter-cvs": "test/fixtures/records/counts/twitter-cvs.csv.gz",
+  "twitter-ups": "test/fixtures/records/counts/twitter-ups.csv.gz",
 };
 
 function readEvents(slug: string): CountedEvent[] {
-  const text = gunzipSync(readFileSync(new URL(files[slug] ?? "", dataFolder))).toString();
+  const text = gunzipSync(readFileSync(new URL(files[slug] ?? "", root))).toString();
   const [header = "", ...lines] = text.trimEnd().split(/\r?\n/);
   const names = header.split(",");
   return lines.map((line) => {
@@ -39,7 +39,7 @@ function readEvents(slug: string): CountedEvent[] {
   });
 }
 
-const goldens = readFileSync(new URL("goldens.jsonl", dataFolder), "utf8")
+const goldens = readFileSync(new URL("test/fixtures/records/goldens.jsonl", root), "utf8")
   .trimEnd()
   .split("\n")
   .map((line) => JSON.parse(line) as Golden);

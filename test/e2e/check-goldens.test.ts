@@ -7,7 +7,7 @@ import { runCli } from "../support/cli-run.ts";
 import { makeProgramFolder, type ProgramFolder } from "../support/program-folder.ts";
 import { runProgram } from "../support/program.ts";
 
-/** A verdict of the dead asset spike rule on the held real series (test/fixtures/records). */
+/** A verdict of the dead asset spike rule on the held real series (examples/records, test/fixtures/records). */
 interface Golden {
   readonly slug: string;
   readonly at: string;
@@ -22,17 +22,17 @@ interface Golden {
   readonly severity: string;
 }
 
-const records = fileURLToPath(new URL("../fixtures/records/", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const files = [
-  "events/lightswitch.csv.gz",
-  "events/riskhosts.csv.gz",
-  "counts/nyc-taxi.csv.gz",
-  "counts/twitter-aapl.csv.gz",
-  "counts/twitter-cvs.csv.gz",
-  "counts/twitter-ups.csv.gz",
+  "examples/records/lightswitch.csv.gz",
+  "examples/records/riskhosts.csv.gz",
+  "test/fixtures/records/counts/nyc-taxi.csv.gz",
+  "test/fixtures/records/counts/twitter-aapl.csv.gz",
+  "test/fixtures/records/counts/twitter-cvs.csv.gz",
+  "test/fixtures/records/counts/twitter-ups.csv.gz",
 ];
 const slugs = ["lightswitch", "riskhosts", "nyc-taxi", "twitter-aapl", "twitter-cvs", "twitter-ups"];
-const goldens = readFileSync(`${records}goldens.jsonl`, "utf8")
+const goldens = readFileSync(`${root}test/fixtures/records/goldens.jsonl`, "utf8")
   .trimEnd()
   .split("\n")
   .map((line) => JSON.parse(line) as Golden);
@@ -81,7 +81,7 @@ beforeAll(async () => {
   folder = await makeProgramFolder(
     `source: { type: embedded }\norganizations: [${slugs.join(", ")}]\nstorage: { path: flatline.db }\n`,
   );
-  const paths = files.map((file) => records + file);
+  const paths = files.map((file) => root + file);
   const { exitCode, stderr } = await runProgram(["import", "events", ...paths], { cwd: folder.path });
   if (exitCode !== 0) throw new Error(stderr);
 });

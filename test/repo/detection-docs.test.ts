@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { detectionFile, detectionPage, type DetectionResult } from "../../bench/detection-report.ts";
 import { measureDetection } from "../../bench/detection.ts";
 
-const records = fileURLToPath(new URL("../fixtures/records/events", import.meta.url));
+const records = fileURLToPath(new URL("../../examples/records", import.meta.url));
 const stored = JSON.parse(
   readFileSync(new URL("../../bench/results/detection.json", import.meta.url), "utf8"),
 ) as DetectionResult;

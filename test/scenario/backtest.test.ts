@@ -14,7 +14,7 @@ import { createAlertingWorld, type AlertingWorld } from "../support/alerting-wor
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const tickMs = 5 * 60_000;
-const folder = fileURLToPath(new URL("../fixtures/records/events", import.meta.url));
+const folder = fileURLToPath(new URL("../../examples/records", import.meta.url));
 const policy = {
   forMs: 10 * 60_000,
   keepFiringForMs: hourMs,

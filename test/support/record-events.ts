@@ -22,20 +22,20 @@ export interface Golden extends SpikeThresholds {
   readonly severity: string;
 }
 
-const folder = new URL("../fixtures/records/", import.meta.url);
+const root = new URL("../../", import.meta.url);
 const files: Readonly<Record<string, string>> = {
-  lightswitch: "events/lightswitch.csv.gz",
-  riskhosts: "events/riskhosts.csv.gz",
-  "nyc-taxi": "counts/nyc-taxi.csv.gz",
-  "twitter-aapl": "counts/twitter-aapl.csv.gz",
-  "twitter-cvs": "counts/twitter-cvs.csv.gz",
-  "twitter-ups": "counts/twitter-ups.csv.gz",
+  lightswitch: "examples/records/lightswitch.csv.gz",
+  riskhosts: "examples/records/riskhosts.csv.gz",
+  "nyc-taxi": "test/fixtures/records/counts/nyc-taxi.csv.gz",
+  "twitter-aapl": "test/fixtures/records/counts/twitter-aapl.csv.gz",
+  "twitter-cvs": "test/fixtures/records/counts/twitter-cvs.csv.gz",
+  "twitter-ups": "test/fixtures/records/counts/twitter-ups.csv.gz",
 };
 
 /** The real records, of all slugs together. */
 export function readRecordEvents(slugs: readonly string[] = Object.keys(files)): TableEvent[] {
   return slugs.flatMap((slug) => {
-    const text = gunzipSync(readFileSync(new URL(files[slug] ?? "", folder))).toString();
+    const text = gunzipSync(readFileSync(new URL(files[slug] ?? "", root))).toString();
     const [header = "", ...lines] = text.trimEnd().split(/\r?\n/);
     const names = header.split(",");
     return lines.map((line) => {
@@ -53,7 +53,7 @@ export function readRecordEvents(slugs: readonly string[] = Object.keys(files)):
 
 /** The verdicts that must come of them. */
 export function readGoldens(): Golden[] {
-  return readFileSync(new URL("goldens.jsonl", folder), "utf8")
+  return readFileSync(new URL("test/fixtures/records/goldens.jsonl", root), "utf8")
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Golden);

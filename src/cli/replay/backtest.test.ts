@@ -7,7 +7,7 @@ import { parse } from "yaml";
 
 import { runCli } from "../../../test/support/cli-run.ts";
 
-const records = fileURLToPath(new URL("../../../test/fixtures/records/events", import.meta.url));
+const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
 const hourly = ["--step", "1h", "--labels", "labels.json"];
 
 let folder: string;

@@ -387,19 +387,18 @@ describe.each(storeEngines)("on $engine,", (place) => {
   });
 
   describe("the real records", () => {
-    const folder = fileURLToPath(new URL("../../../test/fixtures/records", import.meta.url));
+    const root = fileURLToPath(new URL("../../..", import.meta.url));
+    const folders = ["examples/records", "test/fixtures/records/counts"].map((path) => join(root, path));
 
     it("have the counts of every golden", { timeout: 60_000 }, async () => {
       await using world = await createWorldOn(place);
-      const files = (
-        await Promise.all(["events", "counts"].map((name) => readdir(join(folder, name), { withFileTypes: true })))
-      )
+      const files = (await Promise.all(folders.map((folder) => readdir(folder, { withFileTypes: true }))))
         .flat()
         .filter((entry) => entry.name.endsWith(".gz"))
         .map((entry) => join(entry.parentPath, entry.name));
       await world.import(files);
 
-      const goldens = (await readFile(join(folder, "goldens.jsonl"), "utf8")).trim().split("\n");
+      const goldens = (await readFile(join(root, "test/fixtures/records/goldens.jsonl"), "utf8")).trim().split("\n");
       for (const line of goldens) {
         const golden = JSON.parse(line) as Record<string, number> & { readonly slug: string; readonly at: string };
         const endMs = Date.parse(golden.at);
