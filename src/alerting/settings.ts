@@ -39,6 +39,8 @@ export interface ReceiverRoute {
   /** Whether it is told of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
   readonly match: Matcher | null;
+  /** Each of them is sent a notification of its own; absent: the receiver is one. */
+  readonly recipients?: readonly string[];
 }
 
 /** A silence or maintenance window of the configuration. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { endReceiverPause } from "../commands/outbox.ts";
-import { sendTest } from "../commands/test-delivery.ts";
+import { sendTest, type TestDelivery } from "../commands/test-delivery.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { createLogger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
@@ -15,11 +15,11 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
     .description("send a marked test notification to one receiver now, and say what it answered")
     .argument("<receiver>", "name of a receiver of the configuration")
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print {receiver, outcome, detail}")
+    .option("--json", "print {receiver, outcome, detail, deliveries}: one delivery for each recipient of a mail")
     .addHelpText(
       "after",
       "\nA pause that the receiver asked for (Retry-After) ends: what waits for it goes out within 5 s." +
-        "\n\nExit code: 0 accepted, 1 not accepted.\n\nExample:\n  flatline notify test trust-slack\n",
+        "\n\nExit code: 0 accepted, by every recipient of a mail; 1 not accepted.\n\nExample:\n  flatline notify test trust-slack\n",
     )
     .action(async (name: string, flags: { readonly config?: string; readonly json?: boolean }) => {
       const config = await loadCommandConfig(flags.config, context);
@@ -29,17 +29,28 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
         write: (line) => context.stderr.write(line),
         colour: hasColour(context.stderr, context.env),
       });
-      const outcome = await sendTest(config, { ...context, logger }, name);
-      const detail = outcome.kind === "accepted" ? outcome.detail : outcome.error;
-      const text =
-        flags.json === true
-          ? JSON.stringify({ receiver: name, outcome: outcome.kind, detail })
-          : `${name}: ${outcome.kind === "accepted" ? "accepted" : "not accepted"}, ${detail}`;
-      context.stdout.write(`${text}\n`);
-      context.setExitCode(outcome.kind === "accepted" ? 0 : 1);
+      const sent = await sendTest(config, { ...context, logger }, name);
+      context.stdout.write(flags.json === true ? renderJson(name, sent) : renderLines(sent));
+      context.setExitCode(sent.every(({ outcome }) => outcome === "accepted") ? 0 : 1);
       await endPause(config, context, name);
     });
 };
+
+function renderLines(sent: readonly TestDelivery[]): string {
+  const lines = sent.map(({ name, outcome, detail }) => {
+    const word = outcome === "accepted" ? "accepted" : "not accepted";
+    return `${name}: ${word}, ${detail}\n`;
+  });
+  return lines.join("");
+}
+
+function renderJson(receiver: string, sent: readonly TestDelivery[]): string {
+  const deliveries = sent.map(({ recipient, outcome, detail }) => ({ recipient, outcome, detail }));
+  const worst = ["rejected", "retry", "accepted"].flatMap((kind) =>
+    deliveries.filter(({ outcome }) => outcome === kind),
+  );
+  return `${JSON.stringify({ receiver, outcome: worst[0]?.outcome, detail: worst[0]?.detail, deliveries })}\n`;
+}
 
 /** Whoever tries a receiver wants it to be used again. The test counts also where the store cannot be opened from here. */
 async function endPause(config: Config, context: CliContext, receiver: string): Promise<void> {

@@ -34,14 +34,16 @@ function addList(outbox: Command, context: CliContext): void {
     .option("-c, --config <file>", "configuration file")
     .option(
       "--json",
-      "print an array of {id, receiver, state, attempts, createdAt, nextAttemptAt, lastError, subjects}",
+      "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, subjects}",
     )
     .addHelpText("after", "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n")
     .action(async (flags: OutboxFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const entries = (await listOutbox(config, context)).map((entry) => ({
+      const listed = await listOutbox(config, context);
+      const entries = listed.map((entry) => ({
         id: entry.id,
         receiver: entry.receiver,
+        recipient: entry.recipient,
         state: entry.state,
         attempts: entry.attempts,
         createdAt: new Date(entry.createdAtMs).toISOString(),
@@ -57,9 +59,9 @@ function addList(outbox: Command, context: CliContext): void {
         context.stdout.write("the outbox is empty\n");
         return;
       }
-      const rows = entries.map((entry) => [
+      const rows = entries.map((entry, index) => [
         entry.id,
-        entry.receiver,
+        listed[index]?.name ?? entry.receiver,
         entry.state,
         String(entry.attempts),
         entry.nextAttemptAt ?? "–",

@@ -1,10 +1,11 @@
 import type { Receiver } from "../alerting/deliver/receiver.ts";
+import { deliveryName } from "../store/alerts/outbox.ts";
 import type { Clock } from "../base/time.ts";
 
 /** One step of a drill, in the order in which they were done. */
 export interface DrillStep {
   readonly step: string;
-  /** null: of no single receiver. */
+  /** The delivery that it is about, as in `outbox list`; null: of no single one. */
   readonly receiver: string | null;
   readonly tookMs: number;
   readonly isOk: boolean;
@@ -21,8 +22,8 @@ export interface DrillBoard {
   ): Promise<Result>;
   /** The receiver, with what it answers noted. */
   watch(receiver: Receiver): Receiver;
-  /** From now on these receivers are waited for. */
-  expect(phase: DrillPhase, receivers: readonly string[]): void;
+  /** From now on these deliveries are waited for, by name. */
+  expect(phase: DrillPhase, deliveries: readonly string[]): void;
   /** Waits until all of them have accepted or refused, `timeoutMs` have passed, or `signal` aborts. */
   settled(phase: DrillPhase, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Notes as a step what each receiver has made of it; `unwanted` are those whose configuration keeps it from them. */
@@ -61,8 +62,10 @@ export function createDrillBoard(clock: Clock): DrillBoard {
     watch: (receiver) => ({
       name: receiver.name,
       type: receiver.type,
+      ...(receiver.recipients === undefined ? {} : { recipients: receiver.recipients }),
       deliver: async (notification, context) => {
-        const delivery = deliveries[notification.status].get(receiver.name);
+        const name = deliveryName(receiver.name, context.recipient ?? null);
+        const delivery = deliveries[notification.status].get(name);
         if (delivery !== undefined) delivery.attempts++;
         const outcome = await receiver.deliver(notification, context);
         if (delivery === undefined) return outcome;
@@ -73,9 +76,9 @@ export function createDrillBoard(clock: Clock): DrillBoard {
         return outcome;
       },
     }),
-    expect: (phase, receivers) => {
+    expect: (phase, names) => {
       const startedMs = clock.monotonicMs();
-      for (const name of receivers) {
+      for (const name of names) {
         const delivery = { startedMs, attempts: 0, endedMs: null, isAccepted: false, detail: "no answer yet" };
         deliveries[phase].set(name, delivery);
       }

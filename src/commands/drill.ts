@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox, type Outbox } from "../alerting/deliver/outbox.ts";
+import { recipientsOf } from "../alerting/deliver/receiver.ts";
+import { deliveryName } from "../store/alerts/outbox.ts";
 import { createRecorder } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
@@ -123,10 +125,11 @@ async function runPhase(
       detail: changes.length === 0 ? "nothing changed" : changes.join(", "),
     }),
   );
-  const wanting = chosen.filter(({ sendResolved }) => phase === "firing" || sendResolved).map(({ name }) => name);
-  board.expect(phase, wanting);
+  const isWanted = ({ sendResolved }: ReceiverConfig): boolean => phase === "firing" || sendResolved;
+  const wanted = chosen.filter(isWanted).flatMap(deliveriesTo);
+  board.expect(phase, wanted);
   const { formed } = await board.time("form notifications", notify, ({ formed }) => ({
-    isOk: formed === wanting.length,
+    isOk: formed === wanted.length,
     detail: `${formed} for ${chosen.length} receiver${chosen.length === 1 ? "" : "s"}`,
   }));
   await board.settled(phase, formed === 0 ? 0 : options.timeoutMs, signal);
@@ -134,10 +137,12 @@ async function runPhase(
     const hint = phase === "firing" ? "receivers may have been told of its begin, and not of its end" : "";
     throw new FlatlineError("unavailable", `the drill was stopped${hint === "" ? "" : `: ${hint}`}`);
   }
-  board.note(
-    phase,
-    chosen.map(({ name }) => name).filter((name) => !wanting.includes(name)),
-  );
+  const unwanted = chosen.filter((receiver) => !isWanted(receiver)).flatMap(deliveriesTo);
+  board.note(phase, unwanted);
+}
+
+function deliveriesTo(receiver: ReceiverConfig): readonly string[] {
+  return recipientsOf(receiver).map((recipient) => deliveryName(receiver.name, recipient));
 }
 
 function describeReport(report: Awaited<ReturnType<Shadow["evaluate"]>>): { isOk: boolean; detail: string } {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import type { OutboxEntry } from "../store/alerts/outbox.ts";
+import { deliveryName, type OutboxEntry } from "../store/alerts/outbox.ts";
 import { openStore } from "../store/open.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
@@ -11,9 +11,14 @@ export interface OutboxChange {
   readonly changed: boolean;
 }
 
+/** An entry, and how its delivery is called. */
+export type ListedEntry = OutboxEntry & { readonly name: string };
+
 /** Everything that waits or was given up, oldest first. Works while the daemon runs. */
-export function listOutbox(config: Config, deps: PartsDeps): Promise<readonly OutboxEntry[]> {
-  return withOutbox(config, deps, (outbox) => outbox.list());
+export function listOutbox(config: Config, deps: PartsDeps): Promise<readonly ListedEntry[]> {
+  return withOutbox(config, deps, async (outbox) =>
+    (await outbox.list()).map((entry) => ({ ...entry, name: deliveryName(entry.receiver, entry.recipient) })),
+  );
 }
 
 /** Queues these again, due now; the daemon sees it within 5 s (CONTRACT 3). */

@@ -185,7 +185,7 @@ export interface PagerdutyReceiverConfig extends ReceiverBase {
 export interface EmailReceiverConfig extends ReceiverBase {
   readonly type: "email";
   readonly from: string;
-  readonly to: readonly string[];
+  readonly recipients: readonly string[];
   /** smtp:// or smtps://, credentials included. */
   readonly url: Secret;
 }

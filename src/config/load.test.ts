@@ -537,7 +537,7 @@ receivers:
       { type: "alertmanager", urls: ["***", "***"], resendIntervalMs: 60_000, sendUnknown: true },
       { type: "pagerduty", url: "***", routingKey: "***", sendUnknown: true },
       { type: "msteams", timeoutMs: 5_000, maxAgeMs: 3_600_000, sendResolved: false },
-      { type: "email", from: "flatline <f@example.com>", to: ["ops@example.com"] },
+      { type: "email", from: "flatline <f@example.com>", recipients: ["ops@example.com"] },
       { type: "log", minSeverity: "warn", sendResolved: true, timeoutMs: 10_000, maxAgeMs: 86_400_000, match: null },
     ]);
   });

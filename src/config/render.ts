@@ -202,7 +202,7 @@ function describeTarget(receiver: ReceiverConfig): object {
     case "pagerduty":
       return { url: receiver.url, routingKey: receiver.routingKey };
     case "email":
-      return { url: receiver.url, from: receiver.from, to: receiver.to };
+      return { url: receiver.url, from: receiver.from, to: receiver.recipients };
     case "log":
       break;
   }

@@ -71,6 +71,7 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
         noted.push({
           notificationId: notification.id,
           receiver: receiver.name,
+          recipient: context.recipient ?? null,
           atMs: clock.nowMs(),
           tookMs: Math.round(clock.monotonicMs() - startedMs),
           outcome: outcome.kind === "accepted" || outcome.kind === "retry" ? outcome.kind : "refused",

@@ -11,6 +11,8 @@ import { plainText } from "./wording/text.ts";
 export interface DeliveryContext {
   readonly signal: AbortSignal;
   readonly nowMs: number;
+  /** Which of the receiver's recipients it is for [null: the receiver is one]. */
+  readonly recipient?: string | null;
 }
 
 /** One POST to one address. */

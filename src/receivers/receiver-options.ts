@@ -44,7 +44,8 @@ export interface EmailOptions {
   readonly type: "email";
   readonly name: string;
   readonly from: string;
-  readonly to: readonly string[];
+  /** All of them are named in the mail; each is sent it in a delivery of its own. */
+  readonly recipients: readonly string[];
   /** smtp:// or smtps://, credentials included. */
   readonly url: Secret;
 }

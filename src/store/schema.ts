@@ -92,6 +92,8 @@ export interface OutboxRow {
   readonly seq: RowId;
   readonly id: string;
   readonly receiver: string;
+  /** Empty: none. */
+  readonly recipient: string;
   readonly state: string;
   readonly attempts: Generated<number>;
   readonly created_at_ms: number;
@@ -133,6 +135,8 @@ export interface DeliveryRow {
   readonly notification_id: string;
   readonly at_ms: number;
   readonly receiver: string;
+  /** Empty: none. */
+  readonly recipient: string;
   readonly took_ms: number;
   readonly outcome: string;
   readonly detail: string;

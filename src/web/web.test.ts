@@ -519,7 +519,14 @@ describe("/api/v1/outbox/{id}", () => {
     ["DELETE", ""],
   ])("%s%s needs the token, and a notification that is there", async (method, path) => {
     const web = await start();
-    const entry = { receiver: "ops", state: "dead", attempts: 1, createdAtMs: 0, nextAttemptAtMs: 0 } as const;
+    const entry = {
+      receiver: "ops",
+      recipient: null,
+      state: "dead",
+      attempts: 1,
+      createdAtMs: 0,
+      nextAttemptAtMs: 0,
+    } as const;
     web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410", subjects: [], payload: "{}" }];
     const send = (id: string, headers: Record<string, string>) =>
       fetch(`${web.url}/api/v1/outbox/${id}${path}`, { method, headers });
@@ -550,7 +557,14 @@ describe("the operator's pages", () => {
 
   it("show a dead letter with what it is about, as text", async () => {
     const web = await start();
-    const entry = { receiver: "ops", state: "dead", attempts: 3, createdAtMs: 0, nextAttemptAtMs: 0 } as const;
+    const entry = {
+      receiver: "ops",
+      recipient: null,
+      state: "dead",
+      attempts: 3,
+      createdAtMs: 0,
+      nextAttemptAtMs: 0,
+    } as const;
     const payload = JSON.stringify({ alerts: [{ slug: "<b>acme", check: "dead-asset-spike", event: "firing" }] });
     web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects: [], payload }];
 

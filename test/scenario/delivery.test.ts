@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { createOutbox, type Outbox, type OutboxOptions } from "../../src/alerting/deliver/outbox.ts";
-import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import type { DeliveryOutcome, Receiver } from "../../src/alerting/deliver/receiver.ts";
 import { testNotification } from "../../src/alerting/notify/test-notification.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Logger } from "../../src/base/logger.ts";
@@ -30,22 +30,27 @@ let counted: string[];
 let logged: { readonly level: string; readonly fields: object; readonly message: string }[];
 let outbox: Outbox;
 
-type Answer = (notification: Notification, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
+type Answer = (
+  notification: Notification,
+  signal: AbortSignal,
+  recipient: string | null,
+) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 function receiver(
   name: string,
   answer: Answer,
-  changes: Partial<OutboxReceiver> & { resendIntervalMs?: number } = {},
+  changes: Partial<OutboxReceiver> & Pick<Receiver, "resendIntervalMs" | "recipients"> = {},
 ): OutboxReceiver {
-  const { resendIntervalMs, ...settings } = changes;
+  const { resendIntervalMs, recipients, ...settings } = changes;
   return {
     receiver: {
       name,
       type: "fake",
       ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
-      deliver: async (notification, { signal }) => {
+      ...(recipients === undefined ? {} : { recipients }),
+      deliver: async (notification, { signal, recipient = null }) => {
         attempts.push({ receiver: name, id: notification.id, atMs: clock.nowMs() - startMs });
-        return answer(notification, signal);
+        return answer(notification, signal, recipient);
       },
     },
     timeoutMs: 10 * secondMs,
@@ -97,10 +102,16 @@ function noteLogger(): Logger {
   return logger;
 }
 
-async function enqueue(id: string, name: string, subjects: readonly string[] = [`alert-of-${id}`]): Promise<void> {
+async function enqueue(
+  id: string,
+  name: string,
+  subjects: readonly string[] = [`alert-of-${id}`],
+  recipient: string | null = null,
+): Promise<void> {
   const nowMs = clock.nowMs();
   const payload = JSON.stringify(testNotification({ id, receiver: name, nowMs, externalUrl: null }));
-  await store.outbox.enqueue({ id, receiver: name, createdAtMs: nowMs, notBeforeMs: nowMs, subjects, payload });
+  const times = { createdAtMs: nowMs, notBeforeMs: nowMs };
+  await store.outbox.enqueue({ id, receiver: name, recipient, ...times, subjects, payload });
 }
 
 /** Lets time pass while the outbox delivers by itself. */
@@ -444,6 +455,53 @@ describe("receivers after a reload", () => {
 
     expect((await store.outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual(["n1 dead", "n3 dead"]);
     expect(counted.at(-1)).toBe("new delivered");
+  });
+});
+
+describe("recipients of one receiver", () => {
+  it("are each delivered to alone: what one does not accept is retried for that one", async () => {
+    open([
+      receiver("mail", (_notification, _signal, recipient) => (recipient === "kim" ? down : accepted), {
+        recipients: ["kim", "lee"],
+      }),
+    ]);
+    for (const recipient of ["kim", "lee"])
+      for (const event of ["firing", "resolved"]) await enqueue(`${event} ${recipient}`, "mail", ["x"], recipient);
+    await runFor(4 * secondMs);
+
+    expect(attempts.map(({ id }) => id)).toEqual([
+      "firing kim",
+      "firing lee",
+      "resolved lee",
+      "firing kim",
+      "firing kim",
+    ]);
+    expect(logged[0]).toMatchObject({ message: "notification not accepted yet", fields: { recipient: "kim" } });
+  });
+
+  it.each([
+    { rule: "one that a reload took away", before: ["kim", "lee"], after: ["lee"], recipient: "kim", said: "kim" },
+    { rule: "a receiver that has none any more", before: ["kim"], after: undefined, recipient: "kim", said: "kim" },
+    {
+      rule: "a receiver that had none",
+      before: undefined,
+      after: ["kim"],
+      recipient: null,
+      said: "a receiver as a whole",
+    },
+  ])("dead-letters what waits for $rule, and sends it to nobody", async ({ before, after, recipient, said }) => {
+    const withRecipients = (recipients: readonly string[] | undefined): OutboxReceiver =>
+      receiver("mail", () => down, recipients === undefined ? {} : { recipients });
+    open([withRecipients(before)]);
+    await enqueue("n1", "mail", ["x"], recipient);
+    await outbox.runOnce();
+    await outbox.setReceivers([withRecipients(after)]);
+    await runFor(2 * secondMs);
+
+    expect(attempts).toHaveLength(1);
+    expect(await store.outbox.list()).toMatchObject([
+      { state: "dead", lastError: `${said} is no recipient of mail any more` },
+    ]);
   });
 });
 

@@ -14,14 +14,29 @@ export interface SmtpSink {
   readonly mails: ReceivedMail[];
   /** Lines that it was sent outside of mails. */
   readonly commands: string[];
+  /** How often each address was named as a recipient, accepted or not. */
+  readonly attempts: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
+export interface SmtpSinkOptions {
+  /** Answers RCPT TO, the attempts of one address counted from 0 [`250 ok`]. */
+  readonly recipient?: (address: string, attempt: number) => string;
+}
+
 /** `reply` answers the whole mail, e.g. `250 queued`; null: never. */
-export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
+export async function startSmtpSink(reply: string | null, options: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const mails: ReceivedMail[] = [];
   const commands: string[] = [];
   const sockets = new Set<Socket>();
+  const attempts = new Map<string, number>();
+
+  function answerRecipient(address: string): string {
+    const attempt = attempts.get(address) ?? 0;
+    attempts.set(address, attempt + 1);
+    return options.recipient?.(address, attempt) ?? "250 ok";
+  }
+
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
@@ -47,8 +62,10 @@ export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
           from = /<(.*?)>/.exec(text)?.[1] ?? "";
           socket.write("250 ok\r\n");
         } else if (/^RCPT TO/i.test(text)) {
-          to.push(/<(.*?)>/.exec(text)?.[1] ?? "");
-          socket.write("250 ok\r\n");
+          const address = /<(.*?)>/.exec(text)?.[1] ?? "";
+          const answer = answerRecipient(address);
+          if (answer.startsWith("2")) to.push(address);
+          socket.write(`${answer}\r\n`);
         } else if (/^DATA/i.test(text)) {
           isData = true;
           socket.write("354 go on\r\n");
@@ -70,6 +87,7 @@ export async function startSmtpSink(reply: string | null): Promise<SmtpSink> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     commands,
+    attempts,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

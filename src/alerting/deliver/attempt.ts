@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/time.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import type { DeliveryOutcome, Receiver } from "./receiver.ts";
+import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 
 /** A receiver with what bounds its deliveries. */
 export interface OutboxReceiver {
@@ -20,15 +20,28 @@ export interface AttemptOptions {
   readonly graceMs: number;
 }
 
+/** What is delivered. */
+export interface Delivery {
+  readonly recipient: string | null;
+  /** The Notification as JSON. */
+  readonly payload: string;
+}
+
 /**
  * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws is a
  * bug, and must not take the queue with it.
  */
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,
-  payload: string,
+  { recipient, payload }: Delivery,
   { clock, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
+  // It was formed before a reload, which may have taken the recipient away, or given the receiver another type.
+  if (!recipientsOf(receiver).includes(recipient))
+    return {
+      kind: "rejected",
+      error: `${recipient ?? "a receiver as a whole"} is no recipient of ${receiver.name} any more`,
+    };
   const deadline = clock.deadline(timeoutMs, stop);
   const { signal } = deadline;
   const over = new AbortController();
@@ -42,7 +55,7 @@ export async function attemptDelivery(
   });
   try {
     const notification = JSON.parse(payload) as Notification;
-    return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs() }), late]);
+    return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs(), recipient }), late]);
   } catch (error) {
     // Its message may hold an address: only the kind of the error is told.
     const name = error instanceof Error ? error.name : typeof error;

@@ -253,7 +253,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { settings } = lane;
     lane.begin();
     try {
-      const outcome = await attemptDelivery(settings, entry.payload, attemptOptions);
+      const outcome = await attemptDelivery(settings, entry, attemptOptions);
       const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
       lane.answered();
       // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.

@@ -17,9 +17,22 @@ export interface Receiver {
    * often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
    */
   readonly resendIntervalMs?: number;
-  /** Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout. */
+  /** Each of them is a delivery of its own: retried, given up and in order by itself. Absent: the receiver is one. */
+  readonly recipients?: readonly string[];
+  /**
+   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout; `recipient` [null] is
+   * one of `recipients` where there are any.
+   */
   deliver(
     notification: Notification,
-    context: { readonly signal: AbortSignal; readonly nowMs: number },
+    context: { readonly signal: AbortSignal; readonly nowMs: number; readonly recipient?: string | null },
   ): Promise<DeliveryOutcome>;
+}
+
+/** Whom one notification of a receiver goes to, each in a delivery of its own; one null where the receiver is one. */
+export function recipientsOf(receiver: {
+  readonly name: string;
+  readonly recipients?: readonly string[];
+}): readonly (string | null)[] {
+  return receiver.recipients ?? [null];
 }

@@ -32,7 +32,8 @@ export function createResending(options: ResendingOptions): (lane: Lane, lease: 
     if ((await store.pauses(clock.nowMs())).has(receiver)) return;
     const notification = await options.form(receiver, lease);
     if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
-    const outcome = await attemptDelivery(lane.settings, JSON.stringify(notification), attempt);
+    const delivery = { recipient: null, payload: JSON.stringify(notification) };
+    const outcome = await attemptDelivery(lane.settings, delivery, attempt);
     if (outcome.kind === "retry" && outcome.retryAfterMs !== null) await options.pause(lane, outcome.retryAfterMs);
     await store.delivered(notification.id, options.owner);
     if (outcome.kind === "accepted") logger.debug({ receiver }, "alerts sent again");

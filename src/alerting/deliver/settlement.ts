@@ -44,7 +44,8 @@ export function createSettlement({ store, clock, random, logger, owner, gather }
 
   return async (entry: LeasedEntry, { maxAgeMs }: OutboxReceiver, outcome: DeliveryOutcome): Promise<Ended> => {
     const { id, attempts } = entry;
-    const facts = { notification: id, receiver: entry.receiver, attempts };
+    const recipient = entry.recipient === null ? {} : { recipient: entry.recipient };
+    const facts = { notification: id, receiver: entry.receiver, ...recipient, attempts };
     if (outcome.kind === "accepted") {
       const isOurs = await acknowledge(id);
       if (isOurs) logger.info(facts, "notification delivered");

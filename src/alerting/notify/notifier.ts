@@ -7,6 +7,7 @@ import type { Store, StoreParts } from "../../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
+import { recipientsOf } from "../deliver/receiver.ts";
 import type { FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings } from "../settings.ts";
@@ -16,7 +17,7 @@ import { loadTracked, type Tracked } from "./tracking.ts";
 
 /** What one look at the alerts did. */
 export interface NotifierRun {
-  /** Notifications that were put into the outbox. */
+  /** Notifications that were put into the outbox, one for each recipient. */
   readonly formed: number;
   /** When to look again if nothing changes; null: no need. */
   readonly nextAtMs: number | null;
@@ -62,8 +63,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
       return { ...planned, formed: await carryOut(parts, settings, planned) };
     });
     if (done === null) return { formed: 0, nextAtMs: null };
-    for (const { id, receiver, status, alerts } of done.formed) {
-      logger.info({ notification: id, receiver, status, alerts: alerts.length }, "notification formed");
+    for (const { recipient, notification } of done.formed) {
+      const { id, receiver, status, alerts } = notification;
+      const to = recipient === null ? {} : { recipient };
+      logger.info({ notification: id, receiver, ...to, status, alerts: alerts.length }, "notification formed");
     }
     if (done.plan.fleet !== null) announceFleet(done.plan.fleet);
     if (done.formed.length === 0) return { formed: 0, nextAtMs: nextLook(done) };
@@ -81,27 +84,30 @@ export function createNotifier(options: NotifierOptions): Notifier {
     parts: StoreParts,
     settings: AlertingSettings,
     { tracked, plan }: Planned,
-  ): Promise<readonly Notification[]> {
+  ): Promise<readonly FormedNotification[]> {
+    const routes = new Map(settings.receivers.map((route) => [route.name, route]));
     const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
     const seqs = plan.notifications.flatMap(({ notices }) => notices.flatMap(({ seq }) => seq ?? []));
     const stored = await parts.notices.snapshots([...new Set(seqs)]);
     const snapshots = new Map<string, AlertSnapshot>();
     const fleets = new Map<string, FleetNotice>();
-    const formed: Notification[] = [];
+    const formed: FormedNotification[] = [];
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
       for (const notice of notices)
         shown.push(composeNotice(notice, await snapshotFor(parts, alerts, stored, snapshots, notice)));
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
-      const notification = composeNotification({
-        id: newId(),
-        receiver,
-        nowMs: tracked.input.nowMs,
-        externalUrl: settings.externalUrl,
-        fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
-        alerts: shown,
-      });
-      formed.push(notification);
+      for (const recipient of recipientsOf(routes.get(receiver) ?? { name: receiver })) {
+        const notification = composeNotification({
+          id: newId(),
+          receiver,
+          nowMs: tracked.input.nowMs,
+          externalUrl: settings.externalUrl,
+          fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
+          alerts: shown,
+        });
+        formed.push({ recipient, notification });
+      }
     }
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     await parts.notices.saveTold(plan.told);
@@ -124,7 +130,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return store.transaction(async (parts) => {
       await parts.notices.takeTurn();
       const notification = await formResend(parts, receiver);
-      if (notification !== null) await parts.outbox.enqueue({ ...outboxEntry(notification), lease });
+      if (notification !== null)
+        await parts.outbox.enqueue({ ...outboxEntry({ recipient: null, notification }), lease });
       return notification;
     });
   }
@@ -162,6 +169,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return { runOnce, resend };
 }
 
+interface FormedNotification {
+  /** null: the receiver is one. */
+  readonly recipient: string | null;
+  readonly notification: Notification;
+}
+
 interface Planned {
   readonly tracked: Tracked;
   readonly plan: Plan;
@@ -177,14 +190,14 @@ function nextLook({ tracked, plan }: Planned): number | null {
   return Math.min(silenceMs, plan.nextAtMs);
 }
 
-function outboxEntry(notification: Notification): NewOutboxEntry {
+function outboxEntry({ recipient, notification }: FormedNotification): NewOutboxEntry {
   const { id, receiver, generatedAtMs, fleet, alerts } = notification;
   // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. The
   // fleet counts as one of them, so that its end never overtakes its begin.
   const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
   const subjects = [...new Set([...(fleet === null ? [] : [fleet.id]), ...own])];
   const payload = JSON.stringify(notification);
-  return { id, receiver, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
+  return { id, receiver, recipient, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
 }
 
 /** One reading for all receivers that are told of the same moment. */

@@ -55,7 +55,7 @@ export function resolveReceiver(
         resendIntervalMs: parseDuration(receiver.resendInterval) ?? 0,
       };
     case "email":
-      return { ...base, type: "email", url: one("url"), from: receiver.from, to: receiver.to };
+      return { ...base, type: "email", url: one("url"), from: receiver.from, recipients: [...new Set(receiver.to)] };
     case "pagerduty":
       return {
         ...base,

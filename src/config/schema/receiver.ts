@@ -142,7 +142,11 @@ const email = receiver("email", "Mail over SMTP.", {
     ),
   urlFile: secretFile("the URL").optional(),
   from: mailAddress.describe("Who it is from."),
-  to: z.array(mailAddress).min(1).max(100).describe("Who gets it."),
+  to: z
+    .array(mailAddress)
+    .min(1)
+    .max(100)
+    .describe("Who gets it: for each of them it is a mail of its own, which is tried again or given up alone."),
 });
 
 /** One receiver (CONTRACT 7, Receiver types). */

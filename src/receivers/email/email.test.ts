@@ -21,13 +21,15 @@ function firing(slug = "acme"): Notification {
 }
 
 async function deliver(url: string, notification = firing(), signal = new AbortController().signal) {
-  const to = ["trust@example.com", "ops@example.com"];
-  const options = { type: "email", name: "mail", from: "flatline@example.com", to, url: new Secret(url) } as const;
-  return createEmailReceiver(options).deliver(notification, { signal, nowMs: Date.UTC(2026, 0, 15, 12) });
+  const recipients = ["Trust <trust@example.com>", "ops@example.com"];
+  const from = "flatline@example.com";
+  const options = { type: "email", name: "mail", from, recipients, url: new Secret(url) } as const;
+  const context = { signal, nowMs: Date.UTC(2026, 0, 15, 12), recipient: "Trust <trust@example.com>" };
+  return createEmailReceiver(options).deliver(notification, context);
 }
 
 describe("createEmailReceiver", () => {
-  it("sends one mail to all, with an id that is the same on a retry", async () => {
+  it("sends one recipient a mail that names all, with an id that is the same on a retry", async () => {
     sink = await startSmtpSink("250 queued as 42");
 
     const outcome = await deliver(sink.url);
@@ -36,7 +38,8 @@ describe("createEmailReceiver", () => {
     expect(outcome).toEqual({ kind: "accepted", detail: "250 queued as 42" });
     expect(sink.mails).toHaveLength(2);
     const [mail] = sink.mails;
-    expect(mail).toMatchObject({ from: "flatline@example.com", to: ["trust@example.com", "ops@example.com"] });
+    expect(mail).toMatchObject({ from: "flatline@example.com", to: ["trust@example.com"] });
+    expect(mail?.data).toContain("To: Trust <trust@example.com>, ops@example.com");
     expect(mail?.data).toContain("Date: Thu, 15 Jan 2026 12:00:00 +0000");
     expect(mail?.data).toContain("Auto-Submitted: auto-generated");
     const ids = sink.mails.map(({ data }) => /^Message-ID: (.*)$/im.exec(data)?.[1]);
@@ -51,7 +54,7 @@ describe("createEmailReceiver", () => {
 
     const [head] = (sink.mails[0]?.data ?? "").split("\r\n\r\n");
     expect(head).not.toMatch(/^Bcc:/im);
-    expect(sink.mails[0]?.to).toEqual(["trust@example.com", "ops@example.com"]);
+    expect(sink.mails[0]?.to).toEqual(["trust@example.com"]);
   });
 
   it.each([
@@ -106,7 +109,7 @@ describe("createEmailReceiver", () => {
       type: "email",
       name: "mail",
       from: "a@example.com",
-      to: [],
+      recipients: [],
       url: new Secret("http://x"),
     } as const;
 

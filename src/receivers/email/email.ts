@@ -28,9 +28,9 @@ export interface Mail {
   readonly references: string[];
 }
 
-/** Sends mail over SMTP. @throws FlatlineError invalid_config for an address that is not smtp:// or smtps:// */
+/** Sends mail over SMTP, to one recipient in each delivery. @throws FlatlineError invalid_config for an address that is not smtp:// or smtps:// */
 export function createEmailReceiver(options: EmailOptions): Receiver {
-  const { name, type, from, to, url } = options;
+  const { name, type, from, recipients, url } = options;
   const address = url.reveal();
   if (!URL.canParse(address) || !/^smtps?:$/.test(new URL(address).protocol)) {
     throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of smtp or smtps`);
@@ -39,6 +39,7 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
   return {
     name,
     type,
+    recipients,
     deliver: async (notification, context) => {
       // Loaded by those who send mail only.
       const { createTransport } = await import("nodemailer");
@@ -52,9 +53,11 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
         disableUrlAccess: true,
       });
       try {
-        const envelope = { from, to: [...to], date: new Date(context.nowMs) };
+        // All are named in it and only one is sent it: a server that refuses one of several says so of all, or of none.
+        const people = { from, to: [...recipients], envelope: { from, to: context.recipient ?? [] } };
+        const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
-        const sent = transport.sendMail({ ...mailOf(notification), ...envelope, headers });
+        const sent = transport.sendMail({ ...mailOf(notification), ...people, date, headers });
         const info = await orAborted(sent, context.signal);
         return { kind: "accepted", detail: info.response };
       } catch (error) {

@@ -2,6 +2,8 @@
 export interface DeliveryAttempt {
   readonly notificationId: string;
   readonly receiver: string;
+  /** Who of its recipients it was for; null where the receiver is one. */
+  readonly recipient: string | null;
   readonly atMs: number;
   readonly tookMs: number;
   readonly outcome: "accepted" | "retry" | "refused";

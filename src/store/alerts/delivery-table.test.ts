@@ -12,6 +12,7 @@ function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAt
   return {
     notificationId: "n",
     receiver: "ops",
+    recipient: null,
     atMs,
     tookMs: 7,
     outcome: "accepted",

@@ -6,6 +6,7 @@ import type { Db } from "../schema.ts";
 const storedAttempt = z.object({
   notification_id: z.string(),
   receiver: z.string(),
+  recipient: z.string(),
   at_ms: z.number(),
   took_ms: z.number(),
   outcome: z.enum(["accepted", "retry", "refused"]),
@@ -23,9 +24,10 @@ export function createDeliveryStore(db: Db): DeliveryStore {
   return {
     add: (attempts) =>
       inTransaction(db, async (db) => {
-        for (const { notificationId, receiver, atMs, tookMs, outcome, detail, slugs } of attempts) {
+        for (const { notificationId, receiver, recipient, atMs, tookMs, outcome, detail, slugs } of attempts) {
           const key = { notification_id: notificationId, at_ms: atMs };
-          const row = { ...key, receiver, took_ms: tookMs, outcome, detail, slugs: JSON.stringify(slugs) };
+          const answer = { took_ms: tookMs, outcome, detail, slugs: JSON.stringify(slugs) };
+          const row = { ...key, receiver, recipient: recipient ?? "", ...answer };
           // The same notification twice in one millisecond: the first says it all.
           const { numInsertedOrUpdatedRows } = await db
             .insertInto("deliveries")
@@ -78,6 +80,7 @@ function attempt(row: unknown): DeliveryAttempt {
   return {
     notificationId: stored.notification_id,
     receiver: stored.receiver,
+    recipient: stored.recipient === "" ? null : stored.recipient,
     atMs: stored.at_ms,
     tookMs: stored.took_ms,
     outcome: stored.outcome,

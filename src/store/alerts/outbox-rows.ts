@@ -5,6 +5,7 @@ export const entryColumns = [
   "seq",
   "id",
   "receiver",
+  "recipient",
   "state",
   "attempts",
   "created_at_ms",
@@ -18,6 +19,7 @@ export interface OutboxEntryRow {
   readonly seq: number;
   readonly id: string;
   readonly receiver: string;
+  readonly recipient: string;
   readonly state: string;
   readonly attempts: number;
   readonly created_at_ms: number;
@@ -36,6 +38,7 @@ export function leasedEntry(row: OutboxEntryRow): LeasedEntry {
   return {
     id: row.id,
     receiver: row.receiver,
+    recipient: row.recipient === "" ? null : row.recipient,
     state: row.state === "dead" || row.state === "leased" ? row.state : "queued",
     attempts: row.attempts,
     createdAtMs: row.created_at_ms,

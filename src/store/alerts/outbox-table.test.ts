@@ -51,6 +51,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       expect(entries[0]).toEqual({
         id: "one",
         receiver: "ops",
+        recipient: null,
         state: "leased",
         attempts: 1,
         createdAtMs: nowMs,
@@ -109,6 +110,19 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
 
       expect(idsOf(await claim())).toEqual(["other alert"]);
       expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other receiver"]);
+    });
+
+    it("keeps the order of an alert for each recipient of a receiver, and holds no other back", async () => {
+      for (const recipient of ["kim@example.com", "lee@example.com"]) {
+        await enqueue(`firing ${recipient}`, { recipient, subjects: ["x"] });
+        await enqueue(`resolved ${recipient}`, { recipient, subjects: ["x"] });
+      }
+      await claim();
+      await outbox.delivered("firing kim@example.com", owner);
+
+      const entries = await claim();
+
+      expect(entries).toMatchObject([{ id: "resolved kim@example.com", recipient: "kim@example.com" }]);
     });
 
     it("gives what a crashed process had to the next one, as another attempt", async () => {

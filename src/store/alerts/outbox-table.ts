@@ -21,9 +21,10 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
     const rows = await insertEntries(
       db,
-      entries.map(({ id, receiver, createdAtMs, notBeforeMs, payload }) => [
+      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, payload }) => [
         id,
         receiver,
+        recipient ?? "",
         "queued",
         createdAtMs,
         notBeforeMs,
@@ -212,8 +213,8 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
 }
 
 const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
-  ["text", "text", "text", "bigint", "bigint", "text"],
-  (values) => `insert into outbox (id, receiver, state, created_at_ms, next_attempt_at_ms, payload) ${values}
+  ["text", "text", "text", "text", "bigint", "bigint", "text"],
+  (values) => `insert into outbox (id, receiver, recipient, state, created_at_ms, next_attempt_at_ms, payload) ${values}
     returning seq, id`,
 );
 const insertAlerts = rowStatement(
@@ -270,12 +271,13 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 
-// No older row of the same receiver that shares an alert still waits; dead ones hold nobody up.
+// No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nobody up.
 const isFirstOfItsAlerts = sql<boolean>`not exists (
   select 1 from outbox_alerts as mine
   join outbox_alerts as theirs on theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
   join outbox as older on older.seq = theirs.seq
-  where mine.seq = candidate.seq and older.receiver = candidate.receiver and older.state <> 'dead')`;
+  where mine.seq = candidate.seq and older.state <> 'dead'
+    and older.receiver = candidate.receiver and older.recipient = candidate.recipient)`;
 
 /** Rows of the receiver that may go now, oldest first. A lease that ran out is as good as queued. */
 function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: number) {

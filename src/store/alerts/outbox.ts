@@ -3,6 +3,8 @@ export interface OutboxEntry {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
   readonly id: string;
   readonly receiver: string;
+  /** Who of the receiver's recipients it is for; null where the receiver is one. */
+  readonly recipient: string | null;
   /** queued: waits for its next attempt; leased: under way; dead: given up. */
   readonly state: "queued" | "leased" | "dead";
   /** Begun so far: a claim counts as one. */
@@ -11,10 +13,15 @@ export interface OutboxEntry {
   /** In `list` not before the end of the receiver's pause. */
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
-  /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver and subject. */
+  /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
   readonly subjects: readonly string[];
   /** The Notification (alerting/notify/notification.ts) as JSON. */
   readonly payload: string;
+}
+
+/** How a delivery is called where people read: `ops`, `mail to ops@example.com`. */
+export function deliveryName(receiver: string, recipient: string | null): string {
+  return recipient === null ? receiver : `${receiver} to ${recipient}`;
 }
 
 /** What a delivery needs of an entry. */
@@ -24,6 +31,8 @@ export type LeasedEntry = Omit<OutboxEntry, "subjects">;
 export interface NewOutboxEntry {
   readonly id: string;
   readonly receiver: string;
+  /** [none] */
+  readonly recipient?: string | null;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly subjects: readonly string[];
@@ -79,7 +88,7 @@ export interface OutboxStore extends ReceiverPauses {
   enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
   /**
    * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry
-   * of the same receiver is still queued or leased.
+   * of the same receiver and recipient is still queued or leased.
    */
   claim(claim: OutboxClaim): Promise<readonly OutboxEntry[]>;
   /** The same for several receivers in one transaction. */

@@ -208,6 +208,7 @@ describe("what only an operator sees", () => {
     const entry = {
       id: "n1",
       receiver: "ops",
+      recipient: null,
       state: "queued",
       attempts: 2,
       createdAtMs: 0,
@@ -223,6 +224,7 @@ describe("what only an operator sees", () => {
     const shown = {
       id: "n1",
       receiver: "ops",
+      recipient: null,
       state: "queued",
       attempts: 2,
       createdAt: "1970-01-01T00:00:00.000Z",

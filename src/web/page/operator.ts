@@ -4,7 +4,8 @@ import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration-page.ts";
 import { renderQueue } from "./queue-page.ts";
 import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers-page.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 
 type OperatorRoute = readonly [
   path: string,
@@ -40,9 +41,10 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
             type: view.type,
             minSeverity: view.minSeverity,
             waiting: view.pending,
+            isRefusing: waiting.some(({ lastError }) => lastError !== null),
             oldestMs,
             lastDelivered: good === null ? null : { atMs: good.atMs, tookMs: good.tookMs },
-            lastError: bad === null ? known : { atMs: bad.atMs, text: bad.detail },
+            lastError: bad === null ? known : { atMs: bad.atMs, text: lastErrorText(bad) },
             deadLetters: view.deadLetters,
             pausedUntilMs: view.pausedUntilMs,
           });
@@ -69,9 +71,14 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
   ];
 }
 
+function lastErrorText({ recipient, detail }: DeliveryAttempt): string {
+  return recipient === null ? detail : `${recipient}: ${detail}`;
+}
+
 function outboxRow({
   id,
   receiver,
+  recipient,
   state,
   attempts,
   createdAtMs,
@@ -84,7 +91,7 @@ function outboxRow({
   const more = alerts.length > 1 ? ` and ${alerts.length - 1} more` : "";
   return {
     id,
-    receiver,
+    receiver: deliveryName(receiver, recipient),
     isDead: state === "dead",
     createdAtMs,
     nextAttemptAtMs,

@@ -221,13 +221,13 @@ function timelineOf(
   });
   for (const { atMs, text } of markers)
     entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, told: null });
-  for (const { receiver, atMs, outcome, detail } of deliveries) {
+  for (const { receiver, recipient, atMs, outcome, detail } of deliveries) {
     if (outcome !== "refused") continue;
     entries.push({
       atMs,
       kind: "cross",
       severity: "fail",
-      title: `Not delivered to ${receiver}`,
+      title: `Not delivered to ${recipient === null ? receiver : `one recipient of ${receiver}`}`,
       text: `${detail}, dead-lettered at once.`,
       told: null,
     });
@@ -272,7 +272,17 @@ function undoneText(alert: EndedAlert | undefined): string {
 function toldOf(deliveries: readonly DeliveryAttempt[]): string | null {
   const accepted = deliveries.filter(({ outcome }) => outcome === "accepted");
   if (accepted.length === 0) return null;
-  const names = [...new Set(accepted.map(({ receiver }) => receiver))];
+  const names = [...Map.groupBy(deliveries, ({ receiver }) => receiver)].flatMap(([receiver, attempts]) =>
+    acceptedBy(receiver, attempts),
+  );
   const slowest = Math.max(...accepted.map(({ tookMs }) => tookMs));
   return `${names.join(" and ")}, accepted in ${slowest}${nbsp}ms`;
+}
+
+/** The receiver, with how many of its recipients accepted where not all did: who they are is not for everybody. */
+function acceptedBy(receiver: string, attempts: readonly DeliveryAttempt[]): string[] {
+  const all = new Set(attempts.map(({ recipient }) => recipient)).size;
+  const { size } = new Set(attempts.filter(({ outcome }) => outcome === "accepted").map(({ recipient }) => recipient));
+  if (size === 0) return [];
+  return [size === all ? receiver : `${size} of ${all} recipients of ${receiver}`];
 }

@@ -8,6 +8,8 @@ export interface ReceiverRow {
   readonly type: string;
   readonly minSeverity: string;
   readonly waiting: number;
+  /** Something that waits was tried, and not accepted. */
+  readonly isRefusing: boolean;
   readonly oldestMs: number | null;
   readonly lastDelivered: { readonly atMs: number; readonly tookMs: number } | null;
   readonly lastError: { readonly atMs: number; readonly text: string } | null;
@@ -19,6 +21,7 @@ export interface ReceiverRow {
 /** One notification that was not accepted yet, or never will be. */
 export interface OutboxRow {
   readonly id: string;
+  /** And which of its recipients. */
   readonly receiver: string;
   readonly isDead: boolean;
   readonly createdAtMs: number;
@@ -130,11 +133,9 @@ function wordOf(row: ReceiverRow, nowMs: number): string {
   return row.pausedUntilMs === null ? stateOf(row) : `paused until ${formatTime(row.pausedUntilMs, nowMs)}`;
 }
 
-function stateOf({ deadLetters, waiting, lastError, lastDelivered, pausedUntilMs }: ReceiverRow): RowSeverity {
+function stateOf({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): RowSeverity {
   if (deadLetters > 0) return "fail";
-  if (pausedUntilMs !== null) return "warn";
-  const isFailing = lastError !== null && (lastDelivered === null || lastDelivered.atMs < lastError.atMs);
-  return waiting > 0 && isFailing ? "warn" : "ok";
+  return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }
 
 function renderLetters(rows: readonly OutboxRow[], nowMs: number, isDead: boolean): Html {

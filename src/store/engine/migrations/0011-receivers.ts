@@ -2,11 +2,14 @@ import type { Kysely } from "kysely";
 import { runStatements, type MigrationStatement } from "./statements.ts";
 
 const statements: readonly MigrationStatement[] = [
+  // Who of a receiver's recipients it is for; empty where the receiver is one.
+  `ALTER TABLE outbox ADD COLUMN recipient TEXT NOT NULL DEFAULT ''`,
+  `ALTER TABLE deliveries ADD COLUMN recipient TEXT NOT NULL DEFAULT ''`,
   // The receiver asked for it (Retry-After); nothing is claimed for it until then.
   `CREATE TABLE receiver_pauses (receiver TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID`,
 ];
 
-/** Pauses that receivers ask for: shared by replicas, ended by commands, kept over a restart. */
+/** A delivery for each recipient; and pauses that receivers ask for, for replicas, commands and the next start. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, statements);
 }

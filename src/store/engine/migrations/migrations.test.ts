@@ -50,7 +50,7 @@ describe("a store of another version", () => {
       for (const table of later.split(" ")) database.exec(`drop table ${table}`);
       database.exec("alter table events drop column attribute_set_id");
       database.exec("alter table checks drop column report_values; alter table checks drop column report_shape");
-      database.exec("drop index outbox_in_order");
+      database.exec("drop index outbox_in_order; alter table outbox drop column recipient");
       database.exec("delete from schema_version where version > 2");
     });
 
