@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { makeDaemonFolder, type DaemonFolder } from "../support/daemon.ts";
-import { startDaemon, type Daemon } from "../support/program.ts";
+import { makeProgramFolder } from "../support/program-folder.ts";
+import { runProgram, startDaemon, type Daemon } from "../support/program.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const readme = readFileSync(`${root}README.md`, "utf8");
@@ -47,6 +48,31 @@ function run(line: string): Promise<{ readonly exitCode: number | null; readonly
     child.on("close", (exitCode) => resolve({ exitCode, stdout }));
   });
 }
+
+describe("the README's container", () => {
+  const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
+  const passed = [...command.matchAll(/ -e (\w+)/g)].map(([, name = ""]) => name);
+  const [, chapter = ""] = /## Your own organizations([^]*?)\n## /.exec(readme) ?? [];
+  const configurations = [...chapter.matchAll(/```yaml\n([^`]+)```/g)].map(([, text = ""]) => [
+    /type: (\w+)/.exec(text)?.[1] ?? "",
+    text.replaceAll(/^ {3}/gm, ""),
+  ]);
+
+  it.each(configurations)("is given every variable that its configuration needs: %s", async (_type, text = "") => {
+    await using place = await makeProgramFolder(text);
+    // A container has no other variables; flags without a value take those of the shell.
+    const env = Object.fromEntries(passed.map((name) => [name, "https://hooks.slack.com/services/a"]));
+
+    const { exitCode, stderr } = await runProgram(["config", "check"], { cwd: place.path, env });
+
+    expect([exitCode, stderr]).toEqual([0, ""]);
+  });
+
+  it("is for both configurations", () => {
+    expect(configurations.map(([type]) => type)).toEqual(["remote", "embedded"]);
+    expect(command).toContain("/etc/flatline/flatline.yaml");
+  });
+});
 
 describe("the README's API tour", () => {
   it("asks for all three operations", () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 
+import { errorKinds } from "../../src/base/errors.ts";
 import { debianTool } from "../support/debian-tool.ts";
 import { runProgram } from "../support/program.ts";
 
@@ -330,7 +331,12 @@ describe("deploy/systemd", () => {
     },
   );
 
-  it("does not start again what cannot start: wrong usage, an old Node.js, a wrong configuration", async () => {
-    expect(await read("systemd/flatline.service")).toContain("RestartPreventExitStatus=64 69 78");
+  it("is started again after a port that was taken, and not after wrong usage or a wrong configuration", async () => {
+    const unit = await read("systemd/flatline.service");
+    const final = (/^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1] ?? "").split(" ").map(Number);
+
+    expect(unit).toMatch(/^Restart=on-failure$/m);
+    expect(final).not.toContain(errorKinds.unavailable.exitCode);
+    expect(final).toEqual([errorKinds.usage.exitCode, errorKinds.invalid_config.exitCode]);
   });
 });
