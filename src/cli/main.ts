@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
+import { escapeUnseen } from "../base/unseen-text.ts";
 import { outputColumns, type CliContext, type Output } from "./context.ts";
 import { reportError, runProgram } from "./program.ts";
 
@@ -8,8 +9,9 @@ import { reportError, runProgram } from "./program.ts";
 
 function output(stream: NodeJS.WriteStream): Output {
   return {
+    // Here, where everything passes: tables, JSON, logs and errors.
     write: (text) => {
-      stream.write(text);
+      stream.write(escapeUnseen(text));
     },
     isTerminal: stream.isTTY,
     columns: outputColumns(stream),

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { asFlatlineError } from "../base/errors.ts";
+import { escapeControls } from "../base/unseen-text.ts";
 import { loadCommands } from "./commands.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
@@ -70,9 +71,9 @@ export function reportError(error: unknown, context: CliContext): number {
     return error.exitCode === 0 ? 0 : usageExitCode;
   }
   const known = asFlatlineError(error);
-  context.stderr.write(`flatline: ${known.message}\n`);
+  context.stderr.write(`flatline: ${escapeControls(known.message)}\n`);
   // The message of a refusal by the API is its first issue.
-  for (const issue of known.issues) if (issue !== known.message) context.stderr.write(`  ${issue}\n`);
+  for (const issue of known.issues) if (issue !== known.message) context.stderr.write(`  ${escapeControls(issue)}\n`);
   if (known.fault === "bug") {
     const hint = "this is a bug in flatline; set FLATLINE_DEBUG=1 to see where";
     const stack = known.cause instanceof Error ? known.cause.stack : known.stack;

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { escapeUnseen } from "../base/unseen-text.ts";
 import { hasColour, type CliContext } from "./context.ts";
 
 export interface TableOptions {
@@ -47,5 +48,5 @@ export function renderTable(
 /** What comes from outside must not steer the terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is taken out
-  return stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+  return escapeUnseen(stripVTControlCharacters(text)).replaceAll(/[\u0000-\u001f]/g, " ");
 }

@@ -64,6 +64,19 @@ silences: [{ slug: "1*", schedule: "0 2 * * 6", duration: 2h }]
   });
 });
 
+it("renderConfig shows what nobody sees, and means the same", async () => {
+  const slug = 'ac\u202e"me\\';
+  const config = await load(
+    JSON.stringify({ source: { type: "embedded" }, organizations: [{ slug, labels: { a: "\u200f" } }] }),
+  );
+
+  const shown = renderConfig(config);
+
+  expect(shown).toContain(String.raw`slug: "ac\u202e\"me\\"`);
+  expect(shown).toMatch(/^[ -~\n]*$/);
+  expect(describeConfig(await load(shown))).toEqual(describeConfig(config));
+});
+
 describe("describeConfig", () => {
   it("is what YAML shows, as data", async () => {
     const config = await loadEveryKey();

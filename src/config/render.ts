@@ -1,5 +1,6 @@
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 
+import { escapeUnseen } from "../base/unseen-text.ts";
 import type {
   AlertConfig,
   Config,
@@ -53,7 +54,14 @@ export function renderConfig(config: Config): string {
   const doubled = plain(describeConfig(config), (text) =>
     text.replaceAll(/\$+\{|\${2,}/g, (dollars) => dollars.replaceAll("$", "$$$$")),
   );
-  return stringify(doubled, { aliasDuplicateObjects: false, lineWidth: 0 });
+  const document = new Document(doubled, { aliasDuplicateObjects: false });
+  // What nobody sees can be written as an escape between double quotes only.
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === "string" && escapeUnseen(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return escapeUnseen(document.toString({ lineWidth: 0 }));
 }
 
 /** JSON's view: Secret values become `***`, what is null is left out, as if it were not in the file. */

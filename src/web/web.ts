@@ -8,6 +8,7 @@ import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
+import { escapeUnseen } from "../base/unseen-text.ts";
 import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
@@ -217,6 +218,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
     done(null, payload);
   });
+  server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(createErrorHandler(logger));
   server.setNotFoundHandler((request, reply) => {
     // Where reading is closed, nobody learns what is there.

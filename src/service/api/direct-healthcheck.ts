@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import type { LivenessCounts } from "../../contract/liveness-counts.ts";
 import { operations } from "../../contract/operations.ts";
 import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
@@ -78,8 +79,9 @@ export function createDirectHealthcheck(options: DirectHealthcheckOptions): Dire
     const identity = apiKey === null ? null : rememberedKey(apiKey);
     if (identity === null) return false;
 
-    const answer: Asked["answer"] = (status, text, retryAfter = null) => {
+    const answer: Asked["answer"] = (status, json, retryAfter = null) => {
       onRequest(operation.name, String(status));
+      const text = escapeUnseen(json);
       const length = Buffer.byteLength(text);
       const head = [...headers, "content-type", jsonType, "content-length", String(length)];
       if (retryAfter !== null) head.push("retry-after", retryAfter);

@@ -1,3 +1,4 @@
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { escapeHtml } from "../page/html.ts";
 import { swapPage } from "./swap.ts";
 import { askToken, callApi, knownToken, showDialog, type Answer } from "./token.ts";
@@ -85,7 +86,7 @@ async function callEach(names: string, pathOf: (name: string) => string): Promis
 
 async function silence(button: HTMLButtonElement, slug: string): Promise<void> {
   const form = await showDialog(
-    `<h2>Silence ${escapeHtml(slug)}</h2><label>For<select name="hours"><option value="1">1 h</option><option value="4" selected>4 h</option><option value="12">12 h</option><option value="24">1 d</option><option value="168">7 d</option></select></label>
+    `<h2>Silence ${escapeHtml(escapeUnseen(slug))}</h2><label>For<select name="hours"><option value="1">1 h</option><option value="4" selected>4 h</option><option value="12">12 h</option><option value="24">1 d</option><option value="168">7 d</option></select></label>
 <label>Why<input type="text" name="comment" required maxlength="1000"></label><label>Who<input type="text" name="by" maxlength="200"></label>
 <div class="row"><button type="button" value="no">Cancel</button><button class="primary">Silence</button></div>`,
   );

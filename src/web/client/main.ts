@@ -1,4 +1,5 @@
 // The page's entry: what the server drew is taken over and kept live.
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { startActions } from "./actions.ts";
 import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
@@ -70,7 +71,7 @@ function show(key: string, slug: string | undefined): void {
   if (slug === undefined) return;
   link.href = `/o/${encodeURIComponent(slug)}`;
   const text = [...link.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
-  if (text !== undefined) text.textContent = key === "k" ? `‹ ${slug} ` : `${slug} `;
+  if (text !== undefined) text.textContent = escapeUnseen(key === "k" ? `‹ ${slug} ` : `${slug} `);
 }
 
 start();

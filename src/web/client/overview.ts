@@ -1,3 +1,4 @@
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { formatRatio } from "../page/figures.ts";
 import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData } from "../page/fleet.ts";
 import { rowSeverities, type RowSeverity } from "../page/marks.ts";
@@ -117,7 +118,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     replaceHtml(document.getElementById("meaning"), renderMeaning(all).html);
     replaceHtml(document.getElementById("away"), found.length === 0 ? renderAway(query).html : "");
     document.getElementById("pages")?.remove();
-    document.title = overviewTitle(all, fleet);
+    document.title = escapeUnseen(overviewTitle(all, fleet));
     document.getElementById("favicon")?.setAttribute("href", `/assets/${worstOf(all)}.svg`);
     table.setAttribute("aria-rowcount", String(found.length + 1));
     const sorter = document.querySelector<HTMLSelectElement>("#sorter");

@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 const folders = ["../web/assets/", "../assets/", "../../../dist/web/assets/"].map(
   (path) => new URL(path, import.meta.url),
 );
-const namePattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+)?\.(css|js|svg)$/;
+const namePattern = /^(?:[a-z0-9-]+\/){0,2}[a-z0-9-]+\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 import { secondMs, type Clock } from "../../base/time.ts";
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { isSameAccess } from "../access.ts";
 import type { AccessSettings } from "../ports.ts";
 import type { PageModel } from "./overview-model.ts";
@@ -117,7 +118,8 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
       const gone = [...last.keys()].filter((slug) => !next.has(slug));
       last = next;
       const { nowMs, fleet, deadLetters, queued } = model;
-      send(`event: change\ndata: ${JSON.stringify({ nowMs, rows, gone, fleet, deadLetters, queued })}\n\n`);
+      const change = escapeUnseen(JSON.stringify({ nowMs, rows, gone, fleet, deadLetters, queued }));
+      send(`event: change\ndata: ${change}\n\n`);
     } catch (error) {
       isDirty = true;
       onError(error);

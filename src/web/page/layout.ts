@@ -1,3 +1,4 @@
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
 import { renderTrace, type FleetData } from "./fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
@@ -102,7 +103,7 @@ export function renderDocument(frame: PageFrame): string {
 
 /** Data for a script; no browser runs it, and nothing in it can end the element. */
 function dataBlock(data: unknown): Html {
-  const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
+  const json = escapeUnseen(JSON.stringify(data)).replaceAll("<", String.raw`\u003c`);
   return { html: `<script type="application/json" id="data">${json}</script>` };
 }
 

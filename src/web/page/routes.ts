@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
+import { escapeUnseen } from "../../base/unseen-text.ts";
 import { isAuthorized, refuse } from "../access.ts";
 import { readOrganization } from "./organization-model.ts";
 import { sendText } from "./answer.ts";
@@ -85,7 +86,7 @@ export function addPageRoutes(
       version: options.version,
       footer: footerOf(model, page.source()),
       hasToken: settings().token !== null,
-      scripts: ["client/main.js"],
+      scripts: ["web/client/main.js"],
       showsVerdict: true,
       ...changes,
     });
@@ -125,7 +126,7 @@ export function addPageRoutes(
           request,
           reply,
           "application/json",
-          JSON.stringify({ nowMs, rows, fleet, deadLetters, queued }),
+          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, deadLetters, queued })),
         );
       },
     },
@@ -157,7 +158,7 @@ export function addPageRoutes(
           current: "organizations",
           severity: shownSeverity(data.row),
           main: renderOrganization(data),
-          scripts: ["uplot.js", "client/main.js"],
+          scripts: ["uplot.js", "web/client/main.js"],
           data: { chart: data.chart },
           showsVerdict: false,
         });
