@@ -14,15 +14,19 @@ export async function endsWithin(clock: Clock, work: Promise<unknown>, limitMs: 
 // What was told to give up waits for nothing but its signal.
 const giveUpMs = 350;
 
-/** Gives `work` `drainMs` to end by itself, then tells it to give up and waits a moment for that. Rejects when `work` does. */
+/**
+ * Gives `work` `drainMs` to end by itself, then tells it to give up and waits a moment for that. Answers null when it has ended,
+ * else what to say of it; rejects when `work` does.
+ */
 export async function drain(
   clock: Clock,
   work: Promise<unknown>,
   { drainMs, giveUp }: { readonly drainMs: number; readonly giveUp: () => void },
-): Promise<void> {
-  if (await endsWithin(clock, work, drainMs)) return;
+): Promise<FlatlineError | null> {
+  if (await endsWithin(clock, work, drainMs)) return null;
   giveUp();
-  await endsWithin(clock, work, giveUpMs);
+  if (await endsWithin(clock, work, giveUpMs)) return null;
+  return new FlatlineError("unavailable", "what is under way does not end");
 }
 
 export interface ReleaseOptions {

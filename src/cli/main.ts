@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
@@ -18,6 +18,7 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
+const closedWithinMs = 50;
 // sysexits' EX_IOERR, as for a store that cannot be written.
 const ioErrorExitCode = 74;
 
@@ -30,10 +31,22 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nowhere is left to say it, and a daemon whose log's disk is full has its alerts to send still.
 process.stderr.on("error", () => undefined);
 
+/**
+ * Ends the process now. `process.exit` waits for the threads first: 10 s for the look-up of a name that no server answers, for
+ * ever for a pipe that nobody writes to. Another program in its place, which only exits, waits for none of them.
+ */
+function endProcess(exitCode: number): void {
+  if (process.execve !== undefined && existsSync(process.execPath)) {
+    const exit = [process.execPath, "-e", `process.exitCode = ${exitCode}`];
+    process.execve(process.execPath, exit, { ...process.env, NODE_OPTIONS: "" });
+  }
+  process.exit(exitCode);
+}
+
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
+    if (stopping.signal.aborted) endProcess(signal === "SIGINT" ? 130 : 143);
     stopping.abort();
   });
 }
@@ -44,7 +57,7 @@ let onCrash: ((error: unknown) => void) | null = null;
 process.on("uncaughtException", (error: unknown) => {
   const exitCode = onCrash === null ? reportError(error, context) : asFlatlineError(error).exitCode;
   onCrash?.(error);
-  process.exit(exitCode);
+  endProcess(exitCode);
 });
 
 const packageFile = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -78,7 +91,7 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 await runProgram(process.argv.slice(2), context);
-// A command that is over is over: no thread, socket or file that hangs keeps the process. A reader of the output that takes
-// its time does, but not the stop of a signal.
+// A reader of the output may take its time, but not when a signal asked for the end.
 if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-process.exit();
+// A command that is over is over. What is closed is gone within moments; what hangs keeps no process.
+setTimeout(() => endProcess(Number(process.exitCode ?? 0)), closedWithinMs).unref();

@@ -233,10 +233,6 @@ export async function startApp(
   });
   const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
 
-  // Before the first check runs: whoever is second must not ask an upstream, or notify anybody.
-  const address = await web.listen(config.server.listen);
-  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
-
   // Before they start: what is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());
   stop.work.add("scheduler", (limitMs) => scheduler.stop(drainOf(limitMs)), { stores: true });
@@ -245,6 +241,12 @@ export async function startApp(
   stop.work.add("view of the fleet", () => fleet.stop());
   stop.work.add("maintenance", () => maintenance.stop());
   stop.work.add("evidence", () => evidence.stop());
+
+  // Before the first check runs: whoever is second must not ask an upstream, or notify anybody.
+  const address = await web.listen(config.server.listen);
+  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
+  if (signal.aborted) throw stoppedEarly();
+
   await scheduler.start();
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));

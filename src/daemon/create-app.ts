@@ -17,7 +17,7 @@ export interface App {
   reload(): Promise<void>;
   /**
    * Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. Resolves within
-   * that and 1.5 s, whatever fails or hangs; never rejects.
+   * that and 1.2 s, whatever fails or hangs; never rejects.
    */
   stop(): Promise<Stopped>;
 }

@@ -58,7 +58,7 @@ export async function openParts(
   try {
     const location = storeLocation(config, deps.cwd);
     const store = await (deps.openStore ?? openStore)({ ...location, clock: deps.clock });
-    releases.add("store", () => store.close(), { stores: true });
+    releases.add("store", () => store.close());
     const shared = await startSharedClock({ store, clock: deps.clock, logger: deps.logger });
     releases.add("clock", () => shared.stop());
     await preload(config, { ...deps, store, location });

@@ -19,9 +19,9 @@ export function createStopSequence(): StopSequence {
 
 // From the end of the drain; the contract's 2 s less what the process itself needs to end. Each group may use what those
 // before it have left, and what hangs in one leaves the next its part.
-const workEndsMs = 700;
-const doorsEndMs = 1_100;
-const storeEndsMs = 1_500;
+const workEndsMs = 600;
+const doorsEndMs = 900;
+const storeEndsMs = 1_200;
 
 /** What there is of the time that work gets for ending by itself, ms; the rest is for giving up and for leases to go back. */
 export function drainOf(limitMs: number): number {
@@ -34,7 +34,7 @@ export interface Stopped {
   readonly isStored: boolean;
 }
 
-/** Ends everything within `drainMs` + 1.5 s, whatever fails or hangs. Never rejects. */
+/** Ends everything within `drainMs` + 1.2 s, whatever fails or hangs. Never rejects. */
 export async function stopAll(
   sequence: StopSequence,
   { clock, logger, drainMs }: { readonly clock: Clock; readonly logger: Logger; readonly drainMs: number },

@@ -439,6 +439,7 @@ describe("a stop", () => {
     expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
     expect(await store.claimDue({ nowMs: clock.nowMs(), owner: "b", leaseUntilMs: 0, limit: 9 })).toHaveLength(2);
     expect(scheduler.running()).toBe(0);
+    expect(scheduler.isStalled(), "one that has stopped ticks no more").toBe(true);
     clock.assertIdle();
   });
 });

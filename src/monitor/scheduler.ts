@@ -338,9 +338,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const giveUp = (): void => abandoned.abort(new FlatlineError("unavailable", "flatline is stopping"));
       // The look that is under way may still begin runs.
       const ended = loop.then(() => Promise.allSettled([...underWay.values()].map((run) => run.ended)));
-      await drain(clock, ended, { drainMs, giveUp });
+      const hung = await drain(clock, ended, { drainMs, giveUp });
       await store.releaseLeases(owner);
-      if (unrecorded !== null) throw unrecorded;
+      if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },
   };
 }

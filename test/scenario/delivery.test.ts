@@ -440,6 +440,7 @@ describe("a process that ends", () => {
 
     expect(counted).toEqual([]);
     expect(await store.outbox.list()).toMatchObject([{ id: "n1", state: "queued" }]);
+    expect(outbox.isStalled(), "one that has stopped ticks no more").toBe(true);
   });
 });
 

@@ -353,9 +353,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     stop: async (drainMs) => {
       stopping.abort();
       gathering.end();
-      await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
+      const hung = await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
       await store.releaseLeases(owner);
-      if (unrecorded !== null) throw unrecorded;
+      if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },
   };
 }

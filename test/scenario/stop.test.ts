@@ -1,0 +1,154 @@
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { createSilentLogger } from "../../src/base/logger.ts";
+import { secondMs } from "../../src/base/time.ts";
+import { loadCheckedConfig } from "../../src/commands/config-check.ts";
+import { createApp } from "../../src/daemon/create-app.ts";
+import type { Stopped } from "../../src/daemon/stop-sequence.ts";
+import { openStore } from "../../src/store/open.ts";
+import { sampleHealthcheck } from "../support/api-samples.ts";
+import { createFaultyStore, type FaultyStore, type StoreFault } from "../support/faulty-store.ts";
+import { startHttpSink } from "../support/http-sink.ts";
+import { makeProgramFolder } from "../support/program-folder.ts";
+import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { createVirtualClock } from "../support/virtual-clock.ts";
+
+const drainMs = secondMs;
+const answers: Readonly<Record<string, number>> = { "/accepts": 204, "/refuses": 400, "/is-busy": 503 };
+
+interface StopRun {
+  readonly outcome: Stopped;
+  readonly tookMs: number;
+  /** Of the store, from the signal on. */
+  readonly calls: readonly string[];
+}
+
+/**
+ * Stops a daemon in the middle of everything that a stop can meet: a check that ends within the drain and one that hangs,
+ * deliveries that are accepted, refused, put off and that hang, a reload. One call of the store has the fault.
+ */
+async function stopWithFault(number: number, fault: StoreFault): Promise<StopRun> {
+  const release = Promise.withResolvers<void>();
+  const upstream = await startScriptedUpstream();
+  upstream.otherwise(({ body }) => {
+    const { slug } = JSON.parse(body) as { slug: string };
+    if (slug === "globex") return { kind: "hang" };
+    const healthcheck = sampleHealthcheck({ scope: { slug }, severity: "fail", ok: false });
+    return { kind: "answer", body: healthcheck, ...(slug === "acme" ? {} : { after: release.promise }) };
+  });
+  const waiting = new Map<string, ServerResponse>();
+  const sink = await startHttpSink((response, { path }) => waiting.set(path, response));
+  const receivers = ["accepts", "refuses", "is-busy", "hangs"].map(
+    (name) => `{ name: ${name}, type: webhook, url: "${sink.url}/${name}" }`,
+  );
+  await using folder = await makeProgramFolder(`
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key, timeout: 60s }
+defaults: { schedule: "@yearly" }
+organizations: [acme, globex, initech]
+receivers: [${receivers.join(", ")}]
+alerting: { groupWait: 0s }
+server: { listen: "127.0.0.1:0", drainTimeout: ${drainMs}ms }
+storage: { path: flatline.db }
+`);
+  const load = { path: join(folder.path, "flatline.yaml"), cwd: folder.path, env: {} };
+  const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 22, 12) });
+  let faulty: FaultyStore | null = null;
+  let whenRead = (): void => undefined;
+  const app = createApp(await loadCheckedConfig(load), {
+    env: {},
+    cwd: folder.path,
+    clock,
+    random: () => 0.5,
+    version: "0.0.0",
+    nodeVersion: "24.0.0",
+    logger: createSilentLogger(),
+    withProcessMetrics: false,
+    openStore: async (options) => {
+      faulty = createFaultyStore(await openStore(options));
+      return faulty.store;
+    },
+    readConfig: async () => {
+      const next = await loadCheckedConfig(load);
+      whenRead();
+      return next;
+    },
+  });
+  await app.start();
+  await clock.advanceUntil(() => upstream.requests.length === 3 && waiting.size === 4);
+
+  let isStopping = false;
+  let outcome: Stopped | null = null;
+  let startedMs = 0;
+  // From within a reload, so that the rest of it is under way.
+  whenRead = () => {
+    faulty?.arm(number, fault);
+    startedMs = clock.monotonicMs();
+    isStopping = true;
+    void app.stop().then((how) => (outcome = how));
+    release.resolve();
+    for (const [path, response] of waiting) {
+      const status = answers[path];
+      if (status !== undefined) response.writeHead(status).end();
+    }
+  };
+  void app.reload().catch(() => undefined);
+  await clock.settleUntil(() => isStopping);
+  // What was answered is to be heard before the drain is over.
+  for (let turn = 0; turn < 20; turn++) await clock.settle();
+  await clock.advanceUntil(() => outcome !== null, drainMs + 2 * secondMs);
+  const tookMs = clock.monotonicMs() - startedMs;
+  await Promise.all([upstream.close(), sink.close()]);
+  if (outcome === null || faulty === null) throw new Error("has not stopped");
+  return { outcome, tookMs, calls: [...(faulty as FaultyStore).calls()] };
+}
+
+/** What every stop tries, whatever else fails. */
+const always = ["schedule.releaseLeases", "outbox.releaseLeases", "deliveries.add", "close"];
+/** What has no answer to what was under way, or a lease, stored when it fails. The rest is the reload's. */
+const stores =
+  /^(?:transaction: (?:schedule|verdicts|notices\.append)|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
+
+// Enough for the wait for one to be the work of another.
+const atOnce = 4;
+
+describe("a stop in the middle of everything", () => {
+  it("gives back and stores what it holds when nothing fails", async () => {
+    const { outcome, calls } = await stopWithFault(Number.MAX_SAFE_INTEGER, "rejects");
+
+    expect(outcome).toEqual({ isStored: true });
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        ...always,
+        "schedule.sync",
+        "transaction: schedule.completeAll",
+        "outbox.deliveredAll",
+        "outbox.retryAllLater",
+        "outbox.deadLetter",
+      ]),
+    );
+  });
+
+  it.each(["rejects", "hangs"] as const)("ends in time whichever call of the store %s", async (fault) => {
+    const faulted = new Set<string>();
+    for (let first = 0, isOver = false; !isOver; first += atOnce) {
+      const numbers = Array.from({ length: atOnce }, (_, index) => first + index);
+      const runs = await Promise.all(
+        numbers.map(async (number) => ({ number, ...(await stopWithFault(number, fault)) })),
+      );
+      for (const { number, outcome, tookMs, calls } of runs) {
+        const name = calls[number];
+        isOver ||= name === undefined;
+        if (name === undefined) continue;
+        faulted.add(name);
+        expect(tookMs, name).toBeLessThanOrEqual(drainMs + 1.2 * secondMs);
+        expect(calls, name).toEqual(expect.arrayContaining(always));
+        if (stores.test(name)) expect(outcome, name).toEqual({ isStored: false });
+      }
+    }
+
+    expect([...faulted]).toEqual(expect.arrayContaining(always));
+  });
+});
