@@ -142,7 +142,10 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     return reply.kind === "cleaned" ? reply.removed : 0;
   }
 
-  clean().catch((error: unknown) => options.onError?.(error));
+  clean().catch((error: unknown) => {
+    // What the end cuts off is done by the next start.
+    if (!isClosed) options.onError?.(error);
+  });
 
   return {
     clean,
