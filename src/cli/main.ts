@@ -94,4 +94,6 @@ await runProgram(process.argv.slice(2), context);
 // A reader of the output may take its time, but not when a signal asked for the end.
 if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 // A command that is over is over. What is closed is gone within moments; what hangs keeps no process.
-setTimeout(() => endProcess(Number(process.exitCode ?? 0)), closedWithinMs).unref();
+context.clock.deadline(closedWithinMs).signal.addEventListener("abort", () => {
+  endProcess(Number(process.exitCode ?? 0));
+});

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createApp, type App } from "../daemon/create-app.ts";
+import { createApp } from "../daemon/create-app.ts";
 import { loadCheckedConfig } from "../commands/config-check.ts";
 import { errorKinds } from "../base/errors.ts";
 import { createLogger, type Logger } from "../base/logger.ts";
@@ -41,41 +41,7 @@ interface RunFlags {
 }
 
 async function run(flags: RunFlags, context: CliContext): Promise<void> {
-  const { signal } = context;
-  const asked = aborted(signal);
-  // A file that cannot be read to its end keeps no process: nothing is there yet that would have to be stopped.
-  const prepared = await Promise.race([prepare(flags, context), asked]);
-  if (prepared === "aborted") return;
-  const { app, logger, watching } = prepared;
-  context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
-  // What a reload could not apply is in the log and in the metrics.
-  const reload = (): void => void app.reload().catch(() => undefined);
-  context.onHangup(reload);
-  await Promise.race([app.start(), asked]);
-  if (!signal.aborted) {
-    releaseYoungGeneration();
-    if (watching !== null) void watch(watching, reload, context, logger);
-  }
-  await asked;
-  const { isStored } = await app.stop();
-  context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
-}
-
-interface Prepared {
-  readonly app: App;
-  readonly logger: Logger;
-  /** Null: nobody watches the files. */
-  readonly watching: Watching | null;
-}
-
-interface Watching {
-  readonly load: LoadOptions;
-  /** Of the content that was loaded. */
-  readonly fingerprint: string;
-}
-
-async function prepare(flags: RunFlags, context: CliContext): Promise<Prepared> {
-  const { env, cwd } = context;
+  const { env, cwd, signal } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
   const config = await loadCheckedConfig(load);
@@ -84,6 +50,7 @@ async function prepare(flags: RunFlags, context: CliContext): Promise<Prepared> 
     write: (line) => context.stderr.write(line),
     colour: hasColour(context.stderr, env),
   });
+  context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
     const next = await loadCheckedConfig(load);
     // Here, not once it is applied: what applying it says is of it already.
@@ -91,16 +58,27 @@ async function prepare(flags: RunFlags, context: CliContext): Promise<Prepared> 
     return next;
   };
   const app = createApp(config, { ...context, logger, readConfig });
-  return { app, logger, watching: fingerprint === null ? null : { load, fingerprint } };
+  // What a reload could not apply is in the log and in the metrics.
+  const reload = (): void => void app.reload().catch(() => undefined);
+  context.onHangup(reload);
+  const asked = aborted(signal);
+  // A start may take long: a preload, a database that is not there yet.
+  await Promise.race([app.start(), asked]);
+  releaseYoungGeneration();
+  if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
+  await asked;
+  const { isStored } = await app.stop();
+  context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
 }
 
 async function watch(
-  { load, fingerprint }: Watching,
+  load: LoadOptions,
+  initial: string,
   reload: () => void,
   { clock, signal }: CliContext,
   logger: Logger,
 ): Promise<void> {
-  let known = fingerprint;
+  let known = initial;
   while (!signal.aborted) {
     await clock.sleep(watchEveryMs, signal);
     const found = await configFingerprint(load);
@@ -111,9 +89,9 @@ async function watch(
   }
 }
 
-function aborted(signal: AbortSignal): Promise<"aborted"> {
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve("aborted");
-    signal.addEventListener("abort", () => resolve("aborted"));
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
   });
 }
