@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs } from "../base/time.ts";
+import { issueMessages, readWith } from "../contract/issues.ts";
 import type { EventRecord } from "./event-record.ts";
 
 /** A stretch in which the checker was wrong, epoch ms, both ends included. */
@@ -33,17 +34,13 @@ const labelsSchema = z.record(
  * `{from, to}`. More keys are fine. @throws invalid_data that names the file and the first field that is wrong
  */
 export function readLabels(text: string, file: string): ReadonlyMap<string, Truth> {
-  const parsed = labelsSchema.safeParse(parseJson(text, file));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const path = issue?.path.join(".") ?? "";
-    throw new FlatlineError(
-      "invalid_data",
-      `${file}: ${path === "" ? "" : `${path}: `}${issue?.message ?? "is wrong"}`,
-    );
+  const read = readWith(labelsSchema, parseJson(text, file));
+  if (read.kind === "problems") {
+    const issues = issueMessages(read.problems);
+    throw new FlatlineError("invalid_data", `${file}: ${issues[0] ?? "is wrong"}`);
   }
   return new Map(
-    Object.entries(parsed.data).map(([slug, { incidents, windows, massDeaths }]) => [
+    Object.entries(read.data).map(([slug, { incidents, windows, massDeaths }]) => [
       slug,
       { incidents: (incidents ?? windows ?? []).map(incidentOf), massDeaths: (massDeaths ?? []).map(incidentOf) },
     ]),

@@ -7,6 +7,7 @@ import { createHttpDispatcher } from "../base/http.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { healthcheckResultSchema, type HealthcheckResult } from "../contract/healthcheck.ts";
+import { readWith } from "../contract/issues.ts";
 import { operations } from "../contract/operations.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import { walkReports } from "../contract/report-pages.ts";
@@ -16,7 +17,7 @@ import { reviewOutcomeSchema, type ReviewOutcome, type ReviewRequest } from "../
 import { Exchange, invalid, outcomeUnknown, type RequestEvent } from "./exchange.ts";
 import { PauseRegistry } from "./pauses.ts";
 import { applyOwnFilters } from "./report-filters.ts";
-import { describeIssue, parseReportsPage, reportsQueryString } from "./report-listing.ts";
+import { describeFirst, parseReportsPage, reportsQueryString } from "./report-listing.ts";
 import { quoteUpstream } from "./upstream-text.ts";
 
 export { FlatlineError, type ErrorCode } from "../base/errors.ts";
@@ -94,13 +95,13 @@ export function createClient(options: ClientOptions): Client {
     const operation = operations.deadAssetSpike;
     const body = { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
     const json = await exchange.repeatable({ operation, path: operation.path, body }, callOptions);
-    const parsed = healthcheckResultSchema.safeParse(json);
-    if (!parsed.success)
-      throw invalid(`the answer is not a healthcheck result: ${quoteUpstream(describeIssue(parsed.error), apiKey)}`);
-    const answered = parsed.data.scope.slug;
+    const read = readWith(healthcheckResultSchema, json);
+    if (read.kind === "problems")
+      throw invalid(`the answer is not a healthcheck result: ${quoteUpstream(describeFirst(read.problems), apiKey)}`);
+    const answered = read.data.scope.slug;
     if (answered !== null && answered !== slug)
       throw invalid(`the answer is about "${quoteUpstream(answered, apiKey)}", not about "${slug}"`);
-    return boundResult(parsed.data, answerBounds, options.observedKeys);
+    return boundResult(read.data, answerBounds, options.observedKeys);
   }
 
   async function listReports(query: ReportsQuery = {}, callOptions: CallOptions = {}): Promise<ReportsPage> {

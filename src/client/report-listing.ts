@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import type { FlatlineError } from "../base/errors.ts";
+import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { reportSchema, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
 import { invalid } from "./exchange.ts";
 
@@ -28,8 +29,8 @@ const cursorSchema = z.string().nullish();
 export function parseReportsPage(json: unknown): ReportsPage {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
   const page = json as Readonly<Record<string, unknown>>;
-  const reports = reportsSchema.safeParse(arrayOf(page));
-  if (!reports.success) throw unlike(`reports${describeIssue(reports.error)}`);
+  const reports = readWith(reportsSchema, arrayOf(page));
+  if (reports.kind === "problems") throw unlike(`reports${describeFirst(reports.problems)}`);
   const cursor = cursorSchema.safeParse(page["cursor"]);
   if (!cursor.success) throw unlike("its cursor is not a string");
   const next = cursor.data ?? "";
@@ -48,9 +49,8 @@ function unlike(what: string): FlatlineError {
 }
 
 /** Where and what the first problem is; its path has names of the answer's only where the schema knows them. */
-export function describeIssue(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue === undefined) return "";
-  const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
-  return `${path}: ${issue.message}`;
+export function describeFirst([first]: readonly SchemaProblem[]): string {
+  if (first === undefined) return "";
+  const path = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return `${path}: ${first.message}`;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import { healthcheckResultSchema, spikeRequestSchema } from "./healthcheck.ts";
-import { issueMessages } from "./issues.ts";
+import { issueMessages, readWith } from "./issues.ts";
 
 function issuesOf(body: unknown): string[] {
-  const parsed = spikeRequestSchema.safeParse(body);
-  return parsed.success ? [] : issueMessages(parsed.error);
+  const read = readWith(spikeRequestSchema, body);
+  return read.kind === "data" ? [] : issueMessages(read.problems);
 }
 
 describe("spikeRequestSchema", () => {

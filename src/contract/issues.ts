@@ -2,41 +2,203 @@ import type { z } from "zod";
 
 import { suggest } from "../base/suggestions.ts";
 
+/** One thing that a schema refuses, in flatline's words. */
+export interface SchemaProblem {
+  readonly path: readonly (string | number)[];
+  /** Follows the name of what is at `path`: "must be a number, not a string". */
+  readonly message: string;
+  /** The key is unknown; its value was not looked at. */
+  readonly isAboutKey: boolean;
+  /** The value is of a wrong type, or none of the choices. */
+  readonly isAboutType: boolean;
+}
+
+export type Reading<Output> =
+  | { readonly kind: "data"; readonly data: Output }
+  | { readonly kind: "problems"; readonly problems: readonly SchemaProblem[] };
+
+/** How readers of the messages know the fields: by the API's names, or as flags. */
+export interface FieldNames {
+  readonly nameOf: (field: string) => string;
+  /** Where choices stand that are too many to list. */
+  readonly listedIn: string;
+}
+
+export const apiNames: FieldNames = { nameOf: (field) => field, listedIn: "openapi.json" };
+
+/** Reads `value` as `schema` says, or says everything that is wrong with it. No other code words what a schema refuses. */
+export function readWith<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  { listedIn }: FieldNames = apiNames,
+): Reading<Output> {
+  const parsed = schema.safeParse(value, { error: (issue) => wordIssue(issue, listedIn) });
+  if (parsed.success) return { kind: "data", data: parsed.data };
+  return { kind: "problems", problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, [])) };
+}
+
+/**
+ * One message per field, which it names, for the `issues` of an error body: a value that is neither an integer nor positive is
+ * one mistake.
+ */
+export function issueMessages(problems: readonly SchemaProblem[], { nameOf }: FieldNames = apiNames): string[] {
+  const messages = new Map<string, string>();
+  for (const { path, message } of problems) {
+    const field = path.join(".");
+    if (!messages.has(field))
+      messages.set(field, field === "" ? `the body ${message}` : `${nameOf(field)}: ${message}`);
+  }
+  return [...messages.values()];
+}
+
 // A longer list would hide the rest of the message; the only one is that of the asset types.
 const longestList = 20;
 // Nobody misspells a longer one: a body may have a megabyte there.
 const longestName = 64;
 
-/** The choices that a value is none of, to follow "expected" or "must be", with the one that was most likely meant. */
-export function choicesText(value: unknown, choices: readonly unknown[]): string {
+/** The choices that a value is none of, to follow "must be", with the one that was most likely meant. */
+export function choicesText(value: unknown, choices: readonly unknown[], listedIn = apiNames.listedIn): string {
   const names = choices.map(String);
-  const list = names.length <= longestList ? names.join(", ") : `the ${names.length} values that openapi.json lists`;
   const isName = typeof value === "string" && value.length <= longestName;
-  return `one of ${list}${isName ? suggest(value, names) : ""}`;
+  return `${listText(names, listedIn)}${isName ? suggest(value, names) : ""}`;
 }
 
-/** Words the issue of a value that is none of its choices, for a schema's `error`; undefined leaves the schema's own words. */
-export function wordIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  return issue.code === "invalid_value" ? `expected ${choicesText(issue.input, issue.values)}` : undefined;
+function listText(names: readonly string[], listedIn: string): string {
+  if (names.length > longestList) return `one of the ${names.length} values that ${listedIn} lists`;
+  return names.length > 2 ? `one of ${names.join(", ")}` : names.join(" or ");
 }
 
-/**
- * One message per problem, each naming its field, for the `issues` of an error body: at most one of each field (a value
- * that is neither an integer nor positive is one mistake), and one for each unknown key.
- */
-export function issueMessages(error: z.ZodError): string[] {
-  const messages = new Map<string, string>();
-  for (const issue of error.issues) {
-    if (issue.code === "unrecognized_keys") {
-      for (const key of issue.keys) addOnce(messages, [...issue.path, key], "unknown");
-    } else {
-      addOnce(messages, issue.path, issue.message);
-    }
+function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): SchemaProblem[] {
+  const path = [...prefix, ...(issue.path as (string | number)[])];
+  if (issue.code === "unrecognized_keys") {
+    const messages = issue.message.split("\n");
+    return issue.keys.map((key, index) => ({
+      path: [...path, key],
+      message: messages[index] ?? unknownKey,
+      isAboutKey: true,
+      isAboutType: false,
+    }));
   }
-  return [...messages.values()];
+  if (issue.code === "invalid_union") {
+    // The branch that the writer meant is one whose type fits; what is wrong within it is what helps.
+    const fitting = issue.errors.filter((branch) => !branch.some((nested) => isMismatch(nested)));
+    const [likely] = fitting.toSorted((left, right) => left.length - right.length);
+    if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
+  }
+  const isAboutType = ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code);
+  return [{ path, message: issue.message, isAboutKey: false, isAboutType }];
 }
 
-function addOnce(messages: Map<string, string>, path: readonly PropertyKey[], message: string): void {
-  const field = path.map(String).join(".");
-  if (!messages.has(field)) messages.set(field, field === "" ? message : `${field}: ${message}`);
+const unknownKey = "unknown key";
+
+/** What a schema that has no words of its own says. */
+function wordIssue(issue: z.core.$ZodRawIssue, listedIn: string): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return wordType([nounOfType(issue.expected)], issue.input);
+    case "invalid_value":
+      return wordChoice(issue.values, issue.input, listedIn);
+    case "invalid_union":
+      return wordUnion(issue, listedIn);
+    case "unrecognized_keys":
+      return issue.keys.map(() => unknownKey).join("\n");
+    case "invalid_format":
+      return issue.format === "datetime" ? "must be a time in ISO 8601 with an offset or Z" : "has a wrong form";
+    case "too_small":
+      return wordTooSmall(issue);
+    case "too_big":
+      return wordTooBig(issue);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    case "custom":
+    case "invalid_element":
+    case "invalid_key":
+      break;
+  }
+  return "is not valid";
+}
+
+type RawIssue<Code> = Extract<z.core.$ZodRawIssue, { readonly code: Code }>;
+
+function wordTooSmall({ origin, minimum, inclusive }: RawIssue<"too_small">): string {
+  if (origin === "string")
+    return Number(minimum) === 1 ? "must not be empty" : `must be at least ${minimum} characters long`;
+  if (origin === "array") return `needs at least ${minimum}`;
+  return inclusive === false ? `must be greater than ${minimum}` : `must be at least ${minimum}`;
+}
+
+function wordTooBig({ origin, maximum, inclusive }: RawIssue<"too_big">): string {
+  if (origin === "string") return `must be at most ${maximum} characters long`;
+  if (origin === "array") return `has room for ${maximum} at most`;
+  return inclusive === false ? `must be less than ${maximum}` : `must be at most ${maximum}`;
+}
+
+function wordChoice(choices: readonly unknown[], value: unknown, listedIn: string): string {
+  if (value === undefined) return `is required: ${listText(choices.map(String), listedIn)}`;
+  return `must be ${choicesText(value, choices, listedIn)}`;
+}
+
+function wordUnion({ errors, input, ...issue }: RawIssue<"invalid_union">, listedIn: string): string {
+  const { discriminator, options } = issue as {
+    readonly discriminator?: string;
+    readonly options?: readonly unknown[];
+  };
+  if (discriminator !== undefined && options !== undefined) {
+    const choices = options.filter((choice) => choice !== undefined);
+    return wordChoice(choices, (input as Readonly<Record<string, unknown>>)[discriminator], listedIn);
+  }
+  const expected = errors.flat().flatMap((nested) => {
+    if (!isMismatch(nested)) return [];
+    return nested.code === "invalid_type" ? [nounOfType(nested.expected)] : nested.values.map(String);
+  });
+  return wordType(expected, input);
+}
+
+function isMismatch(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueInvalidType | z.core.$ZodIssueInvalidValue {
+  return issue.path.length === 0 && (issue.code === "invalid_type" || issue.code === "invalid_value");
+}
+
+function wordType(expected: readonly string[], value: unknown): string {
+  if (value === undefined) return "is required";
+  const wanted = [...new Set(expected)];
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return "must be a finite number";
+    if (wanted.includes(nouns.int)) return `must be ${nouns.int}`;
+  }
+  return `must be ${wanted.join(" or ")}, not ${nounOf(value)}${quotesHint(wanted, value)}`;
+}
+
+/** JSON and YAML alike: quotes make a string of a number. */
+function quotesHint(wanted: readonly string[], value: unknown): string {
+  if (typeof value !== "string") {
+    const isUnquoted = wanted.includes(nouns.string) && (typeof value === "number" || typeof value === "boolean");
+    return isUnquoted ? "; put it in quotes" : "";
+  }
+  const isBoolean = value === "true" || value === "false";
+  const isNumber = value.trim() !== "" && Number.isFinite(Number(value));
+  const isQuoted =
+    (isBoolean && (wanted.includes(nouns.boolean) || wanted.includes(value))) ||
+    (isNumber && (wanted.includes(nouns.number) || wanted.includes(nouns.int)));
+  return isQuoted ? "; write it without quotes" : "";
+}
+
+/** zod's names of types, as people who write YAML or JSON know them. */
+const nouns = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+} as const;
+
+function nounOfType(type: string): string {
+  return (nouns as Readonly<Record<string, string>>)[type] ?? type;
+}
+
+/** What a value is, to follow "not": `null`, `true`, `a list`. */
+function nounOf(value: unknown): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  return nounOfType(Array.isArray(value) ? "array" : typeof value);
 }

@@ -64,22 +64,22 @@ describe("parseReportsQuery", () => {
     {
       rule: "a short list, and the near name",
       raw: { source: "CANARY" },
-      says: 'source: expected one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT; did you mean "CANARY_TOKEN"?',
+      says: 'source: must be one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT; did you mean "CANARY_TOKEN"?',
     },
     {
       rule: "where a long list is, and the near name",
       raw: { assetType: "TELEGRAN" },
-      says: 'assetType: expected one of the 92 values that openapi.json lists; did you mean "TELEGRAM"?',
+      says: 'assetType: must be one of the 92 values that openapi.json lists; did you mean "TELEGRAM"?',
     },
     {
       rule: "no name that is not near",
       raw: { assetType: "PIGEON_POST" },
-      says: "assetType: expected one of the 92 values that openapi.json lists",
+      says: "assetType: must be one of the 92 values that openapi.json lists",
     },
     {
       rule: "a list of two",
       raw: { reportedBy: ["human", "human"] },
-      says: "reportedBy: expected one of human, automation",
+      says: "reportedBy: must be human or automation",
     },
   ])("says of a value that is none of its choices $rule", ({ raw, says }) => {
     expect(parseReportsQuery(raw)).toEqual({ kind: "issues", issues: [says] });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { assetTypes } from "./asset-types.ts";
-import { issueMessages, wordIssue } from "./issues.ts";
+import { apiNames, issueMessages, readWith, type FieldNames } from "./issues.ts";
 import { actors, proposalDecisions, reportSources, reportStatuses, type Actor } from "./report-values.ts";
 
 /** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
@@ -50,7 +50,7 @@ export const defaultPageSize = 20;
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 const instant = z
   .string()
-  .refine(isInstant, "expected a real date as YYYY-MM-DDTHH:mm:ss.sssZ")
+  .refine(isInstant, "must be a real date as YYYY-MM-DDTHH:mm:ss.sssZ")
   .meta({ format: "date-time" });
 const actor = z.enum(actors);
 
@@ -60,7 +60,7 @@ export const reportsQuerySchema = z.strictObject({
   cursor: z.string().min(1).exactOptional(),
   limit: z
     .string()
-    .regex(/^(?:[1-9]\d?|100)$/, "expected an integer from 1 to 100")
+    .regex(/^(?:[1-9]\d?|100)$/, "must be an integer from 1 to 100")
     .transform(Number)
     .exactOptional(),
   startDate: instant.exactOptional(),
@@ -75,22 +75,23 @@ export const reportsQuerySchema = z.strictObject({
   reviewedBy: actor.exactOptional(),
   country: z
     .string()
-    .regex(/^[A-Za-z]{2}$/, "expected two letters")
+    .regex(/^[A-Za-z]{2}$/, "must be two letters")
     .transform((text) => text.toUpperCase())
     .exactOptional(),
 });
 
-/** The query, or one message per problem; a start after the end is one. */
+/** The query, or one message per problem, which calls the fields by `names`; a start after the end is one. */
 export function parseReportsQuery(
   raw: unknown,
+  names: FieldNames = apiNames,
 ):
   | { readonly kind: "query"; readonly query: ReportsQuery }
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
-  const parsed = reportsQuerySchema.safeParse(raw, { error: wordIssue });
-  if (!parsed.success) return { kind: "issues", issues: issueMessages(parsed.error) };
-  const query: ReportsQuery = parsed.data;
+  const read = readWith<ReportsQuery>(reportsQuerySchema, raw, names);
+  if (read.kind === "problems") return { kind: "issues", issues: issueMessages(read.problems, names) };
+  const query = read.data;
   if (query.startDate !== undefined && query.endDate !== undefined && query.startDate > query.endDate)
-    return { kind: "issues", issues: ["startDate: expected it not to be after endDate"] };
+    return { kind: "issues", issues: [`${names.nameOf("startDate")}: must not be after ${names.nameOf("endDate")}`] };
   return { kind: "query", query };
 }
 

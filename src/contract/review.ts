@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { issueMessages, wordIssue } from "./issues.ts";
+import { apiNames, issueMessages, readWith, type FieldNames } from "./issues.ts";
 
 /** The decisions of POST /api/v2/organization/proposals/{proposalId}/review (CONTRACT 9). */
 export const reviewDecisions = ["APPROVE", "REJECT", "WATCHLIST"] as const;
@@ -31,6 +31,8 @@ export const watchlistReasons = ["DEAD", "PARKING", "NOT_ENOUGH_EVIDENCE", "OTHE
 /** Unicode code points (CONTRACT 9). */
 export const longestNote = 1_000;
 
+const positiveInteger = "must be a positive integer";
+
 /** Path and body of the review together. Conditional fields are checked by `parseReviewBody`, not by the type. */
 export interface ReviewRequest {
   readonly proposalId: number;
@@ -44,10 +46,12 @@ export interface ReviewRequest {
   readonly note?: string;
 }
 
-const id = z.int().gt(0);
+const id = z
+  .int({ error: ({ input }) => (input === undefined ? undefined : positiveInteger) })
+  .gt(0, { error: positiveInteger });
 const note = z
   .string()
-  .refine((text) => Array.from(text).length <= longestNote, `at most ${longestNote} characters`)
+  .refine((text) => Array.from(text).length <= longestNote, `must be at most ${longestNote} characters long`)
   .meta({ maxLength: longestNote });
 const common = { assetId: id, slug: z.string().min(1).exactOptional(), note: note.exactOptional() };
 
@@ -64,7 +68,7 @@ const watchlist = z.object({ ...common, decision: z.literal("WATCHLIST"), watchl
 const watchlistOther = watchlist.extend({
   watchlistReason: z.literal("OTHER"),
   note: note
-    .refine((text) => text.trim() !== "", "must not be blank when watchlistReason is OTHER")
+    .refine((text) => text.trim() !== "", "must not be blank when the reason is OTHER")
     .meta({ maxLength: longestNote, pattern: "\\S" }),
 });
 
@@ -79,20 +83,25 @@ export const reviewBodySchema = z.union([
 
 /**
  * Path and body together as one request, or one message per problem, conditional fields included; fields of other
- * decisions are ignored and left out (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path.
+ * decisions are ignored and left out (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages call
+ * the fields by `names`.
  */
 export function parseReviewRequest(
   proposalId: string,
   body: unknown,
+  names: FieldNames = apiNames,
 ):
   | { readonly kind: "request"; readonly request: ReviewRequest }
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
   const number = /^[1-9]\d{0,15}$/.test(proposalId) ? Number(proposalId) : Number.NaN;
   const isProposalId = Number.isSafeInteger(number);
-  const parsed = schemaFor(body).safeParse(body, { error: wordIssue });
-  if (parsed.success && isProposalId) return { kind: "request", request: { proposalId: number, ...parsed.data } };
-  const pathIssues = isProposalId ? [] : ["proposalId: expected a positive integer"];
-  return { kind: "issues", issues: [...pathIssues, ...(parsed.success ? [] : issueMessages(parsed.error))] };
+  const read = readWith(schemaFor(body), body, names);
+  if (read.kind === "data" && isProposalId) return { kind: "request", request: { proposalId: number, ...read.data } };
+  const pathIssues = isProposalId ? [] : [`${names.nameOf("proposalId")}: ${positiveInteger}`];
+  return {
+    kind: "issues",
+    issues: [...pathIssues, ...(read.kind === "data" ? [] : issueMessages(read.problems, names))],
+  };
 }
 
 /** The schema whose issues are those of this body: chosen by what it says it is, so that nothing is checked twice. */

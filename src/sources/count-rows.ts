@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
+import { issueMessages, readWith } from "../contract/issues.ts";
 import type { RawRow } from "./count-reader.ts";
 
 /** Deaths of one asset type in one segment of its slug. */
@@ -57,14 +58,14 @@ function readRows<Row extends { readonly slug: string }>(
   const rows = new Map<string, Row[]>();
   const problems = new Map<string, FlatlineError>();
   for (const one of raw) {
-    const checked = schema.safeParse(one);
-    if (checked.success) {
-      const ofSlug = rows.get(checked.data.slug);
-      if (ofSlug === undefined) rows.set(checked.data.slug, [checked.data]);
-      else ofSlug.push(checked.data);
+    const read = readWith(schema, one);
+    if (read.kind === "data") {
+      const ofSlug = rows.get(read.data.slug);
+      if (ofSlug === undefined) rows.set(read.data.slug, [read.data]);
+      else ofSlug.push(read.data);
       continue;
     }
-    const problem = invalidRow(checked.error);
+    const problem = invalidRow(issueMessages(read.problems));
     const { slug } = one;
     if (typeof slug !== "string") throw problem;
     problems.set(slug, problem);
@@ -72,8 +73,7 @@ function readRows<Row extends { readonly slug: string }>(
   return { rows, problems };
 }
 
-function invalidRow(error: z.ZodError): FlatlineError {
-  const issues = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+function invalidRow(issues: readonly string[]): FlatlineError {
   return new FlatlineError(
     "api_invalid_response",
     `the source answered a row that counts nothing: ${issues.join(", ")}`,

@@ -86,7 +86,7 @@ describe("the filters", () => {
       const { status, json } = await server.call("GET", `/organization/reports?${query}`);
       await server.close();
 
-      const message = expect.stringMatching(new RegExp(`^${query.split("=")[0]}: expected one of `)) as string;
+      const message = expect.stringMatching(new RegExp(`^${query.split("=")[0]}: must be one of `)) as string;
       expect([status, json]).toEqual([400, { message, code: "BAD_REQUEST", issues: [{ message }] }]);
     },
   );

@@ -81,22 +81,26 @@ const refusals: readonly Refusal[] = [
   {
     command: "reports list --slug acme --start-date 2026-01-02T00:00:00.000Z --end-date 2026-01-01T00:00:00.000Z",
     exitCode: 64,
-    says: ["--start-date: expected it not to be after --end-date"],
+    says: ["--start-date: must not be after --end-date"],
   },
   {
     command: "reports list --slug acme --status DONE",
     exitCode: 64,
-    says: ["--status: expected one of TODO, IN_PROGRESS, CLOSED"],
+    says: ["--status: must be one of TODO, IN_PROGRESS, CLOSED"],
   },
   {
     command: "proposals review 1 --slug acme --decision APPROVE --yes",
     exitCode: 64,
-    says: ["--label: needed with APPROVE: one of Brand Impersonation, Employee Impersonation,", "--asset-id"],
+    says: [
+      "--decision APPROVE",
+      "--label: is required: one of Brand Impersonation, Employee Impersonation,",
+      "--asset-id",
+    ],
   },
   {
     command: "proposals review 1 --decision REJECT --reject-reason irrelevant --dry-run --asset-id 5e2",
     exitCode: 64,
-    says: ["--asset-id: expected a positive integer"],
+    says: ["--asset-id: must be a positive integer"],
   },
   { command: "silence add acme --duration never --comment x", exitCode: 64, says: ["--duration", "90m"] },
   { command: "help nonsense", exitCode: 64, says: ["Usage: flatline"] },

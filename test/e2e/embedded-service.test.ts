@@ -203,17 +203,17 @@ describe("reports list in process", () => {
     [
       "an asset type that is none",
       ["--asset-type", "telegran"],
-      '--asset-type: expected one of the 92 values that --help lists; did you mean "TELEGRAM"?',
+      '--asset-type: must be one of the 92 values that --help lists; did you mean "TELEGRAM"?',
     ],
     [
       "a source that is none",
       ["--source", "mail"],
-      "--source: expected one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT",
+      "--source: must be one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT",
     ],
     [
       "a decision that is none",
       ["--decision", "skipped"],
-      '--decision: expected one of APPROVE, REJECT, SKIP, ESCALATE; did you mean "SKIP"?',
+      '--decision: must be one of APPROVE, REJECT, SKIP, ESCALATE; did you mean "SKIP"?',
     ],
     ["a country of three letters", ["--country", "USA"], "--country: "],
     ["an unknown filter", ["--page", "2"], "--page"],

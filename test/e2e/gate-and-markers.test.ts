@@ -119,7 +119,7 @@ describe("markers", () => {
 
   it.each([
     ["no text", { text: "  " }, "text: is empty"],
-    ["a time without an offset", { text: "x", at: "2026-01-01T00:00:00" }, "at: not a time"],
+    ["a time without an offset", { text: "x", at: "2026-01-01T00:00:00" }, "at: must be a time"],
     ["the future", { text: "x", at: "2999-01-01T00:00:00Z" }, "at: is in the future"],
     ["an unknown field", { text: "x", when: "now" }, "when"],
   ])("refuses %s", async (_what, body, issue) => {

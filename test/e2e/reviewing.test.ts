@@ -172,13 +172,13 @@ const wrongUsage: readonly Usage[] = [
   {
     rule: "a proposal that is no number",
     args: ["abc", ...rejecting.slice(1)],
-    says: "ID: expected a positive integer",
+    says: "ID: must be a positive integer",
   },
   { rule: "APPROVE without a label", args: ["301", "--decision", "APPROVE"], says: "--label" },
   {
     rule: "Brand Impersonation without a brand",
     args: ["301", "--decision", "APPROVE", "--label", "Brand Impersonation"],
-    says: "--brand-id: needed with these",
+    says: "--brand-id: is required",
   },
   { rule: "REJECT without a reason", args: ["301", "--decision", "REJECT"], says: "--reject-reason" },
   { rule: "WATCHLIST without a reason", args: ["301", "--decision", "WATCHLIST"], says: "--watchlist-reason" },

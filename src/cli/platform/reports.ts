@@ -8,7 +8,7 @@ import { proposalDecisions, reportSources, reportStatuses } from "../../contract
 import { parseReportsQuery, type Report, type ReportsPage, type ReportsQuery } from "../../contract/reports.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { flagIssues } from "../flag-issues.ts";
+import { flagNames } from "../flag-names.ts";
 import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
 import { renderTable } from "../table.ts";
 
@@ -138,9 +138,9 @@ function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: n
 /** The query that the flags say. @throws usage with one issue per flag */
 function readQuery(flags: ListFlags): ReportsQuery {
   const { config: _config, json: _json, all: _all, ...asked } = flags;
-  const parsed = parseReportsQuery(asked);
+  const parsed = parseReportsQuery(asked, flagNames);
   if (parsed.kind === "query") return parsed.query;
-  throw new FlatlineError("usage", "these are not filters of a listing:", { issues: flagIssues(parsed.issues) });
+  throw new FlatlineError("usage", "these are not filters of a listing:", { issues: parsed.issues });
 }
 
 function flagOption(flags: string, description: string): Option {

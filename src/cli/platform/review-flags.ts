@@ -1,6 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { parseReviewRequest, type ReviewDecision, type ReviewRequest } from "../../contract/review.ts";
-import { flagIssues } from "../flag-issues.ts";
+import { flagNames } from "../flag-names.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** The flags of `proposals review`, as commander names them. */
@@ -47,21 +47,18 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
   const given = { decision, label, rejectReason, watchlistReason, note, slug, brandId: integerOf(brandId) };
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const assetId = flags.assetId === undefined ? null : integerOf(flags.assetId);
-  const parsed = parseReviewRequest(id, { ...body, assetId: assetId ?? anyAssetId });
+  const parsed = parseReviewRequest(id, { ...body, assetId: assetId ?? anyAssetId }, flagNames);
   const foreign = (Object.keys(ofDecision) as (keyof typeof ofDecision)[])
     .filter((name) => flags[name] !== undefined && ofDecision[name] !== decision)
-    .map((name) => `${name}: goes with ${ofDecision[name]} only`);
+    .map((name) => `${flagNames.nameOf(name)}: goes with ${ofDecision[name]} only`);
   const isUnattended = flags.yes === true || flags.dryRun === true;
   const missing =
     isUnattended && assetId === null
-      ? ["assetId: needed with --yes and --dry-run: say which asset you decided about"]
+      ? ["--asset-id: needed with --yes and --dry-run: say which asset you decided about"]
       : [];
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
   if (parsed.kind === "issues" || issues.length > 0)
-    // A choice that was given is one already (commander refuses others): what is none of them was left out.
-    throw new FlatlineError("usage", "this review cannot be sent:", {
-      issues: flagIssues(issues, `needed with ${decision}:`),
-    });
+    throw new FlatlineError("usage", `this review with --decision ${decision} cannot be sent:`, { issues });
   requireMeant(flags);
   const { assetId: _assetId, ...request } = parsed.request;
   return { request, assetId: typeof assetId === "number" ? assetId : null };

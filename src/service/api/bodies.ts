@@ -1,5 +1,5 @@
 import { spikeRequestSchema } from "../../contract/healthcheck.ts";
-import { issueMessages } from "../../contract/issues.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { SpikeRequest } from "../../contract/platform-api.ts";
 
 /** A request's body as JSON. */
@@ -34,7 +34,7 @@ export function parseSpikeBody(
   | { readonly kind: "request"; readonly request: SpikeRequest }
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
   const body = readJson(bytes);
-  const parsed = spikeRequestSchema.safeParse(body.json);
-  if (parsed.success) return { kind: "request", request: parsed.data };
-  return { kind: "issues", issues: bodyIssues(body, issueMessages(parsed.error)) };
+  const read = readWith(spikeRequestSchema, body.json);
+  if (read.kind === "data") return { kind: "request", request: read.data };
+  return { kind: "issues", issues: bodyIssues(body, issueMessages(read.problems)) };
 }

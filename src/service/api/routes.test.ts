@@ -220,7 +220,7 @@ describe("API v2 refuses", () => {
     const answer = await server.call("POST", "/organization/proposals/x/review", { body: "{" });
 
     expect(errorBodySchema.parse(answer.json).issues?.map(({ message }) => message)).toEqual([
-      "proposalId: expected a positive integer",
+      "proposalId: must be a positive integer",
       "the body is not JSON",
     ]);
   });

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { issueMessages } from "../../contract/issues.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import { isAuthorized } from "../access.ts";
 import { iso, viewOnsetMarker } from "./check-view.ts";
@@ -52,11 +52,11 @@ export function addAlertRoutes(
 
 function readAcknowledgement(body: unknown): { readonly by: string | null; readonly comment: string | null } {
   // A body is not needed: who only wants quiet need not say why.
-  const parsed = acknowledgementSchema.safeParse(body ?? {});
-  if (!parsed.success) {
-    throw new FlatlineError("invalid_data", "not an acknowledgement", { issues: issueMessages(parsed.error) });
+  const read = readWith(acknowledgementSchema, body ?? {});
+  if (read.kind === "problems") {
+    throw new FlatlineError("invalid_data", "not an acknowledgement", { issues: issueMessages(read.problems) });
   }
-  return { by: nonBlank(parsed.data.by), comment: nonBlank(parsed.data.comment) };
+  return { by: nonBlank(read.data.by), comment: nonBlank(read.data.comment) };
 }
 
 function nonBlank(text: string | undefined): string | null {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { issueMessages } from "../../contract/issues.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 import { isAuthorized } from "../access.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, GatePort, GateView } from "../ports.ts";
@@ -43,10 +43,10 @@ export function addGateRoutes(
       access: "write",
       handle: async (request) => {
         const { slug } = request.params as { readonly slug: string };
-        const parsed = releaseSchema.safeParse(request.body);
-        if (!parsed.success)
-          throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(parsed.error) });
-        return viewGate(known(await gate.release(slug, parsed.data.by ?? null, parsed.data.comment)), true);
+        const read = readWith(releaseSchema, request.body);
+        if (read.kind === "problems")
+          throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(read.problems) });
+        return viewGate(known(await gate.release(slug, read.data.by ?? null, read.data.comment)), true);
       },
     },
   });

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
-import { issueMessages } from "../../contract/issues.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { isAuthorized } from "../access.ts";
 import { iso } from "./check-view.ts";
@@ -17,9 +17,7 @@ const longestText = 200;
 const aheadMs = 5 * 60_000;
 const shownMs = 30 * dayMs;
 
-const instant = z.iso
-  .datetime({ offset: true, error: "not a time in ISO 8601 with an offset or Z" })
-  .transform((text) => Date.parse(text));
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const markerSchema = z.strictObject({
   text: z
@@ -84,10 +82,11 @@ export function addMarkerRoutes(
   });
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, problem: string): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new FlatlineError("invalid_data", problem, { issues: issueMessages(parsed.error) });
-  return parsed.data;
+function parse<Output>(schema: z.ZodType<Output>, value: unknown, problem: string): Output {
+  const read = readWith(schema, value);
+  if (read.kind === "problems")
+    throw new FlatlineError("invalid_data", problem, { issues: issueMessages(read.problems) });
+  return read.data;
 }
 
 /** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
-import { issueMessages } from "../../contract/issues.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { findCheck, iso } from "./check-view.ts";
 import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "../ports.ts";
@@ -13,9 +13,7 @@ import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 const longestName = 200;
 const longestComment = 1_000;
 
-const instant = z.iso
-  .datetime({ offset: true, error: "not a time in ISO 8601 with an offset or Z" })
-  .transform((text) => Date.parse(text));
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const silenceSchema = z.strictObject({
   slug: z.string().min(1).max(longestName),
@@ -73,17 +71,13 @@ export function addSilenceRoutes(
 }
 
 function readSilence(body: unknown, nowMs: number): NewSilence {
-  const parsed = silenceSchema.safeParse(body);
-  const issues = parsed.success ? [] : issueMessages(parsed.error);
-  if (parsed.data !== undefined) {
-    const { startsAt = nowMs, endsAt } = parsed.data;
-    if (endsAt <= startsAt) issues.push("endsAt: is not after startsAt");
-    else if (endsAt <= nowMs) issues.push("endsAt: has passed");
-  }
-  if (parsed.data === undefined || issues.length > 0) {
-    throw new FlatlineError("invalid_data", "not a silence", { issues });
-  }
-  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy = null } = parsed.data;
+  const refuse = (issues: readonly string[]): FlatlineError =>
+    new FlatlineError("invalid_data", "not a silence", { issues });
+  const read = readWith(silenceSchema, body);
+  if (read.kind === "problems") throw refuse(issueMessages(read.problems));
+  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy = null } = read.data;
+  if (endsAt <= startsAt) throw refuse(["endsAt: is not after startsAt"]);
+  if (endsAt <= nowMs) throw refuse(["endsAt: has passed"]);
   return { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment, createdBy };
 }
 
