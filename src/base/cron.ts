@@ -140,8 +140,7 @@ function createPattern(text: string): Pattern {
   try {
     cron = new Cron(expanded, { utcOffset: 0, paused: true, mode: "5-or-6-parts", domAndDow });
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
-    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern: ${why}`, { cause: error });
+    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern`, { cause: error });
   }
   return {
     next: (localMs) => cron.nextRun(new Date(localMs))?.getTime() ?? null,

@@ -29,6 +29,10 @@ const samples: readonly { readonly rule: string; readonly path: string; readonly
   { rule: "import-does-nothing", path: "src/web/a.ts", text: 'const a = /"/;\nstart();' },
   { rule: "import-does-nothing", path: "src/web/a.ts", text: "let count = 0;" },
   { rule: "errors", path: "src/web/a.ts", text: 'throw new TypeError("no");' },
+  { rule: "messages", path: "src/web/a.ts", text: 'const a = issue.message.startsWith("Invalid input");' },
+  { rule: "messages", path: "src/web/a.ts", text: 'const a = message.replace(/^CronPattern: /, "");' },
+  { rule: "messages", path: "src/web/a.ts", text: "if (/too (?:small|big)/i.test(error.message)) return;" },
+  { rule: "one-wording", path: "src/web/a.ts", text: "const [first] = parsed.error.issues;" },
   { rule: "todo", path: "src/web/a.ts", text: ["//", "TODO", "later"].join(" ") },
 ];
 
@@ -45,6 +49,7 @@ const harmless: readonly { readonly rule: string; readonly path: string; readonl
     text: "/** Starts. */\nexport function start(): void {\n  run();\n}",
   },
   { rule: "errors", path: "src/web/a.ts", text: 'throw new FlatlineError("usage", "no");' },
+  { rule: "messages", path: "src/web/a.ts", text: 'if (error.code === "ENOENT") say(error.message);' },
   { rule: "todo", path: "src/web/a.ts", text: 'const status = "TODO"; // as the API has it' },
   {
     rule: "import-does-nothing",

@@ -281,7 +281,7 @@ class Reader {
 
 function syntaxMessage(error: YAMLParseError): string {
   if (error.code === "MULTIPLE_DOCS") return "the file must hold one document";
-  return error.message.startsWith("Maximum call stack") ? "is nested too deeply" : error.message;
+  return error.code === "RESOURCE_EXHAUSTION" ? "is nested too deeply" : error.message;
 }
 
 function isEmptyScalar(node: Node): boolean {

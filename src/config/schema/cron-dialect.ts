@@ -1,4 +1,5 @@
 import { nextCronAtMs } from "../../base/cron.ts";
+import { asFlatlineError } from "../../base/errors.ts";
 import { memoized } from "../../base/memo.ts";
 
 const shortcuts = ["@yearly", "@monthly", "@weekly", "@daily", "@hourly"];
@@ -114,6 +115,6 @@ function findRun(pattern: string): string | null {
     const runAtMs = nextCronAtMs({ pattern, timezone: "UTC" }, searchFromMs);
     return runAtMs === null ? `the schedule ${JSON.stringify(pattern)} never comes` : null;
   } catch (error) {
-    return error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
+    return asFlatlineError(error).message;
   }
 }
