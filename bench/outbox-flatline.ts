@@ -16,6 +16,7 @@ const outbox = createOutbox({
   random: Math.random,
   logger: createSilentLogger(),
   metrics: {
+    attemptBegan: () => () => undefined,
     notificationAttempt: (_receiver, outcome) => {
       if (outcome !== "delivered") all.reject(new Error(`a notification was ${outcome}`));
       if (++delivered === notifications) all.resolve();

@@ -59,6 +59,14 @@ const examples: readonly Example[] = [
     query: "flatline_outbox_oldest_age_seconds > 300 or flatline_outbox_dead_letters > 0",
   },
   {
+    question: "Which receivers asked to be left alone (`Retry-After`), and for how many seconds yet?",
+    query: "flatline_receiver_paused_until_timestamp_seconds - time() > 0",
+  },
+  {
+    question: "Which receivers take requests and do not answer?",
+    query: "flatline_receiver_attempts_under_way > 0 and increase(flatline_receiver_timeouts_total[15m]) > 0",
+  },
+  {
     question: "Did the last reload of the configuration fail?",
     query: "flatline_config_last_reload_successful == 0",
   },

@@ -225,6 +225,37 @@ export function daemonDashboard(): Dashboard {
         { isAboutRuns: true },
       ).unit("s"),
     )
+    .withPanel(
+      series({
+        title: "Receivers that do not answer",
+        description:
+          "Requests under way at the moment, and those that a receiver did not answer within its timeout: above 0 for long, it hangs.",
+        width: 12,
+        height: 7,
+        queries: [
+          overTime(
+            `sum by (receiver) (flatline_receiver_attempts_under_way{${ofInstance}})`,
+            "under way: {{receiver}}",
+          ),
+          overTime(increase("receiver", "flatline_receiver_timeouts_total"), "timed out: {{receiver}}"),
+        ],
+      }),
+    )
+    .withPanel(
+      series({
+        title: "Receivers that are paused",
+        description:
+          "How much is left of the pause that a receiver asked for (Retry-After). `flatline notify test RECEIVER` ends it.",
+        width: 12,
+        height: 7,
+        queries: [
+          overTime(
+            `clamp_min(max by (receiver) (flatline_receiver_paused_until_timestamp_seconds{${ofInstance}}) - time(), 0)`,
+            "{{receiver}}",
+          ),
+        ],
+      }).unit("s"),
+    )
     .withRow(new RowBuilder("Process"))
     .withPanel(
       series({

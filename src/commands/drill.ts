@@ -76,7 +76,7 @@ export async function runDrill(
       clock,
       random: deps.random,
       logger: createSilentLogger(),
-      metrics: { notificationAttempt: () => undefined },
+      metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
       owner: randomUUID(),
       receivers: chosen.map((receiver) => ({
         receiver: board.watch(createReceiver(receiver, { dispatcher, logger: deps.logger })),

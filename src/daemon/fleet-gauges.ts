@@ -33,6 +33,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
       outbox: await store.outbox.totals(),
       receivers: config.receivers.map(({ name }) => name),
+      pauses: await store.outbox.pauses(nowMs),
       storeBytes: await store.bytes(),
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
       nowMs,

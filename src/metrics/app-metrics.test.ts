@@ -16,7 +16,15 @@ import type { FleetGauges } from "./metrics.ts";
 const nowMs = 1_767_225_600_000;
 const promtool = "/usr/bin/promtool";
 
-const noFleet: FleetGauges = { alerts: [], outbox: [], receivers: [], storeBytes: 4_096, markers: [], nowMs };
+const noFleet: FleetGauges = {
+  alerts: [],
+  outbox: [],
+  receivers: [],
+  pauses: new Map(),
+  storeBytes: 4_096,
+  markers: [],
+  nowMs,
+};
 
 function newMetrics(withProcess = false): AppMetrics {
   return createAppMetrics({ version: "1.2.3", nodeVersion: "24.0.0", withProcess });
@@ -53,6 +61,8 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
   metrics.checkRan(errorReport({ slug: odd }), 30);
   metrics.runSkipped("dead-asset-spike", "late", 3);
   metrics.schedulerLag(0.2);
+  metrics.attemptBegan("ops")(true);
+  metrics.attemptBegan("ops");
   metrics.notificationAttempt("ops", "delivered", 0.1);
   metrics.sourceRequest("dead_asset_spike", "429");
   metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
@@ -72,6 +82,7 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
       alerts: [alert, { ...alert, slug: odd, severity: "unknown", silenced: true }],
       outbox: [{ receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: nowMs - 90_000 }],
       receivers: ["ops", "pager"],
+      pauses: new Map([["ops", nowMs + 60_000]]),
       markers: [
         { text: odd, slug: null, atMs: nowMs - 1 },
         { text: "rollout", slug: odd, atMs: nowMs - 60_000 },
@@ -153,6 +164,43 @@ describe("the counters", () => {
       ["new", 0],
     ]);
     expect(seriesValue(families, "flatline_notification_duration_seconds_count", { receiver: "gone" })).toBeNull();
+  });
+
+  it.each([
+    { state: "idle", shown: { underWay: 0, timeouts: 0, pausedUntil: 0 } },
+    { state: "hung", shown: { underWay: 1, timeouts: 2, pausedUntil: 0 } },
+    { state: "paused", shown: { underWay: 0, timeouts: 0, pausedUntil: nowMs / 1_000 + 60 } },
+  ])("and gauges show which receiver is $state", async ({ state, shown }) => {
+    const metrics = newMetrics();
+    const receivers = ["idle", "hung", "paused"];
+    metrics.setReceivers(receivers);
+    for (let attempt = 0; attempt < 2; attempt++) metrics.attemptBegan("hung")(true);
+    metrics.attemptBegan("hung");
+    metrics.attemptBegan("paused")(false);
+
+    const families = await read(metrics, { receivers, pauses: new Map([["paused", nowMs + 60_000]]) });
+
+    const value = (name: string): number | null => seriesValue(families, name, { receiver: state });
+    expect({
+      underWay: value("flatline_receiver_attempts_under_way"),
+      timeouts: value("flatline_receiver_timeouts_total"),
+      pausedUntil: value("flatline_receiver_paused_until_timestamp_seconds"),
+    }).toEqual(shown);
+  });
+
+  it("count what is under way over reloads that take the receiver away and bring it back", async () => {
+    const metrics = newMetrics();
+    metrics.setReceivers(["ops"]);
+    const ended = metrics.attemptBegan("ops");
+    const underWay = async (receivers: readonly string[]): Promise<number | null> =>
+      seriesValue(await read(metrics, { receivers }), "flatline_receiver_attempts_under_way");
+
+    expect(await underWay([])).toBeNull();
+    expect(await underWay(["ops"])).toBe(1);
+    metrics.setReceivers([]);
+    ended(true);
+    expect(await underWay([])).toBeNull();
+    expect(await underWay(["ops"])).toBe(0);
   });
 
   it("fold the codes of an upstream that answers with ever new ones", async () => {

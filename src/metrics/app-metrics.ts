@@ -3,12 +3,13 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import { secondMs } from "../base/time.ts";
 import { checkErrorReasons, checkNames } from "../contract/report.ts";
 import { operations } from "../contract/operations.ts";
-import { countedInstruments, deliveryOutcomes, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
+import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
 import { encodeParts, textPart, type ExpositionEncoding } from "./exposition-body.ts";
 import { formatEnd, type ExpositionFormat } from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
+import { deliveryOutcomes } from "./receiver-instruments.ts";
 import { renderRegistry } from "./registry-series.ts";
 
 /** Everything that one app measures: rooms count through `Metrics`, the scheduler's state goes into `checks`. */
@@ -57,6 +58,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const lag = histogram(countedInstruments.lag);
   const notifications = counter(countedInstruments.notifications);
   const notificationDuration = histogram(countedInstruments.notificationDuration);
+  const attemptsUnderWay = gauge(countedInstruments.attemptsUnderWay);
+  const receiverTimeouts = counter(countedInstruments.receiverTimeouts);
   const countSourceRequest = requestCounter(countedInstruments.sourceRequests, registry);
   const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
   const eventsIngested = counter(countedInstruments.eventsIngested);
@@ -72,12 +75,23 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
 
   const checks = createCheckSeries();
   const knownReceivers = new Set<string>();
+  /** Also those of receivers that are gone: what is under way ends later. */
+  const underWay = new Map<string, number>();
+
+  function countUnderWay(receiver: string, by: number): void {
+    const count = (underWay.get(receiver) ?? 0) + by;
+    if (count === 0) underWay.delete(receiver);
+    else underWay.set(receiver, count);
+    if (knownReceivers.has(receiver)) attemptsUnderWay.set({ receiver }, count);
+  }
 
   function showReceiver(receiver: string): void {
     if (knownReceivers.has(receiver)) return;
     knownReceivers.add(receiver);
     for (const outcome of deliveryOutcomes) notifications.inc({ receiver, outcome }, 0);
     notificationDuration.zero({ receiver });
+    attemptsUnderWay.set({ receiver }, underWay.get(receiver) ?? 0);
+    receiverTimeouts.inc({ receiver }, 0);
   }
 
   function setReceivers(names: readonly string[]): void {
@@ -85,6 +99,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       knownReceivers.delete(receiver);
       for (const outcome of deliveryOutcomes) notifications.remove({ receiver, outcome });
       notificationDuration.remove({ receiver });
+      attemptsUnderWay.remove({ receiver });
+      receiverTimeouts.remove({ receiver });
     }
     for (const receiver of names) showReceiver(receiver);
   }
@@ -99,6 +115,13 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     },
     runSkipped: (check, reason, count) => skipped.inc({ check, reason }, atLeastZero(count)),
     schedulerLag: (seconds) => lag.observe(atLeastZero(seconds)),
+    attemptBegan: (receiver) => {
+      countUnderWay(receiver, 1);
+      return (isTimedOut) => {
+        countUnderWay(receiver, -1);
+        if (isTimedOut && knownReceivers.has(receiver)) receiverTimeouts.inc({ receiver });
+      };
+    },
     notificationAttempt: (receiver, outcome, durationSeconds) => {
       showReceiver(receiver);
       notifications.inc({ receiver, outcome });

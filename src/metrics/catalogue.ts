@@ -1,5 +1,6 @@
 import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
+import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
 
 /** Types of the text format, by the same words as in OpenMetrics. */
 export type InstrumentType = "gauge" | "counter" | "histogram";
@@ -24,7 +25,6 @@ export const resultSeverities = ["ok", "warn", "fail"] as const;
 export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 export const skipReasons = ["overlap", "late"] as const;
-export const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
 /** Severities that an alert can have. */
 export const alertSeverities = ["warn", "fail", "unknown"] as const;
@@ -32,8 +32,6 @@ export const eventStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] 
 
 // A local evaluation takes milliseconds; a remote one up to its timeout of 30 s, three times with the retries and pauses.
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-// Receivers answer within their timeout of 10 s; a longer one can be configured.
-const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 // A second late is the limit that is promised under load; minutes mean a suspended or starved process.
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300];
 
@@ -194,22 +192,7 @@ export const countedInstruments = {
     unit: "seconds",
     buckets: lagBuckets,
   },
-  notifications: {
-    name: "flatline_notifications_total",
-    type: "counter",
-    labels: ["receiver", "outcome"],
-    help: "Attempts to deliver a notification, by outcome.",
-    unit: "1",
-    values: { outcome: deliveryOutcomes },
-  },
-  notificationDuration: {
-    name: "flatline_notification_duration_seconds",
-    type: "histogram",
-    labels: ["receiver"],
-    help: "How long attempts to deliver a notification took.",
-    unit: "seconds",
-    buckets: deliveryBuckets,
-  },
+  ...countedReceiverInstruments,
   sourceRequests: {
     name: "flatline_source_requests_total",
     type: "counter",
@@ -276,27 +259,7 @@ export const fleetInstruments = {
     help: "Organizations with a fresh result.",
     unit: "1",
   },
-  outboxPending: {
-    name: "flatline_outbox_pending",
-    type: "gauge",
-    labels: ["receiver"],
-    help: "Notifications that the receiver has not accepted yet.",
-    unit: "1",
-  },
-  outboxDeadLetters: {
-    name: "flatline_outbox_dead_letters",
-    type: "gauge",
-    labels: ["receiver"],
-    help: "Notifications that were given up and wait for somebody to retry or discard them.",
-    unit: "1",
-  },
-  outboxOldestAge: {
-    name: "flatline_outbox_oldest_age_seconds",
-    type: "gauge",
-    labels: ["receiver"],
-    help: "Age of the oldest notification that the receiver has not accepted yet; 0 without one.",
-    unit: "seconds",
-  },
+  ...storedReceiverInstruments,
   storeBytes: {
     name: "flatline_store_bytes",
     type: "gauge",

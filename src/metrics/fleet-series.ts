@@ -74,8 +74,9 @@ function countSpiking(alerts: FleetGauges["alerts"], check: CheckName): number {
 function outboxSamples({
   outbox,
   receivers,
+  pauses,
   nowMs,
-}: FleetGauges): Record<"outboxPending" | "outboxDeadLetters" | "outboxOldestAge", Sample[]> {
+}: FleetGauges): Record<"outboxPending" | "outboxDeadLetters" | "outboxOldestAge" | "receiverPausedUntil", Sample[]> {
   const totals = new Map(outbox.map((total) => [total.receiver, total]));
   // A receiver that a reload removed is shown while it has dead letters.
   const names = [...new Set([...receivers, ...totals.keys()])];
@@ -86,5 +87,6 @@ function outboxSamples({
       const oldestAtMs = totals.get(receiver)?.oldestCreatedAtMs ?? nowMs;
       return [{ receiver }, Math.max(0, nowMs - oldestAtMs) / secondMs];
     }),
+    receiverPausedUntil: receivers.map((receiver) => [{ receiver }, (pauses.get(receiver) ?? 0) / secondMs]),
   };
 }

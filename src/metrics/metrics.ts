@@ -9,6 +9,8 @@ export interface Metrics {
   checkRan(report: CheckReport, durationSeconds: number): void;
   runSkipped(check: CheckName, reason: "overlap" | "late", count: number): void;
   schedulerLag(seconds: number): void;
+  /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
+  attemptBegan(receiver: string): (isTimedOut: boolean) => void;
   notificationAttempt(receiver: string, outcome: DeliveryOutcomeLabel, durationSeconds: number): void;
   sourceRequest(operation: string, code: string): void;
   apiRequest(operation: string, code: string): void;
@@ -47,6 +49,8 @@ export interface FleetGauges {
     oldestCreatedAtMs: number | null;
   }[];
   readonly receivers: readonly string[];
+  /** Until when receivers asked to be left alone, epoch ms; those that did not are absent. */
+  readonly pauses: ReadonlyMap<string, number>;
   readonly storeBytes: number;
   /** The latest ones; a null slug is about all organizations. */
   readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];

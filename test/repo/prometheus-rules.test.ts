@@ -54,6 +54,8 @@ describe("dashboards/rules", () => {
       "FlatlineCheckStale",
       "FlatlineSchedulerLagging",
       "FlatlineOutboxStuck",
+      "FlatlineReceiverPaused",
+      "FlatlineReceiverHangs",
       "FlatlineDeadLetters",
       "FlatlineConfigReloadFailed",
       "FlatlineAbsent",

@@ -27,6 +27,8 @@ let store: Store;
 let close: () => Promise<void>;
 let attempts: Attempt[];
 let counted: string[];
+let underWay: Map<string, number>;
+let timedOut: string[];
 let logged: { readonly level: string; readonly fields: object; readonly message: string }[];
 let outbox: Outbox;
 
@@ -77,7 +79,16 @@ function open(receivers: readonly OutboxReceiver[], changes: Partial<OutboxOptio
     clock,
     random: () => 1,
     logger: noteLogger(),
-    metrics: { notificationAttempt: (name, outcome) => counted.push(`${name} ${outcome}`) },
+    metrics: {
+      attemptBegan: (name) => {
+        underWay.set(name, (underWay.get(name) ?? 0) + 1);
+        return (isTimedOut) => {
+          underWay.set(name, (underWay.get(name) ?? 0) - 1);
+          if (isTimedOut) timedOut.push(name);
+        };
+      },
+      notificationAttempt: (name, outcome) => counted.push(`${name} ${outcome}`),
+    },
     owner: "test",
     receivers,
     resend: () => Promise.resolve(null),
@@ -125,6 +136,8 @@ beforeEach(async () => {
   ({ store, close } = await openTemporaryStore(clock));
   attempts = [];
   counted = [];
+  underWay = new Map();
+  timedOut = [];
   logged = [];
 });
 afterEach(async () => {
@@ -169,6 +182,36 @@ describe("one delivery", () => {
     await runFor(11 * secondMs);
 
     expect(abortedAtMs).toBe(10 * secondMs);
+  });
+
+  it.each<[string, Answer, number, number]>([
+    ["answers", () => accepted, 0, 0],
+    ["refuses", () => down, 0, 0],
+    ["cannot be reached", () => Promise.reject(new TypeError("no")), 0, 0],
+    ["asks to wait", () => tenYears, 0, 0],
+    ["hangs", () => new Promise(() => undefined), 1, 1],
+  ])("to a receiver that %s is counted while it is under way, and when its timeout ends it", async (...given) => {
+    const [, answer, duringIt, timeouts] = given;
+    open([receiver("ops", answer)]);
+    await enqueue("n1", "ops");
+    await runFor(5 * secondMs);
+    const during = underWay.get("ops");
+    await clock.advance(6 * secondMs);
+
+    expect(during).toBe(duringIt);
+    expect(underWay.get("ops")).toBe(0);
+    expect(timedOut).toHaveLength(timeouts);
+  });
+
+  it("that our own stop ends is no timeout of the receiver", async () => {
+    open([receiver("ops", () => new Promise(() => undefined))]);
+    await enqueue("n1", "ops");
+    await runFor(secondMs);
+    const stopped = outbox.stop(0);
+    await clock.advance(10 * secondMs);
+    await stopped;
+
+    expect([underWay.get("ops"), timedOut]).toEqual([0, []]);
   });
 
   it("is not held up by a receiver that ignores its signal", async () => {

@@ -42,7 +42,7 @@ function startOutbox(owner: string, over: Partial<OutboxStore> = {}, deliver: An
     clock,
     random: () => 1,
     logger: createSilentLogger(),
-    metrics: { notificationAttempt: () => undefined },
+    metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
     owner,
     receivers: [
       {

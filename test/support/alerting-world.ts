@@ -209,7 +209,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       clock,
       random,
       logger,
-      metrics: { notificationAttempt: () => undefined },
+      metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
       owner,
       receivers: outboxReceivers(),
       resend: (receiver, lease) => notifier.resend(receiver, lease),

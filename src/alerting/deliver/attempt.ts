@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/time.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
@@ -14,6 +15,7 @@ export interface OutboxReceiver {
 
 export interface AttemptOptions {
   readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "attemptBegan">;
   /** Ends the attempt early. */
   readonly stop: AbortSignal;
   /** How long after its signal aborted a receiver may take to answer. */
@@ -34,7 +36,7 @@ export interface Delivery {
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,
   { recipient, payload }: Delivery,
-  { clock, stop, graceMs }: AttemptOptions,
+  { clock, metrics, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
   // It was formed before a reload, which may have taken the recipient away, or given the receiver another type.
   if (!recipientsOf(receiver).includes(recipient))
@@ -42,6 +44,7 @@ export async function attemptDelivery(
       kind: "rejected",
       error: `${recipient ?? "a receiver as a whole"} is no recipient of ${receiver.name} any more`,
     };
+  const ended = metrics.attemptBegan(receiver.name);
   const deadline = clock.deadline(timeoutMs, stop);
   const { signal } = deadline;
   const over = new AbortController();
@@ -62,6 +65,7 @@ export async function attemptDelivery(
     return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
   } finally {
     deadline.release();
+    ended(signal.aborted && !stop.aborted);
     // Without a reason of its own each abort would make an exception with its stack.
     over.abort(isOver);
   }

@@ -61,7 +61,7 @@ export interface OutboxOptions {
   /** [0, 1), for the jitter. */
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "notificationAttempt">;
+  readonly metrics: Pick<Metrics, "notificationAttempt" | "attemptBegan">;
   /** Names this process in the leases. */
   readonly owner: string;
   readonly receivers: readonly OutboxReceiver[];
@@ -84,7 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const logger = options.logger.child({ room: "outbox" });
   const stopping = new AbortController();
   const aborting = new AbortController();
-  const attemptOptions = { clock, stop: aborting.signal, graceMs: abortGraceMs };
+  const attemptOptions = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
   const underWay = new Set<Promise<unknown>>();
   /** What kept a delivery from being recorded while it stops. */
   let unrecorded: unknown = null;
