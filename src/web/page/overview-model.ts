@@ -4,9 +4,10 @@ import type { VerdictHour } from "../../store/runs/verdicts.ts";
 import { isStaleResult, viewCheck } from "../api/check-view.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "./ports.ts";
-import type { FleetData, FleetVerdict } from "./fleet.ts";
+import { fleetOf, type PastRuns } from "./fleet-model.ts";
+import type { FleetData } from "./fleet.ts";
 import type { RowSeverity } from "./marks.ts";
-import { lateAfterMs, shownSeverity, type RowAlert, type RowData } from "./row.ts";
+import { lateAfterMs, type RowAlert, type RowData } from "./row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
 import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../ports.ts";
 
@@ -34,7 +35,6 @@ export interface PageModelPorts {
   readonly page: PagePort;
 }
 
-const historyHours = 7 * 24;
 const sparkEveryHours = 3;
 // An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
 const leastCarryHours = 2;
@@ -61,17 +61,17 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
   }
   const configured = new Map(page.organizations().map((one) => [one.slug, one]));
   const rows: RowData[] = [];
-  const hoursOf: (readonly VerdictHour[])[] = [];
+  const past: PastRuns[] = [];
   for (const [slug, snapshot] of bySlug) {
     const organization = configured.get(slug) ?? null;
     const hours = await page.hours(slug);
-    hoursOf.push(hours);
+    past.push({ hours, carryHours: carryHours(snapshot) });
     rows.push(rowOf(snapshot, others.get(slug) ?? [], organization, hours, nowMs, untilOf(slug)));
   }
   return {
     nowMs,
     rows,
-    fleet: await fleetOf(ports, rows, live, hoursOf, nowMs, bySlug),
+    fleet: await fleetOf({ page, rows, live, past, nowMs, snapshots: bySlug }),
     deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
     queued,
     checks: snapshots.length,
@@ -223,93 +223,4 @@ function sparkOf(hours: readonly VerdictHour[], now: Now, floor: number): Spark 
 /** For how many hours a run is taken for those after it: as long as its result is fresh. */
 function carryHours({ staleAfterMs }: CheckSnapshot): number {
   return Number.isFinite(staleAfterMs) ? Math.max(leastCarryHours, Math.ceil(staleAfterMs / hourMs)) : leastCarryHours;
-}
-
-async function fleetOf(
-  { page }: PageModelPorts,
-  rows: readonly RowData[],
-  live: Awaited<ReturnType<AlertsPort["list"]>>,
-  hoursOf: readonly (readonly VerdictHour[])[],
-  nowMs: number,
-  snapshots: ReadonlyMap<string, CheckSnapshot>,
-): Promise<FleetData> {
-  const firing = live.alerts
-    .map(({ state }) => state)
-    .filter(({ check, kind, state }) => check === "dead-asset-spike" && kind === "verdict" && state === "firing");
-  const spikingSlugs = new Set(firing.map(({ slug }) => slug));
-  const fresh = rows.filter(
-    ({ slug, severity }) => spikingSlugs.has(slug) || (severity !== null && severity !== "unknown"),
-  );
-  const rule = page.fleetRule();
-  const from = rule === null ? null : Math.max(rule.minOrganizations, Math.ceil(rule.ratio * fresh.length), 1);
-  const fleets = await page.fleets();
-  const firstHour = Math.floor(nowMs / hourMs) - historyHours + 1;
-  const trace = traceOf(hoursOf, [...snapshots.values()].map(carryHours), firstHour);
-  const traceVerdicts = trace.map((_, index) => {
-    const [startMs, endMs] = [(firstHour + index) * hourMs, (firstHour + index + 1) * hourMs];
-    return fleets.some((fleet) => fleet.startsAtMs < endMs && (fleet.endsAtMs ?? nowMs) >= startMs);
-  });
-  const oldest = firing.toSorted((left, right) => left.startsAtMs - right.startsAtMs)[0];
-  const verdict: FleetVerdict | null =
-    live.fleet === null
-      ? null
-      : {
-          sinceMs: live.fleet.startsAtMs,
-          first: oldest === undefined ? null : { slug: oldest.slug, atMs: oldest.startsAtMs },
-          assetTypes: carriers(
-            rows.filter(({ slug }) => spikingSlugs.has(slug)),
-            snapshots,
-          ),
-          ...(await notified(page, live.fleet.id)),
-        };
-  const lastHot = trace.findLastIndex((count) => count !== null && count > 0);
-  const firstKnown = trace.findIndex((count) => count !== null);
-  const isFlat = rows.every((row) => shownSeverity(row) === "ok");
-  const flatHours = lastHot === -1 ? firstKnown : lastHot + 1;
-  const flatSinceMs =
-    isFlat && flatHours >= 0 && flatHours < trace.length - 1 ? (firstHour + flatHours) * hourMs : null;
-  return { spiking: spikingSlugs.size, withResult: fresh.length, from, verdict, trace, traceVerdicts, flatSinceMs };
-}
-
-async function notified(page: PagePort, fleetId: string): Promise<Pick<FleetVerdict, "notified" | "notifiedMs">> {
-  const { receivers, atMs } = await page.toldOfFleet(fleetId);
-  return { notified: receivers, notifiedMs: atMs };
-}
-
-function traceOf(
-  hoursOf: readonly (readonly VerdictHour[])[],
-  carries: readonly number[],
-  firstHour: number,
-): (number | null)[] {
-  const counts: (number | null)[] = Array.from({ length: historyHours }, () => null);
-  for (const [at, hours] of hoursOf.entries()) {
-    const carry = carries[at] ?? leastCarryHours;
-    let index = 0;
-    for (let offset = 0; offset < historyHours; offset++) {
-      while (index < hours.length && (hours[index]?.hour ?? 0) <= firstHour + offset) index++;
-      const last = hours[index - 1];
-      if (last === undefined || last.hour < firstHour + offset - carry || last.severity === "unknown") continue;
-      counts[offset] = (counts[offset] ?? 0) + (last.severity === "warn" || last.severity === "fail" ? 1 : 0);
-    }
-  }
-  return counts;
-}
-
-/** Which asset types carry the excess of those that spike, with their share, largest first. */
-function carriers(
-  rows: readonly RowData[],
-  snapshots: ReadonlyMap<string, CheckSnapshot>,
-): { assetType: string; share: number }[] {
-  const totals = new Map<string, number>();
-  let all = 0;
-  for (const { slug } of rows) {
-    const report = snapshots.get(slug)?.state.lastReport;
-    for (const { assetType, excess } of report?.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
-      totals.set(assetType, (totals.get(assetType) ?? 0) + excess);
-      all += excess;
-    }
-  }
-  return [...totals]
-    .map(([assetType, excess]) => ({ assetType, share: excess / all }))
-    .toSorted((left, right) => right.share - left.share);
 }
