@@ -1,6 +1,9 @@
+import { getSystemErrorName } from "node:util";
+
 import { Agent, Dispatcher, EnvHttpProxyAgent } from "undici";
 
 import { FlatlineError } from "./errors.ts";
+import { systemCodeOf } from "./file-error.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";
 
@@ -255,10 +258,33 @@ function isTimeoutError(error: unknown): boolean {
   return error instanceof Error && "code" in error && timeoutCodes.has(String(error.code));
 }
 
-/** The one line of it: an AggregateError (every address of a name refused) has its words in its first error. */
-function describeNetworkError(error: unknown): string {
+/**
+ * What went wrong between here and the far side, in one line. Where the code says it all no address is named: that of a
+ * receiver is a secret. An AggregateError (every address of a name refused) has its words in its first error.
+ */
+export function describeNetworkError(error: unknown): string {
   const first: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   if (!(first instanceof Error)) return "the request failed";
-  const code = "code" in first ? String(first.code) : "";
-  return first.message === "" ? code || first.name : first.message;
+  const code = systemCodeOf(first);
+  // Mail gives its errors codes of its own; the system's is in the number then.
+  const known = networkReasons[code] ?? networkReasons[systemNameOf(first)];
+  return known ?? (first.message === "" ? code || first.name : first.message);
 }
+
+function systemNameOf(error: Error): string {
+  const errno = "errno" in error ? error.errno : null;
+  return typeof errno === "number" && errno < 0 ? getSystemErrorName(errno) : "";
+}
+
+const networkReasons: Readonly<Record<string, string>> = {
+  EAI_AGAIN: "its name cannot be looked up at the moment",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection lost",
+  EHOSTUNREACH: "no route to it",
+  ENETUNREACH: "no route to it",
+  ENOTFOUND: "no machine has its name",
+  EPIPE: "connection lost",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
+  ETIMEDOUT: "no connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+};

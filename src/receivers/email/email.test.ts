@@ -101,7 +101,7 @@ describe("createEmailReceiver", () => {
     deadline.abort(new DOMException("late", "TimeoutError"));
 
     expect(await late).toMatchObject({ kind: "retry", error: "no complete answer in time" });
-    expect(await deliver("smtp://127.0.0.1:1")).toMatchObject({ kind: "retry" });
+    expect(await deliver("smtp://127.0.0.1:1")).toMatchObject({ kind: "retry", error: "connection refused" });
   });
 
   it("refuses an address that is not smtp", () => {

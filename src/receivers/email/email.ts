@@ -1,5 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
+import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
@@ -85,7 +86,7 @@ const notEncrypted =
 /** 5xx of SMTP: never; 4xx and what the network does: later. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = describeNetworkError(error);
   // Also where the server says 502: it may be put right, and the one that takes STARTTLS out of its greeting may go away.
   if (error instanceof Error && systemCodeOf(error) === "ETLS")
     return failureOutcome(new FlatlineError("api_network", `${notEncrypted}: ${message}`, { cause: error }), secrets);
