@@ -77,6 +77,7 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
           outcome: outcome.kind === "accepted" || outcome.kind === "retry" ? outcome.kind : "refused",
           detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
           slugs: [...new Set(notification.alerts.map(({ slug }) => slug))],
+          fleetId: notification.fleet?.id ?? null,
         });
         waiting ??= flushSoon();
         onAttempt();

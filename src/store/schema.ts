@@ -142,6 +142,7 @@ export interface DeliveryRow {
   readonly detail: string;
   /** A JSON array. */
   readonly slugs: string;
+  readonly fleet_id: string | null;
 }
 
 /** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */

@@ -197,7 +197,9 @@ export async function startWeb(
     configuration: { show: () => ({ server: { token: new Secret(token) } }) },
     page: {
       organizations: () => [],
-      fleetRule: () => ({ minOrganizations: 3, ratio: 0.5 }),
+      // Tested over a real daemon (e2e/page-fleet).
+      fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
+      fleetForecast: async () => null,
       source: () => "embedded",
       hours: async () => [],
       points: async () => [],
@@ -205,7 +207,7 @@ export async function startWeb(
       alertHistory: async () => [],
       assetTypes: async () => [],
       fleets: async () => [],
-      toldOfFleet: async () => ({ receivers: [], atMs: null }),
+      notifiedOfFleet: async () => ({ accepted: [], waiting: [] }),
       silencedUntilMs: async () => () => null,
       deliveriesOf: async () => [],
       lastDelivery: async () => null,

@@ -1,4 +1,5 @@
 import type { FleetState, ReceiverState, ToldState } from "../../store/alerts/notices.ts";
+import { fleetBound } from "./fleet-bound.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
 import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
 import { outstanding, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
@@ -53,9 +54,8 @@ export function planNotifications(input: PlanInput): Plan {
   }
   if (fleet !== null) return planAll(input, fleet);
   const single = planAll(input, null);
-  const spiking = countSpiking(input.alerts);
-  if (settings.fleet === null || !single.tellsOfSpike) return single;
-  if (spiking < settings.fleet.minOrganizations || spiking < settings.fleet.ratio * input.organizations) return single;
+  const bound = fleetBound(settings.fleet, input.organizations);
+  if (bound === null || !single.tellsOfSpike || countSpiking(input.alerts) < bound) return single;
   return planAll(input, {
     id: input.newId(),
     check: "dead-asset-spike",

@@ -2,8 +2,8 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
 import type { CheckState } from "../../store/runs/schedule.ts";
 import type { StoreParts } from "../../store/store.ts";
-import type { PlanInput } from "../decide/grouping.ts";
-import { countSpiking } from "../decide/grouping.ts";
+import { countFleet } from "../decide/fleet-bound.ts";
+import { countSpiking, type PlanInput } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
 import { matches } from "../decide/matching.ts";
 import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
@@ -46,16 +46,9 @@ export async function loadTracked(parts: StoreParts, options: LoadOptions): Prom
   const spikeStates = isNeeded
     ? (await parts.schedule.states()).filter(({ check }) => check === "dead-asset-spike")
     : [];
-  const organizations = countOrganizations(spikeStates, alerts);
+  const spiking = alerts.flatMap((alert) => (alert.live !== null && isFleetAlert(alert) ? [alert.slug] : []));
+  const organizations = countFleet(spikeStates, spiking);
   return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences, spikeStates };
-}
-
-/** Organizations whose last run of the spike check gave a result, or whose alert of it fires (CONTRACT 7, Fleet verdict). */
-function countOrganizations(states: readonly CheckState[], alerts: readonly TrackedAlert[]): number {
-  const slugs = new Set<string>();
-  for (const { slug, severity } of states) if (severity !== null && severity !== "unknown") slugs.add(slug);
-  for (const alert of alerts) if (alert.live !== null && isFleetAlert(alert)) slugs.add(alert.slug);
-  return slugs.size;
 }
 
 interface TrackInput {

@@ -13,6 +13,7 @@ import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } fr
 import type { GatePort } from "../../web/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
+import { createPageFleet } from "./page-fleet.ts";
 import { readQueues } from "./page-queue.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -49,8 +50,8 @@ export function createPagePort(options: PagePortOptions): PagePort {
   }
 
   return {
+    ...createPageFleet(options),
     organizations,
-    fleetRule: () => runtime.current().config.alerting.fleet,
     source: () => {
       const { source } = runtime.current().config;
       return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
@@ -79,12 +80,6 @@ export function createPagePort(options: PagePortOptions): PagePort {
           count: currentCount,
           expected: expectedCount,
         }));
-    },
-    fleets: () => store.notices.fleets(20),
-    toldOfFleet: async (fleetId) => {
-      const told = (await store.notices.receiverStates()).filter(({ toldFleetId }) => toldFleetId === fleetId);
-      const times = told.flatMap(({ lastFleetAtMs }) => lastFleetAtMs ?? []);
-      return { receivers: told.map(({ receiver }) => receiver), atMs: times.length === 0 ? null : Math.min(...times) };
     },
     silencedUntilMs: async () => {
       const nowMs = clock.nowMs();

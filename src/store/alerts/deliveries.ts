@@ -11,6 +11,15 @@ export interface DeliveryAttempt {
   readonly detail: string;
   /** The organizations that it told of. */
   readonly slugs: readonly string[];
+  /** The fleet verdict that it told of; null: of none. */
+  readonly fleetId: string | null;
+}
+
+/** When a receiver, or one of its recipients, first accepted something. */
+export interface FirstAcceptance {
+  readonly receiver: string;
+  readonly recipient: string | null;
+  readonly atMs: number;
 }
 
 export interface DeliveryStore {
@@ -23,6 +32,8 @@ export interface DeliveryStore {
   }): Promise<readonly DeliveryAttempt[]>;
   /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
   last(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
+  /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
+  acceptedOfFleet(fleetId: string): Promise<readonly FirstAcceptance[]>;
   /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */
   prune(limits: { readonly beforeMs: number; readonly maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

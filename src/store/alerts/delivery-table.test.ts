@@ -18,6 +18,7 @@ function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAt
     outcome: "accepted",
     detail: "204",
     slugs: ["acme"],
+    fleetId: null,
     ...given,
   };
 }
@@ -51,6 +52,29 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect((await store.deliveries.last("ops", true))?.atMs).toBe(1);
       expect((await store.deliveries.last("ops", false))?.atMs).toBe(3);
       expect(await store.deliveries.last("pager", false)).toBeNull();
+    });
+
+    it("say who accepted a fleet verdict, and when each first did", async () => {
+      const ofFleet = { fleetId: "f" };
+      await store.deliveries.add([
+        attempt(1, { ...ofFleet, outcome: "retry" }),
+        attempt(2, { ...ofFleet, receiver: "pager" }),
+        attempt(3, { ...ofFleet, receiver: "lead", outcome: "refused" }),
+        attempt(4, ofFleet),
+        attempt(5, ofFleet),
+        attempt(6, { fleetId: "another", receiver: "lead" }),
+        attempt(7, { receiver: "lead" }),
+        attempt(8, { ...ofFleet, receiver: "mail", recipient: "a@example.com" }),
+        attempt(9, { ...ofFleet, receiver: "mail", recipient: "b@example.com" }),
+      ]);
+
+      expect(await store.deliveries.acceptedOfFleet("f")).toEqual([
+        { receiver: "pager", recipient: null, atMs: 2 },
+        { receiver: "ops", recipient: null, atMs: 4 },
+        { receiver: "mail", recipient: "a@example.com", atMs: 8 },
+        { receiver: "mail", recipient: "b@example.com", atMs: 9 },
+      ]);
+      expect(await store.deliveries.acceptedOfFleet("unknown")).toEqual([]);
     });
 
     it("of one notification in one millisecond are one", async () => {

@@ -12,6 +12,7 @@ const storedAttempt = z.object({
   outcome: z.enum(["accepted", "retry", "refused"]),
   detail: z.string(),
   slugs: z.string(),
+  fleet_id: z.string().nullable(),
 });
 const storedSlugs = z.array(z.string());
 
@@ -24,10 +25,11 @@ export function createDeliveryStore(db: Db): DeliveryStore {
   return {
     add: (attempts) =>
       inTransaction(db, async (db) => {
-        for (const { notificationId, receiver, recipient, atMs, tookMs, outcome, detail, slugs } of attempts) {
+        for (const { notificationId, receiver, recipient, atMs, tookMs, outcome, detail, slugs, fleetId } of attempts) {
           const key = { notification_id: notificationId, at_ms: atMs };
-          const answer = { took_ms: tookMs, outcome, detail, slugs: JSON.stringify(slugs) };
-          const row = { ...key, receiver, recipient: recipient ?? "", ...answer };
+          const answer = { took_ms: tookMs, outcome, detail };
+          const told = { slugs: JSON.stringify(slugs), fleet_id: fleetId };
+          const row = { ...key, receiver, recipient: recipient ?? "", ...answer, ...told };
           // The same notification twice in one millisecond: the first says it all.
           const { numInsertedOrUpdatedRows } = await db
             .insertInto("deliveries")
@@ -64,6 +66,22 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         .executeTakeFirst();
       return row === undefined ? null : attempt(row);
     },
+    acceptedOfFleet: async (fleetId) => {
+      const rows = await db
+        .selectFrom("deliveries")
+        .select(["receiver", "recipient", ({ fn }) => fn.min("at_ms").as("at_ms")])
+        .where("fleet_id", "=", fleetId)
+        .where("outcome", "=", "accepted")
+        .groupBy(["receiver", "recipient"])
+        .orderBy("at_ms")
+        .orderBy("receiver")
+        .execute();
+      return rows.map(({ receiver, recipient, at_ms }) => ({
+        receiver,
+        recipient: recipient === "" ? null : recipient,
+        atMs: at_ms,
+      }));
+    },
     prune: async ({ beforeMs, maxRows }) => {
       const old = db.selectFrom("deliveries").select("at_ms").where("at_ms", "<=", beforeMs).orderBy("at_ms");
       const last = await old.offset(maxRows).limit(1).executeTakeFirst();
@@ -86,5 +104,6 @@ function attempt(row: unknown): DeliveryAttempt {
     outcome: stored.outcome,
     detail: stored.detail,
     slugs: storedSlugs.parse(JSON.parse(stored.slugs)),
+    fleetId: stored.fleet_id,
   };
 }

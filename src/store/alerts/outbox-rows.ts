@@ -1,4 +1,4 @@
-import type { LeasedEntry, OutboxEntry } from "./outbox.ts";
+import type { LeasedEntry, OutboxEntry, WaitingEntry } from "./outbox.ts";
 
 /** The columns of `outbox` that an entry is made of. */
 export const entryColumns = [
@@ -39,11 +39,41 @@ export function leasedEntry(row: OutboxEntryRow): LeasedEntry {
     id: row.id,
     receiver: row.receiver,
     recipient: row.recipient === "" ? null : row.recipient,
-    state: row.state === "dead" || row.state === "leased" ? row.state : "queued",
+    state: stateOf(row.state),
     attempts: row.attempts,
     createdAtMs: row.created_at_ms,
     nextAttemptAtMs: row.next_attempt_at_ms,
     lastError: row.last_error,
     payload: row.payload,
   };
+}
+
+/** The columns that say what keeps an entry waiting. */
+export const waitingColumns = [
+  "outbox.receiver",
+  "outbox.recipient",
+  "outbox.state",
+  "outbox.attempts",
+  "outbox.next_attempt_at_ms",
+  "outbox.last_error",
+] as const;
+
+/** What keeps the entry of a row waiting, the pause of its receiver included. */
+export function waitingEntry(
+  row: Pick<OutboxEntryRow, "receiver" | "recipient" | "state" | "attempts" | "next_attempt_at_ms" | "last_error"> & {
+    readonly until_ms: number | null;
+  },
+): WaitingEntry {
+  return {
+    receiver: row.receiver,
+    recipient: row.recipient === "" ? null : row.recipient,
+    state: stateOf(row.state),
+    attempts: row.attempts,
+    nextAttemptAtMs: Math.max(row.next_attempt_at_ms, row.until_ms ?? 0),
+    lastError: row.last_error,
+  };
+}
+
+function stateOf(state: string): WaitingEntry["state"] {
+  return state === "dead" || state === "leased" ? state : "queued";
 }

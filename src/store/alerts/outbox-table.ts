@@ -1,7 +1,14 @@
 import { sql, type RawBuilder } from "kysely";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
-import { entryColumns, leasedEntry, outboxEntry, type OutboxEntryRow } from "./outbox-rows.ts";
+import {
+  entryColumns,
+  leasedEntry,
+  outboxEntry,
+  waitingColumns,
+  waitingEntry,
+  type OutboxEntryRow,
+} from "./outbox-rows.ts";
 import type {
   LeasedEntry,
   NewOutboxEntry,
@@ -165,6 +172,17 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
           nowMs + (Math.max(at_ms, pause_ms ?? 0) - now_ms),
         ]),
       );
+    },
+    waitingWith: async (subject) => {
+      const rows = await db
+        .selectFrom("outbox_alerts")
+        .innerJoin("outbox", "outbox.seq", "outbox_alerts.seq")
+        .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
+        .select([...waitingColumns, "receiver_pauses.until_ms"])
+        .where("outbox_alerts.alert_id", "=", subject)
+        .orderBy("outbox.seq")
+        .execute();
+      return rows.map(waitingEntry);
     },
     list: async () => {
       const entries = await withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute());

@@ -24,6 +24,12 @@ export function deliveryName(receiver: string, recipient: string | null): string
   return recipient === null ? receiver : `${receiver} to ${recipient}`;
 }
 
+/** What keeps an entry waiting. */
+export type WaitingEntry = Pick<
+  OutboxEntry,
+  "receiver" | "recipient" | "state" | "attempts" | "nextAttemptAtMs" | "lastError"
+>;
+
 /** What a delivery needs of an entry. */
 export type LeasedEntry = Omit<OutboxEntry, "subjects">;
 
@@ -112,6 +118,8 @@ export interface OutboxStore extends ReceiverPauses {
    */
   nextAttempts(nowMs: number): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
+  /** The entries with this subject, oldest first, without what they say. */
+  waitingWith(subject: string): Promise<readonly WaitingEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
   /**
    * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one under way is left

@@ -2,7 +2,8 @@ import { hourMs } from "../../base/time.ts";
 import type { VerdictHour } from "../../store/runs/verdicts.ts";
 import type { AlertsSnapshot, CheckSnapshot } from "../ports.ts";
 import type { FleetData, FleetVerdict } from "./fleet.ts";
-import type { PagePort } from "./ports.ts";
+import type { Notified } from "./notified.ts";
+import type { PageFleetStanding, PagePort } from "./ports.ts";
 import { shownSeverity, type RowData } from "./row.ts";
 
 const historyHours = 7 * 24;
@@ -25,15 +26,12 @@ export interface PastRuns {
 
 /** Reads the fleet as a whole. */
 export async function fleetOf({ page, rows, live, past, nowMs, snapshots }: FleetSources): Promise<FleetData> {
-  const firing = live.alerts
-    .map(({ state }) => state)
-    .filter(({ check, kind, state }) => check === "dead-asset-spike" && kind === "verdict" && state === "firing");
-  const spikingSlugs = new Set(firing.map(({ slug }) => slug));
-  const fresh = rows.filter(
-    ({ slug, severity }) => spikingSlugs.has(slug) || (severity !== null && severity !== "unknown"),
+  const alerts = live.alerts.map(({ state }) => state);
+  const standing = page.fleetStanding(
+    [...snapshots.values()].map(({ state }) => state),
+    alerts,
   );
-  const rule = page.fleetRule();
-  const from = rule === null ? null : Math.max(rule.minOrganizations, Math.ceil(rule.ratio * fresh.length), 1);
+  const { spiking, organizations, bound } = standing;
   const fleets = await page.fleets();
   const firstHour = Math.floor(nowMs / hourMs) - historyHours + 1;
   const trace = traceOf(past, firstHour);
@@ -41,32 +39,54 @@ export async function fleetOf({ page, rows, live, past, nowMs, snapshots }: Flee
     const [startMs, endMs] = [(firstHour + index) * hourMs, (firstHour + index + 1) * hourMs];
     return fleets.some((fleet) => fleet.startsAtMs < endMs && (fleet.endsAtMs ?? nowMs) >= startMs);
   });
-  const oldest = firing.toSorted((left, right) => left.startsAtMs - right.startsAtMs)[0];
-  const verdict: FleetVerdict | null =
-    live.fleet === null
-      ? null
-      : {
-          sinceMs: live.fleet.startsAtMs,
-          first: oldest === undefined ? null : { slug: oldest.slug, atMs: oldest.startsAtMs },
-          assetTypes: carriers(
-            rows.filter(({ slug }) => spikingSlugs.has(slug)),
-            snapshots,
-          ),
-          ...(await notified(page, live.fleet.id)),
-        };
   const lastHot = trace.findLastIndex((count) => count !== null && count > 0);
   const firstKnown = trace.findIndex((count) => count !== null);
   const isFlat = rows.every((row) => shownSeverity(row) === "ok");
   const flatHours = lastHot === -1 ? firstKnown : lastHot + 1;
   const flatSinceMs =
     isFlat && flatHours >= 0 && flatHours < trace.length - 1 ? (firstHour + flatHours) * hourMs : null;
-  return { spiking: spikingSlugs.size, withResult: fresh.length, from, verdict, trace, traceVerdicts, flatSinceMs };
+  return {
+    spiking: spiking.size,
+    withResult: organizations,
+    from: bound,
+    verdict: await verdictOf({ page, rows, live, snapshots }, standing),
+    trace,
+    traceVerdicts,
+    flatSinceMs,
+  };
 }
 
-async function notified(page: PagePort, fleetId: string): Promise<Pick<FleetVerdict, "notified" | "notifiedMs">> {
-  const { receivers, atMs } = await page.toldOfFleet(fleetId);
-  return { notified: receivers, notifiedMs: atMs };
+/** The verdict that lasts, or that is reached and not sent yet; null below the bounds. */
+async function verdictOf(
+  { page, rows, live, snapshots }: Pick<FleetSources, "page" | "rows" | "live" | "snapshots">,
+  { spiking, bound }: PageFleetStanding,
+): Promise<FleetVerdict | null> {
+  if (live.fleet === null && (bound === null || spiking.size < bound)) return null;
+  const firing = live.alerts
+    .map(({ state }) => state)
+    .filter(
+      ({ check, kind, state, slug }) =>
+        check === "dead-asset-spike" && kind === "verdict" && state === "firing" && spiking.has(slug),
+    );
+  const oldest = firing.toSorted((left, right) => left.startsAtMs - right.startsAtMs)[0];
+  const common = {
+    first: oldest === undefined ? null : { slug: oldest.slug, atMs: oldest.startsAtMs },
+    assetTypes: carriers(
+      rows.filter(({ slug }) => spiking.has(slug)),
+      snapshots,
+    ),
+  };
+  if (live.fleet === null) {
+    const forecast = await page.fleetForecast();
+    return forecast === null
+      ? { ...common, stage: "silent", notified: nobody }
+      : { ...common, stage: "forming", forecast, notified: nobody };
+  }
+  const { id, startsAtMs } = live.fleet;
+  return { ...common, stage: "sent", sinceMs: startsAtMs, notified: await page.notifiedOfFleet(id) };
 }
+
+const nobody: Notified = { accepted: [], waiting: [] };
 
 function traceOf(past: readonly PastRuns[], firstHour: number): (number | null)[] {
   const counts: (number | null)[] = Array.from({ length: historyHours }, () => null);

@@ -1,6 +1,19 @@
-import { countOf, formatCount, formatExpected, formatLengthInProse, formatShare, formatTime, nbsp } from "./figures.ts";
+import {
+  countOf,
+  formatCount,
+  formatDay,
+  formatExpected,
+  formatLengthInProse,
+  formatSeconds,
+  formatShare,
+  formatTime,
+  formatWait,
+  isSameDay,
+  nbsp,
+} from "./figures.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, rowSeverities, type RowSeverity } from "./marks.ts";
+import { listReceivers, renderNotified, type Forecast, type Notified } from "./notified.ts";
 import { organizationPath, shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 
 /** Everything above the table: the fleet as a whole. Times are epoch ms. */
@@ -19,13 +32,18 @@ export interface FleetData {
   readonly flatSinceMs: number | null;
 }
 
-export interface FleetVerdict {
-  readonly sinceMs: number;
+/** What is said of a fleet verdict. */
+export type FleetVerdict = {
   readonly first: { readonly slug: string; readonly atMs: number } | null;
   readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
-  readonly notified: readonly string[];
-  readonly notifiedMs: number | null;
-}
+  readonly notified: Notified;
+} & (
+  | { readonly stage: "sent"; readonly sinceMs: number }
+  /** Its bounds are reached; it goes out when groupWait and groupInterval are over. */
+  | { readonly stage: "forming"; readonly forecast: Forecast }
+  /** Its bounds are reached, and nobody is to be notified: all is silenced, acknowledged, routed nowhere or told one by one. */
+  | { readonly stage: "silent" }
+);
 
 /** How many organizations have which severity. */
 export function countSeverities(
@@ -36,17 +54,22 @@ export function countSeverities(
   return counts;
 }
 
+/** What it means that so many spike at once. */
+export function verdictMeaning({ stage }: FleetVerdict): string {
+  return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";
+}
+
 /** The one sentence that says what holds. */
 export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
   if (fleet.verdict !== null)
-    return `${formatCount(fleet.spiking)} of ${formatCount(fleet.withResult)} organizations spike at once. Suspect the liveness checker.`;
+    return `${formatCount(fleet.spiking)} of ${countOf(fleet.withResult, "organization")} ${fleet.spiking === 1 ? "spikes" : "spike"} at once. ${verdictMeaning(fleet.verdict)}`;
   const counts = countSeverities(rows.map((row) => ({ ...row, others: [] })));
   const all = rows.length;
   const spiking = counts.fail + counts.warn;
   const others = othersSentence(rows);
   if (spiking > 0) {
     const parts = [counts.fail > 0 ? `${counts.fail} fail` : "", counts.warn > 0 ? `${counts.warn} warn` : ""];
-    const few = fleet.from === null ? "" : ` Too few for a fleet verdict (from ${formatCount(fleet.from)}).`;
+    const few = boundSentence(spiking, fleet);
     const unknown = counts.unknown > 0 ? ` ${formatCount(counts.unknown)} could not be checked.` : "";
     return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}${others}`;
   }
@@ -60,6 +83,13 @@ export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs:
   if (others !== "") return `${all === 1 ? "No spike" : "No organization spikes"}.${others}`;
   const flat = fleet.flatSinceMs === null ? "" : ` Flat for ${formatLengthInProse(nowMs - fleet.flatSinceMs)}.`;
   return all === 1 ? `The one organization is ok.${flat}` : `All ${formatCount(all)} organizations are ok.${flat}`;
+}
+
+/** What is missing for a fleet verdict. What spikes fires only when `for` is over: never too few where enough spike. */
+function boundSentence(spiking: number, { spiking: firing, from }: FleetData): string {
+  if (from === null) return "";
+  if (spiking < from) return ` Too few for a fleet verdict (from ${formatCount(from)}).`;
+  return ` ${formatCount(firing)} of them ${firing === 1 ? "fires" : "fire"}; a fleet verdict needs ${formatCount(from)}.`;
 }
 
 const otherVerbs = { fail: "fails", warn: "warns", unknown: "could not be run" } as const;
@@ -83,28 +113,23 @@ export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs:
   const sentence = fleetSentence(rows, fleet, nowMs);
   const { verdict } = fleet;
   if (verdict === null) return html`<h1 class="sentence">${sentence}</h1>`;
-  const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
-  const counted = sum(hot.map(({ count }) => count));
-  const expected = sum(hot.map((row) => row.expected));
-  const times = expected > 0 ? ` (${(counted / expected).toFixed(1)}×)` : "";
-  const window = sameWindow(rows);
   return html`<section class="verdict" aria-labelledby="verdict">
     <div>
       <h1 class="sentence" id="verdict">
         ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
       </h1>
-      <p class="why">
-        Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`} against
-        ${formatExpected(expected)} expected${times}.<br />Attackers do not leave ${formatCount(fleet.spiking)}
-        organizations on one day: treat these deaths as wrong until the checker is cleared.
-      </p>
+      <p class="why">${whyText(rows, fleet, verdict, nowMs)}</p>
     </div>
     <dl class="facts">
-      <dt>Since</dt>
-      <dd>
-        ${formatTime(verdict.sinceMs, nowMs)}
-        <span class="detail">${formatLengthInProse(nowMs - verdict.sinceMs)}</span>
-      </dd>
+      ${
+        verdict.stage !== "sent"
+          ? nothing
+          : html`<dt>Since</dt>
+              <dd>
+                ${formatTime(verdict.sinceMs, nowMs)}
+                <span class="detail">${formatLengthInProse(nowMs - verdict.sinceMs)}</span>
+              </dd>`
+      }
       ${
         verdict.first === null
           ? nothing
@@ -123,11 +148,36 @@ export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs:
               </dd>`
       }
       <dt>Notified</dt>
-      <dd>
-        ${verdict.notified.length === 0 ? html`<span class="detail">nobody yet</span>` : html`${verdict.notified.join(", ")} ${verdict.notifiedMs === null ? nothing : html`<span class="detail">${formatTime(verdict.notifiedMs, nowMs)}</span>`}`}
-      </dd>
+      <dd>${notifiedText(verdict, nowMs)}</dd>
     </dl>
   </section>`;
+}
+
+function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdict, nowMs: number): Html {
+  if (verdict.stage === "forming") {
+    const { atMs, receivers } = verdict.forecast;
+    const day = isSameDay(atMs, nowMs) ? "" : `${formatDay(atMs)} `;
+    return html`Nobody has been notified yet. It goes out ${atMs <= nowMs ? "now" : `at ${day}${formatSeconds(atMs)}`}
+    to ${listReceivers(receivers)}, as one message in place of ${formatCount(fleet.spiking)}.`;
+  }
+  const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
+  const counted = sum(hot.map(({ count }) => count));
+  const expected = sum(hot.map((row) => row.expected));
+  const times = expected > 0 ? ` (${(counted / expected).toFixed(1)}×)` : "";
+  const window = sameWindow(rows);
+  return html`Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`}
+    against ${formatExpected(expected)} expected${times}.<br />Attackers do not leave
+    ${countOf(fleet.spiking, "organization")} on one day: treat these deaths as wrong until the checker is cleared.`;
+}
+
+function notifiedText(verdict: FleetVerdict, nowMs: number): Html {
+  if (verdict.stage === "sent") return renderNotified(verdict.notified, nowMs);
+  if (verdict.stage === "silent")
+    return html`<span class="wraps detail"
+      >nobody: its alerts are silenced, acknowledged, for no receiver, or were sent one by one</span
+    >`;
+  const waitMs = verdict.forecast.atMs - nowMs;
+  return html`<span class="detail">nobody yet${waitMs > 0 ? `, in ${formatWait(waitMs)}` : ""}</span>`;
 }
 
 /** The window that all of them count over, hours; null when they differ. */

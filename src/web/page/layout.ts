@@ -1,6 +1,6 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
-import { renderTrace, type FleetData } from "./fleet.ts";
+import { renderTrace, verdictMeaning, type FleetData } from "./fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { mark, symbols, wordmark, type RowSeverity } from "./marks.ts";
 
@@ -51,8 +51,8 @@ export function renderDocument(frame: PageFrame): string {
     fleet === null || fleet.verdict === null || !frame.showsVerdict
       ? nothing
       : html`<p class="fleetline">
-          ${mark("fail")} <a href="/">${fleet.spiking} of ${fleet.withResult} organizations spike at once</a>. Suspect
-          the liveness checker.
+          ${mark("fail")} <a href="/">${fleet.spiking} of ${fleet.withResult} organizations spike at once</a>.
+          ${verdictMeaning(fleet.verdict)}
         </p>`;
   const page = html`<!doctype html>
     <html lang="en" data-page="${frame.current}">

@@ -109,7 +109,7 @@ export function renderOrganization(data: OrganizationData): Html {
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
-    ${data.fleet.verdict === null ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
+    ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">
       <div class="charthead">

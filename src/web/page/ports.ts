@@ -1,10 +1,12 @@
 import type { CheckName } from "../../contract/report.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
+import type { CheckState } from "../../store/runs/schedule.ts";
 import type { VerdictHour, VerdictPoint } from "../../store/runs/verdicts.ts";
 import type { GateView } from "../ports.ts";
+import type { Forecast, Notified } from "./notified.ts";
 
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {
@@ -68,12 +70,24 @@ export interface PageConfiguration {
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
 }
 
+/** Where the fleet stands against the bounds of its verdict. */
+export interface PageFleetStanding {
+  /** Organizations whose spike alert fires. */
+  readonly spiking: ReadonlySet<string>;
+  /** Those with a result, and those that fire. */
+  readonly organizations: number;
+  /** From how many on that fire there is a verdict; null: none is ever given. */
+  readonly bound: number | null;
+}
+
 /** What the pages need beside the ports of the API. All of it is of the spike check where nothing else is said. */
 export interface PagePort {
   /** In the configuration's order. */
   organizations(): readonly PageOrganization[];
-  /** null: no fleet verdict is ever given. */
-  fleetRule(): { readonly minOrganizations: number; readonly ratio: number } | null;
+  /** Where the fleet stands, as decides about its verdict. */
+  fleetStanding(states: readonly CheckState[], alerts: readonly AlertState[]): PageFleetStanding;
+  /** When and to whom a verdict that is not sent yet goes out; null: to nobody. */
+  fleetForecast(): Promise<Forecast | null>;
   /** `embedded`, or the host of the remote source. */
   source(): string;
   /** The last run of each hour of the last seven days, oldest first, the current hour included. */
@@ -86,8 +100,8 @@ export interface PagePort {
   assetTypes(slug: string): Promise<readonly PageAssetType[]>;
   /** The latest fleet verdicts, newest first. */
   fleets(): Promise<readonly FleetState[]>;
-  /** Who was told of this fleet verdict, and when last. */
-  toldOfFleet(fleetId: string): Promise<{ readonly receivers: readonly string[]; readonly atMs: number | null }>;
+  /** Who accepted this fleet verdict, and who has not yet. */
+  notifiedOfFleet(fleetId: string): Promise<Notified>;
   /** Until when the alerts of an organization are silenced; null: nobody knows, or they are not. */
   silencedUntilMs(): Promise<(slug: string) => number | null>;
   /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */

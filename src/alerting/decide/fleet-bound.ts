@@ -1,0 +1,21 @@
+import type { CheckState } from "../../store/runs/schedule.ts";
+import type { FleetBounds } from "../settings.ts";
+
+/**
+ * Answers how many of so many organizations must fire for a fleet verdict (CONTRACT 7): both bounds in one number. Null where
+ * none is ever given.
+ */
+export function fleetBound(bounds: FleetBounds | null, organizations: number): number | null {
+  return bounds === null ? null : Math.max(bounds.minOrganizations, Math.ceil(bounds.ratio * organizations), 1);
+}
+
+/** Counts the organizations that the ratio is of: those whose last spike run gave a result, or whose spike alert fires. */
+export function countFleet(
+  states: Iterable<Pick<CheckState, "check" | "slug" | "severity">>,
+  spiking: Iterable<string>,
+): number {
+  const slugs = new Set(spiking);
+  for (const { check, slug, severity } of states)
+    if (check === "dead-asset-spike" && severity !== null && severity !== "unknown") slugs.add(slug);
+  return slugs.size;
+}

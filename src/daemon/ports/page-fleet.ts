@@ -1,0 +1,61 @@
+import { countFleet, fleetBound } from "../../alerting/decide/fleet-bound.ts";
+import { forecastFleet } from "../../alerting/decide/fleet-forecast.ts";
+import { isFleetAlert } from "../../alerting/decide/news.ts";
+import { loadTracked } from "../../alerting/notify/tracking.ts";
+import type { Clock } from "../../base/time.ts";
+import type { WaitingEntry } from "../../store/alerts/outbox.ts";
+import type { Store } from "../../store/store.ts";
+import type { PagePort } from "../../web/page/ports.ts";
+import type { DeliveryLog } from "../delivery-log.ts";
+import type { Runtime } from "../runtime.ts";
+
+export interface PageFleetOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly deliveries: DeliveryLog;
+}
+
+/** The fleet verdict as the pages see it, by the functions that decide about its notifications. */
+export function createPageFleet(
+  options: PageFleetOptions,
+): Pick<PagePort, "fleets" | "fleetStanding" | "fleetForecast" | "notifiedOfFleet"> {
+  const { store, runtime, clock } = options;
+  return {
+    fleets: () => store.notices.fleets(20),
+    fleetStanding: (states, alerts) => {
+      const { settings } = runtime.current();
+      const firing = alerts.filter(
+        ({ check, kind, slug, state }) =>
+          state === "firing" && isFleetAlert({ check, kind, target: settings.targetOf(check, slug) }),
+      );
+      const spiking = new Set(firing.map(({ slug }) => slug));
+      const organizations = countFleet(states, spiking);
+      return { spiking, organizations, bound: fleetBound(settings.fleet, organizations) };
+    },
+    fleetForecast: async () => {
+      const { settings } = runtime.current();
+      const nowMs = clock.nowMs();
+      // The id is that of a verdict which nobody is sent.
+      const tracked = await loadTracked(store, { settings, nowMs, newId: () => "forecast", isFinal: true });
+      return tracked === null ? null : forecastFleet(tracked.input);
+    },
+    notifiedOfFleet: async (fleetId) => {
+      // What waits is read first: what is accepted in between is then in one of the two.
+      const waiting = await store.outbox.waitingWith(fleetId);
+      await options.deliveries.flush();
+      const accepted = await store.deliveries.acceptedOfFleet(fleetId);
+      const isAccepted = (one: WaitingEntry): boolean =>
+        accepted.some(({ receiver, recipient }) => receiver === one.receiver && recipient === one.recipient);
+      return {
+        accepted: firstOfEach(accepted),
+        waiting: firstOfEach(waiting.filter((one) => !isAccepted(one))),
+      };
+    },
+  };
+}
+
+/** One of each receiver, whose recipients the page does not name. */
+function firstOfEach<Entry extends { readonly receiver: string }>(entries: readonly Entry[]): Entry[] {
+  return [...Map.groupBy(entries, ({ receiver }) => receiver).values()].flatMap((group) => group.slice(0, 1));
+}

@@ -1,0 +1,73 @@
+import { countOf, formatTime, formatWait } from "./figures.ts";
+import { html, nothing, type Html } from "./html.ts";
+import { mark } from "./marks.ts";
+
+/** Notified means accepted: who was sent it and has not accepted it stands apart. Times are epoch ms. */
+export interface Notified {
+  readonly accepted: readonly { readonly receiver: string; readonly atMs: number }[];
+  readonly waiting: readonly Unaccepted[];
+}
+
+/** A notification that its receiver has not accepted. */
+export interface Unaccepted {
+  readonly receiver: string;
+  readonly state: "queued" | "leased" | "dead";
+  /** Begun so far. */
+  readonly attempts: number;
+  readonly nextAttemptAtMs: number;
+  readonly lastError: string | null;
+}
+
+/** When a notification that is not formed yet goes out, and to whom. */
+export interface Forecast {
+  readonly atMs: number;
+  readonly receivers: readonly string[];
+}
+
+const shownWaiting = 3;
+
+/** Who was notified and when; who was not, how often that was tried and why it failed. */
+export function renderNotified({ accepted, waiting }: Notified, nowMs: number): Html {
+  const byTime = Map.groupBy(accepted, ({ atMs }) => formatTime(atMs, nowMs));
+  const parts = [
+    ...[...byTime].map(
+      ([time, group]) => html`${group.map(({ receiver }) => receiver).join(", ")} <span class="detail">${time}</span>`,
+    ),
+    ...waiting.slice(0, shownWaiting).map((one) => renderUnaccepted(one, nowMs)),
+    ...(waiting.length > shownWaiting ? [html`<a href="/receivers">${waiting.length - shownWaiting} more</a>`] : []),
+  ];
+  if (parts.length === 0) return html`<span class="detail">nobody yet</span>`;
+  return html`${parts.map((part, index) => html`${index === 0 ? nothing : " · "}${part}`)}`;
+}
+
+function renderUnaccepted(one: Unaccepted, nowMs: number): Html {
+  const { receiver, state, attempts, lastError } = one;
+  if (state !== "dead" && lastError === null) return html`${receiver} <span class="detail">being sent</span>`;
+  const words = state === "dead" ? "did not accept it" : "waiting";
+  return html`<span class="late">${mark("warn", 12)} <a href="/receivers">${receiver} ${words}</a></span>
+    <span class="wraps detail">${triesText(attempts, one, nowMs)}</span>`;
+}
+
+/** "8 tries, connection refused, again in 2m" */
+function triesText(attempts: number, { state, lastError, nextAttemptAtMs }: Unaccepted, nowMs: number): string {
+  const why = lastError === null ? [] : [lastError];
+  if (state === "dead") return ["dead letter", ...why].join(", ");
+  const next =
+    state === "leased"
+      ? "under way"
+      : nextAttemptAtMs <= nowMs
+        ? "again now"
+        : `again in ${formatWait(nextAttemptAtMs - nowMs)}`;
+  return [countOf(attempts, "try", "tries"), ...why, next].join(", ");
+}
+
+const shownReceivers = 3;
+
+/** "ops", "ops and lead", "ops, lead, pager and 2 more" */
+export function listReceivers(receivers: readonly string[]): string {
+  const shown =
+    receivers.length > shownReceivers + 1
+      ? [...receivers.slice(0, shownReceivers), `${receivers.length - shownReceivers} more`]
+      : receivers;
+  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1) ?? ""}`;
+}
