@@ -4,14 +4,14 @@ import type { EventRecord } from "../backtest/event-record.ts";
 import type { Grid } from "../backtest/grid.ts";
 import { readLabels, regretTruth, type Truth } from "../backtest/truth.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { createSilentLogger } from "../base/logger.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { parseDuration } from "../config/schema/durations.ts";
 import { findConfigPath } from "../config/load.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { loadCheckedConfig } from "./config-check.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
-import { openParts, type PartsDeps } from "../daemon/parts.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
+import { withStore } from "./with-store.ts";
 import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
 
 /** Where the truth is taken from. */
@@ -118,18 +118,15 @@ async function readStore(
       `with source.type ${config.source.type} the events are not in flatline's own store: give them with --events FILE`,
     );
   }
-  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
-  try {
+  return withStore(config, deps, async ({ store: { events } }) => {
     const records = new Map<string, EventRecord>();
-    for (const slug of await parts.store.events.slugs()) {
+    for (const slug of await events.slugs()) {
       if (!isAsked(slugs, slug)) continue;
       const onProgress = (rows: number): void => deps.onProgress(`read ${rows} events of ${slug}`);
-      records.set(slug, await readStoredRecord(parts.store.events, slug, { signal: deps.signal, onProgress }));
+      records.set(slug, await readStoredRecord(events, slug, { signal: deps.signal, onProgress }));
     }
     return records;
-  } finally {
-    await parts.close();
-  }
+  });
 }
 
 /** Each configuration with the organizations that it names; where it names none of those with events, and without one: all. */

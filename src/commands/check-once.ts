@@ -7,8 +7,10 @@ import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger } from "../base/logger.ts";
-import { openParts, type PartsDeps } from "../daemon/parts.ts";
+import { closeWithinMs } from "./with-store.ts";
+import { openConnections, openStoreParts, type PartsDeps } from "../daemon/parts.ts";
 import { createSource, runCheckDeps, runTimeoutMs } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
 
@@ -24,6 +26,8 @@ export interface CheckOnceOptions {
   readonly signal: AbortSignal;
 }
 
+const onRequest = (): void => undefined;
+
 /**
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
  * Nobody is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
@@ -35,10 +39,16 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
   }
   const clock = options.atMs === null ? deps.clock : standingClock(deps.clock, options.atMs);
-  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
+  const releases = new ReleaseGroup();
+  const logger = createSilentLogger();
   try {
-    const logger = createSilentLogger();
-    const sourceDeps = { ...deps, ...parts, clock, logger, isContinuous: false, onRequest: () => undefined };
+    // Any other source has its numbers elsewhere.
+    const isStored = config.source.type === "embedded";
+    const store = isStored
+      ? (await openStoreParts(config, { ...deps, logger }, releases, { mustExist: true })).store
+      : null;
+    const connections = openConnections(deps, releases);
+    const sourceDeps = { ...deps, ...connections, store, clock, logger, isContinuous: false, onRequest };
     const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
     const timeoutMs = runTimeoutMs(config.source);
     const reports: CheckReport[] = [];
@@ -53,7 +63,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     await Promise.all(Array.from({ length: Math.min(config.source.concurrency, targets.length) }, work));
     return reports;
   } finally {
-    await parts.close();
+    await releases.releaseAll(deps.clock, closeWithinMs);
   }
 }
 

@@ -1,4 +1,3 @@
-import { createSilentLogger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../base/time.ts";
@@ -18,7 +17,8 @@ import type {
   Explanation,
   VerdictExplanation,
 } from "./explanation.ts";
-import { openParts, type PartsDeps } from "../daemon/parts.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
+import { withStore } from "./with-store.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
 const longestRunMs = 5 * secondMs;
@@ -30,28 +30,26 @@ const spike = "dead-asset-spike" as const;
  * stored input, and says whether the result is the same. @throws usage for what is no id, and for one that is not kept
  */
 export async function explain(config: Config, deps: PartsDeps, id: string): Promise<Explanation> {
-  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
-  try {
-    const { store } = parts;
-    const at = id.lastIndexOf("@");
-    if (at === -1) {
-      const history = await store.alerts.historyOf(id);
-      if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
-      const decisions: DecisionExplanation[] = [];
-      for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
-      return { kind: "alert", alertId: id, decisions };
-    }
-    const slug = id.slice(0, at);
-    const text = id.slice(at + 1);
-    const reading = readInstant(text);
-    if (slug === "" || text === "") throw new FlatlineError("usage", `${id} is no id${hint}`);
-    if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
+  const at = id.lastIndexOf("@");
+  if (at === -1) return withStore(config, deps, ({ store }) => explainAlert(config, store, id));
+  const slug = id.slice(0, at);
+  const text = id.slice(at + 1);
+  const reading = readInstant(text);
+  if (slug === "" || text === "") throw new FlatlineError("usage", `${id} is no id${hint}`);
+  if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
+  return withStore(config, deps, async ({ store }) => {
     const verdict = await explainVerdict(config, store, { check: spike, slug, atMs: reading.atMs });
     if (verdict === null) throw new FlatlineError("usage", `no verdict of ${slug} at or before ${text} is kept`);
     return { kind: "verdict", verdict };
-  } finally {
-    await parts.close();
-  }
+  });
+}
+
+async function explainAlert(config: Config, store: Store, id: string): Promise<Explanation> {
+  const history = await store.alerts.historyOf(id);
+  if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
+  const decisions: DecisionExplanation[] = [];
+  for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
+  return { kind: "alert", alertId: id, decisions };
 }
 
 const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";

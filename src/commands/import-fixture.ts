@@ -4,6 +4,7 @@ import type { FixtureText } from "../service/fixture/file.ts";
 import { importFixtures, type FixtureCounts } from "../service/fixture/fixture.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import { withEmbeddedStore } from "./keys.ts";
+import type { Store } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 
 /**
@@ -18,7 +19,6 @@ export async function importFixtureFiles(
   const texts: FixtureText[] = [];
   for (const file of files) texts.push({ name: file, text: await readFixtureText(resolve(deps.cwd, file), file) });
   const configured = config.organizations.map(({ slug }) => slug);
-  return withEmbeddedStore(config, deps, (store) =>
-    importFixtures({ store, clock: deps.clock, files: texts, configured }),
-  );
+  const work = (store: Store) => importFixtures({ store, clock: deps.clock, files: texts, configured });
+  return withEmbeddedStore(config, deps, work, { mustExist: false });
 }

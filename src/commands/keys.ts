@@ -2,9 +2,9 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { createApiKey } from "../service/api-keys.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
-import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
+import { withStore, type WithStoreOptions } from "./with-store.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -22,13 +22,14 @@ export interface CreatedKey {
 
 /** Makes a key of the embedded service; a running daemon takes it at once. @throws usage with a remote source */
 export function createKey(config: Config, deps: PartsDeps, wanted: NewKey): Promise<CreatedKey> {
-  return withEmbeddedStore(config, deps, async (store) => {
+  const create = async (store: Store): Promise<CreatedKey> => {
     const organizations = [...new Set(wanted.organizations)];
     const known = new Set(config.organizations.map(({ slug }) => slug));
     for (const slug of await store.platform.organizations.slugs()) known.add(slug);
     const created = await createApiKey(store, { ...wanted, organizations, nowMs: deps.clock.nowMs() });
     return { ...created, unknown: organizations.filter((slug) => !known.has(slug)) };
-  });
+  };
+  return withEmbeddedStore(config, deps, create, { mustExist: false });
 }
 
 /** The valid keys, oldest first. @throws usage with a remote source */
@@ -48,16 +49,12 @@ export async function withEmbeddedStore<Result>(
   config: Config,
   deps: PartsDeps,
   work: (store: Store) => Promise<Result>,
+  options: WithStoreOptions = {},
 ): Promise<Result> {
   if (config.source.type !== "embedded")
     throw new FlatlineError(
       "usage",
       `this is for the embedded service: the configuration has source.type ${config.source.type}`,
     );
-  const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  return withStore(config, deps, ({ store }) => work(store), options);
 }

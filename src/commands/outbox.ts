@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { deliveryName, type OutboxEntry } from "../store/alerts/outbox.ts";
-import { openStore } from "../store/open.ts";
-import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
+import type { OutboxStore } from "../store/alerts/outbox.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
+import { withStore } from "./with-store.ts";
 
 /** What became of one id that a command named. */
 export interface OutboxChange {
@@ -36,9 +37,12 @@ export function discardOutbox(config: Config, deps: PartsDeps, ids: readonly str
  * there is no store yet.
  */
 export async function endReceiverPause(config: Config, deps: PartsDeps, receiver: string): Promise<boolean> {
-  const location = storeLocation(config, deps.cwd);
-  if ("path" in location && !existsSync(location.path)) return false;
-  return withOutbox(config, deps, (outbox) => outbox.endPause(receiver, deps.clock.nowMs()));
+  try {
+    return await withOutbox(config, deps, (outbox) => outbox.endPause(receiver, deps.clock.nowMs()));
+  } catch (error) {
+    if (error instanceof FlatlineError && error.code === "no_input") return false;
+    throw error;
+  }
 }
 
 async function changeEach(ids: readonly string[], change: (id: string) => Promise<boolean>): Promise<OutboxChange[]> {
@@ -47,15 +51,10 @@ async function changeEach(ids: readonly string[], change: (id: string) => Promis
   return changes;
 }
 
-async function withOutbox<Result>(
+function withOutbox<Result>(
   config: Config,
   deps: PartsDeps,
-  work: (outbox: Awaited<ReturnType<typeof openStore>>["outbox"]) => Promise<Result>,
+  work: (outbox: OutboxStore) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore({ ...storeLocation(config, deps.cwd), clock: deps.clock });
-  try {
-    return await work(store.outbox);
-  } finally {
-    await store.close();
-  }
+  return withStore(config, deps, ({ store }) => work(store.outbox));
 }

@@ -1,10 +1,12 @@
 import { createHttpDispatcher } from "../base/http.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import type { Config, RemoteSourceConfig } from "../config/config.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
-import { openParts, type PartsDeps } from "../daemon/parts.ts";
-import { createRemoteSource, createSource, type RemoteSourceDeps } from "../daemon/source.ts";
+import { closeWithinMs } from "./with-store.ts";
+import { openStoreParts, type PartsDeps } from "../daemon/parts.ts";
+import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../daemon/source.ts";
 
 /** API v2 for a command, as the holder of one key. */
 export interface PlatformAccess {
@@ -36,9 +38,18 @@ export async function openPlatformAccess(
   const chosen = slug ?? onlyOrganization(config);
   if (chosen === null)
     throw new FlatlineError("usage", "--slug is needed: the configuration has several organizations, or none");
-  const parts = await openParts(config, { ...deps, logger: createSilentLogger() });
-  const embedded = createSource(config, { ...deps, ...parts, onRequest: () => undefined });
-  return { api: embedded.forOrganization(chosen), close: () => parts.close() };
+  const releases = new ReleaseGroup();
+  const close = async (): Promise<void> => {
+    await releases.releaseAll(deps.clock, closeWithinMs);
+  };
+  try {
+    const logger = createSilentLogger();
+    const parts = await openStoreParts(config, { ...deps, logger }, releases, { mustExist: true });
+    return { api: createEmbeddedSource(config, parts).forOrganization(chosen), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function openRemote(

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Dispatcher } from "undici";
 import { createHttpDispatcher } from "../base/http.ts";
-import { ReleaseGroup } from "../base/lifecycle.ts";
+import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import { PauseRegistry } from "../client/pauses.ts";
@@ -28,50 +28,57 @@ export interface PartsDeps {
   readonly openStore?: typeof openStore;
 }
 
-/** What outlives a reload. */
-export interface Parts {
+/** The store, and the clock that goes with it. */
+export interface StoreParts {
   readonly store: Store;
   /** The machine's, or that of the database that replicas share. */
   readonly clock: Clock;
+}
+
+/** What sources and receivers are reached by. */
+export interface Connections {
   readonly dispatcher: Dispatcher;
   /** What a remote service asked for: a reload does not make its limit any larger. */
   readonly pauses: PauseRegistry;
   /** Of sources that read a table of the user's own. */
   readonly tables: TableCountsBook;
-  close(): Promise<void>;
 }
 
-const closeWithinMs = 5_000;
+/** What outlives a reload. */
+export type Parts = StoreParts & Connections;
 
-/**
- * Opens the store and imports `source.preload` when it is empty. Who has more to close gives `releases`, and releases that.
- * @throws FlatlineError, with everything released
- */
+/** Opens everything that a daemon outlives a reload with, and imports `source.preload` into a store that is empty. */
 export async function openParts(
   config: Config,
   deps: PartsDeps & { readonly logger: Logger },
-  releases: ReleaseGroup = new ReleaseGroup(),
+  releases: ReleaseGroup,
 ): Promise<Parts> {
-  const close = async (): Promise<void> => {
-    await releases.releaseAll(deps.clock, closeWithinMs);
-  };
-  try {
-    const location = storeLocation(config, deps.cwd);
-    const store = await (deps.openStore ?? openStore)({ ...location, clock: deps.clock });
-    releases.add("store", () => store.close());
-    const shared = await startSharedClock({ store, clock: deps.clock, logger: deps.logger });
-    releases.add("clock", () => shared.stop());
-    await preload(config, { ...deps, store, location });
-    const dispatcher = createHttpDispatcher({ env: deps.env });
-    releases.add("connections", () => dispatcher.destroy());
-    const tables = createTableCountsBook(deps.clock);
-    releases.add("connections to the source's table", () => tables.close());
-    const pauses = new PauseRegistry({ clock: shared.clock });
-    return { store, clock: shared.clock, dispatcher, pauses, tables, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const opened = await openStoreParts(config, deps, releases);
+  await preload(config, { ...deps, store: opened.store, location: storeLocation(config, deps.cwd) });
+  return { ...opened, ...openConnections({ ...deps, clock: opened.clock }, releases) };
+}
+
+/** Opens the store where the configuration says that it is. @throws FlatlineError; no_input when it must exist and does not */
+export async function openStoreParts(
+  config: Config,
+  { cwd, clock, logger, ...deps }: Pick<PartsDeps, "cwd" | "clock" | "openStore"> & { readonly logger: Logger },
+  releases: ReleaseGroup,
+  { mustExist = false }: { readonly mustExist?: boolean } = {},
+): Promise<StoreParts> {
+  const store = await (deps.openStore ?? openStore)({ ...storeLocation(config, cwd), clock, mustExist });
+  releases.add("store", () => store.close());
+  const shared = await startSharedClock({ store, clock, logger });
+  releases.add("clock", () => shared.stop());
+  return { store, clock: shared.clock };
+}
+
+/** Opens what is reached over the network; nothing is until it is asked. */
+export function openConnections({ env, clock }: Pick<PartsDeps, "env" | "clock">, releases: ReleaseGroup): Connections {
+  const dispatcher = createHttpDispatcher({ env });
+  releases.add("connections", () => dispatcher.destroy());
+  const tables = createTableCountsBook(clock);
+  releases.add("connections to the source's table", () => tables.close());
+  return { dispatcher, pauses: new PauseRegistry({ clock }), tables };
 }
 
 /** Where the configuration says that the store is; a file's path is absolute. */

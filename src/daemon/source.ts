@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
@@ -27,15 +28,15 @@ export interface RemoteSourceDeps {
 }
 
 export interface SourceDeps extends RemoteSourceDeps {
-  /** Asked by the embedded source only. */
-  readonly store: Store;
+  /** Asked by the embedded source only, null where another one is configured and nothing is stored. */
+  readonly store: Store | null;
   /** Asked by sources that read a table only. */
   readonly tables: TableCountsBook;
 }
 
 /** Who evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
 export function createSource(config: Config, deps: SourceDeps): PlatformSource {
-  const { source, organizations } = config;
+  const { source } = config;
   if (source.type === "remote") return createRemoteSource(config, source, deps);
   if (source.type !== "embedded") {
     const counts = deps.tables.of(source, deps.onRequest);
@@ -46,13 +47,26 @@ export function createSource(config: Config, deps: SourceDeps): PlatformSource {
       baselineOf: baselineOf(config),
     });
   }
+  return createEmbeddedSource(config, { store: storeOf(deps), clock: deps.clock });
+}
+
+/** flatline's own service over its store. */
+export function createEmbeddedSource(
+  config: Config,
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+): PlatformSource {
   return createLocalPlatformSource({
-    store: deps.store,
-    clock: deps.clock,
+    store,
+    clock,
     appUrl: config.appUrl,
-    organizations: organizations.map(({ slug }) => slug),
+    organizations: config.organizations.map(({ slug }) => slug),
     baselineOf: baselineOf(config),
   });
+}
+
+function storeOf({ store }: Pick<SourceDeps, "store">): Store {
+  if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
+  return store;
 }
 
 /** The platform over the wire, with the key of each organization. */
@@ -99,10 +113,12 @@ export function runCheckDeps(
     const counts = deps.tables.of(config.source, deps.onRequest);
     return counts.knowsFirstEvents ? { ...shared, firstEventAtMs: (slug) => counts.firstEventAtMs(slug) } : shared;
   }
-  const firstEventAtMs = (slug: string): Promise<number | null> => deps.store.events.firstEventAtMs(slug);
-  const livenessChecks = createLivenessChecks({ liveness: deps.store.liveness, firstEventAtMs });
+  const store = storeOf(deps);
+  const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
+  const livenessChecks = createLivenessChecks({ liveness: store.liveness, firstEventAtMs });
   const evidence = createSpikeEvidence({
     ...deps,
+    store,
     fleet: config.alerting.fleet,
     organizations: config.organizations.length,
   });
@@ -127,8 +143,8 @@ const marginMs = 5_000;
 /** The counts of a local source, where they are; null with a remote one, which counts itself. */
 export function localCounts(
   { source }: Pick<Config, "source">,
-  { store, tables, onRequest }: Pick<SourceDeps, "store" | "tables" | "onRequest">,
+  { tables, onRequest, ...deps }: Pick<SourceDeps, "store" | "tables" | "onRequest">,
 ): LivenessCounts | null {
   if (source.type === "remote") return null;
-  return source.type === "embedded" ? store.events : tables.of(source, onRequest);
+  return source.type === "embedded" ? storeOf(deps).events : tables.of(source, onRequest);
 }

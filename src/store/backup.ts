@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
+import { noStore } from "./engine/location.ts";
 import { applicationId, storeError } from "./engine/sqlite-file.ts";
 
 export interface BackupOptions {
@@ -45,7 +46,7 @@ export async function backupStore({ path, target, force }: BackupOptions): Promi
 
 async function refuseTarget(path: string, target: string, force: boolean): Promise<void> {
   const store = await stat(path).catch(() => null);
-  if (store === null || !store.isFile()) throw new FlatlineError("no_input", `there is no store at ${path}`);
+  if (store === null || !store.isFile()) throw noStore(path);
   const present = await stat(target).catch(() => null);
   if (await isOfStore(path, target)) {
     throw new FlatlineError("usage", `${target} is the store itself: name another file`);

@@ -1,27 +1,35 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { secondMs } from "../base/time.ts";
-import type { LeaseClock } from "./engine/engine.ts";
 import { exclusively } from "./engine/exclusive-work.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
-import type { PostgresLocation } from "./engine/location.ts";
-import { migrate, isCurrent } from "./engine/migrations/migrations.ts";
+import type { LeaseClock } from "./engine/engine.ts";
+import { noStore, type PostgresLocation } from "./engine/location.ts";
+import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { createPostgresPool } from "./engine/postgres-pool.ts";
 import type { Tables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
+
+export interface OpenPostgresOptions extends PostgresLocation {
+  readonly leaseClock?: LeaseClock;
+  readonly mustExist?: boolean;
+}
 
 // A database that is started together with flatline needs some seconds.
 const firstConnectionWithinMs = 10 * secondMs;
 
 /**
  * Opens the store in a PostgreSQL and brings its tables to the current version; any number of processes may do so at once.
- * @throws FlatlineError store_newer, store_unusable, store_busy
+ * @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
-export async function openPostgresStore(location: PostgresLocation, leaseClock: LeaseClock): Promise<Store> {
+export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
+  const { leaseClock = "database", mustExist = false, ...location } = options;
   const pool = createPostgresPool({ ...location, firstConnectionWithinMs });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    if (!(await isCurrent(db as unknown as Kysely<unknown>, pool.place))) await migratePatiently(location);
+    const version = await readVersion(db as unknown as Kysely<unknown>, pool.place);
+    if (version === 0 && mustExist) throw noStore(pool.place);
+    if (version < currentVersion) await migratePatiently(location);
   } catch (error) {
     await db.destroy();
     throw error;

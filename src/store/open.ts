@@ -5,7 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
 import type { LeaseClock } from "./engine/engine.ts";
-import type { StoreLocation } from "./engine/location.ts";
+import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import type { Tables } from "./schema.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
@@ -16,20 +16,23 @@ export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
   /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
   readonly leaseClock?: LeaseClock;
+  /** Refuses to make one, for what only reads [false]. */
+  readonly mustExist?: boolean;
 };
 
 /**
- * Opens the store, makes it when there is none, and brings it to the current version. Several processes may do so at once.
- * @throws FlatlineError store_newer, store_unusable, store_busy
+ * Opens the store, makes it when there is none and `mustExist` does not forbid it, and brings it to the current version.
+ * Several processes may do so at once. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if ("url" in options) {
     // Its driver is loaded by those who have a PostgreSQL only: a start is to be quick.
     const { openPostgresStore } = await import("./open-postgres.ts");
-    return openPostgresStore(options, options.leaseClock ?? "database");
+    return openPostgresStore(options);
   }
   const path = resolve(options.path);
-  await prepareFile(options.path, path);
+  if (options.mustExist === true) await requireFile(path);
+  else await prepareFile(options.path, path);
   const dialect = createSqliteDialect({ path, clock: options.clock });
   const db = new Kysely<Tables>({ dialect });
   try {
@@ -39,6 +42,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     throw error;
   }
   return createStore(db, dialect, { path, clock: options.clock });
+}
+
+/** One that is empty was made by somebody else, for a store that is not made yet. */
+async function requireFile(path: string): Promise<void> {
+  const status = await stat(path).catch(() => null);
+  if (status === null || (status.isFile() && status.size === 0)) throw noStore(path);
 }
 
 /** Verdicts, findings and notifications of customers are nobody else's business: what is made here is the owner's alone. */

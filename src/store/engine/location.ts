@@ -1,3 +1,4 @@
+import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 
 /** The database systems that the store can be in. */
@@ -19,3 +20,9 @@ export interface PostgresLocation {
 
 /** Where a store is. */
 export type StoreLocation = SqliteLocation | PostgresLocation;
+
+/** Says to a command that only reads that there is nothing to read; `place` is what messages call the store. */
+export function noStore(place: string): FlatlineError {
+  const message = `there is no store at ${place}, and this command makes none: \`flatline run\` and \`flatline import\` do`;
+  return new FlatlineError("no_input", message);
+}

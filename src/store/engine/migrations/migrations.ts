@@ -45,22 +45,12 @@ const migrationLock = 0x66_6c_61_74;
 const longestTableLockMs = 10_000;
 
 /**
- * Whether nothing is to be done. On PostgreSQL a version that is one ahead is as good as the own one: replicas of two versions
- * run side by side while they are replaced. A migration must therefore let the version before it go on: it adds, and what it
- * makes superfluous is removed by the next one at the earliest.
- * @throws FlatlineError store_newer, store_unusable, store_busy
- */
-export async function isCurrent(db: Kysely<unknown>, place: string): Promise<boolean> {
-  return (await readVersion(db, place)) >= currentVersion;
-}
-
-/**
  * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
  * that open at once are safe: the second finds the work done. `place` is what messages call the store.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
-  if (await isCurrent(db, place)) return;
+  if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
     if (engineOf(transaction) === "postgres") await takeTurn(transaction);
     const version = await readVersion(transaction, place);
@@ -84,8 +74,13 @@ async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
 
 const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
 
-/** The version that the database has; 0 for an empty one. A file of somebody else's was refused when it was opened. */
-async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
+/**
+ * The version that the database has; 0 for an empty one. A file of somebody else's was refused when it was opened. On
+ * PostgreSQL a version that is one ahead is as good as the own one: replicas of two versions run side by side while they are
+ * replaced. A migration must therefore let the version before it go on: it adds, and what it makes superfluous is removed by
+ * the next one at the earliest. @throws FlatlineError store_newer, store_unusable, store_busy
+ */
+export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
   const engine = engineOf(db);
   if (!(await hasVersions(db, engine))) return 0;
   const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
