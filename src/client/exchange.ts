@@ -6,15 +6,10 @@ import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { Operation, OperationName } from "../contract/operations.ts";
 import type { CallOptions } from "../contract/platform-api.ts";
+import type { RequestEvent } from "./client.ts";
 import { accountOf, type PauseRegistry } from "./pauses.ts";
 import { refusal } from "./refusals.ts";
 import { parseJson } from "./upstream-text.ts";
-
-/** One attempt that was made: `code` is the answer's status, or `timeout`, `network`, `aborted` without one. */
-export interface RequestEvent {
-  readonly operation: OperationName;
-  readonly code: string;
-}
 
 export interface ExchangeOptions {
   readonly baseUrl: URL;

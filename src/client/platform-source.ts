@@ -1,15 +1,11 @@
-import type { Dispatcher } from "undici";
-
 import { FlatlineError } from "../base/errors.ts";
 import type { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
-import { createClient, type Client, type ClientOptions } from "./client.ts";
+import { createConnectedClient, type ConnectedClient, type ConnectedClientOptions } from "./connected-client.ts";
 import { accountOf, PauseRegistry } from "./pauses.ts";
 
-export interface PlatformSourceOptions extends Omit<ClientOptions, "apiKey"> {
-  /** Shared by all keys; closed by its owner. */
-  readonly dispatcher: Dispatcher;
+export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "apiKey"> {
   /** For organizations without a key of their own; null when each has one. */
   readonly apiKey: Secret | null;
   /** The organization's own key, which goes before `apiKey`; null when it has none. */
@@ -17,7 +13,7 @@ export interface PlatformSourceOptions extends Omit<ClientOptions, "apiKey"> {
 }
 
 export interface RemotePlatformSource extends PlatformSource {
-  forOrganization(slug: string): Client;
+  forOrganization(slug: string): ConnectedClient;
   endPause(slug: string): void;
 }
 
@@ -29,7 +25,7 @@ export function createPlatformSource(options: PlatformSourceOptions): RemotePlat
   const clock = options.clock ?? createSystemClock();
   const pauses = options.pauses ?? new PauseRegistry({ clock });
   const shared = { ...options, clock, pauses };
-  const clients = new Map<string, Client>();
+  const clients = new Map<string, ConnectedClient>();
   const keyOf = (slug: string): Secret | null => options.apiKeyOf(slug) ?? options.apiKey;
   return {
     endPause: (slug) => {
@@ -42,7 +38,7 @@ export function createPlatformSource(options: PlatformSourceOptions): RemotePlat
         throw new FlatlineError("invalid_config", `there is no API key for the organization ${slug}`);
       const known = clients.get(apiKey.reveal());
       if (known !== undefined) return known;
-      const client = createClient({ ...shared, apiKey });
+      const client = createConnectedClient({ ...shared, apiKey });
       clients.set(apiKey.reveal(), client);
       return client;
     },

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import type { FlatlineError } from "../base/errors.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
-import { reportSchema, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
+import type { ReportsPage, ReportsQuery } from "../contract/reports.ts";
+import { reportSchema } from "../contract/reports-query.ts";
 import { invalid } from "./exchange.ts";
 
 /**

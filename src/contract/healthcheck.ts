@@ -1,10 +1,4 @@
-import { z } from "zod";
-
-import { defaultThresholds, type SpikeThresholds } from "../spike/thresholds.ts";
-
-/** A value of the free maps `observed` and `threshold`. */
-const mapValue = z.union([z.number(), z.string(), z.boolean(), z.null()]);
-
+/** The six categories of API v2. */
 export const healthcheckCategories = [
   "detection",
   "reviewing",
@@ -16,56 +10,31 @@ export const healthcheckCategories = [
 export const healthcheckSeverities = ["ok", "warn", "fail"] as const;
 export const findingSeverities = ["warn", "fail"] as const;
 
+/** The free maps `observed` and `threshold`. */
+export type HealthcheckMap = Readonly<Record<string, number | string | boolean | null>>;
+
 /** One finding: what kind, about what (null: about nothing in particular), how severe, in words. */
-const findingSchema = z.object({
-  kind: z.string(),
-  ref: z.string().nullable(),
-  severity: z.enum(findingSeverities),
-  message: z.string(),
-});
+export interface Finding {
+  readonly kind: string;
+  readonly ref: string | null;
+  readonly severity: (typeof healthcheckSeverities)[number];
+  readonly message: string;
+}
 
-/** The result of a healthcheck as flatline serves it: the API's twelve fields with the API's types. */
-export const servedHealthcheckSchema = z.object({
-  id: z.string(),
-  title: z.string(),
-  category: z.enum(healthcheckCategories),
-  generatedAt: z.string(),
-  scope: z.object({ slug: z.string().nullable() }),
-  ok: z.boolean(),
-  severity: z.enum(healthcheckSeverities),
-  observed: z.record(z.string(), mapValue),
-  threshold: z.record(z.string(), mapValue),
-  findings: z.array(findingSchema),
-  suggestedAction: z.string().nullable(),
-  appUrl: z.string().nullable(),
-});
-
-/**
- * What flatline accepts from a service: the same, and findings that are ok. Further keys are accepted and left out, for nobody
- * knows how large they are (CONTRACT 9, the client).
- */
-export const healthcheckResultSchema = servedHealthcheckSchema.extend({
-  findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
-});
-export interface HealthcheckResult extends z.infer<typeof healthcheckResultSchema> {
+/** The result of a healthcheck: the API's twelve fields. */
+export interface HealthcheckResult {
+  readonly id: string;
+  readonly title: string;
+  readonly category: (typeof healthcheckCategories)[number];
+  readonly generatedAt: string;
+  readonly scope: { readonly slug: string | null };
+  readonly ok: boolean;
+  readonly severity: (typeof healthcheckSeverities)[number];
+  readonly observed: HealthcheckMap;
+  readonly threshold: HealthcheckMap;
+  readonly findings: readonly Finding[];
+  readonly suggestedAction: string | null;
+  readonly appUrl: string | null;
   /** How many findings a service gave beyond those that are kept (contract/result-bounds.ts); absent: none. */
   readonly findingsOmitted?: number;
 }
-export type Finding = HealthcheckResult["findings"][number];
-
-/** A threshold that counts something: a safe integer above 0; no coercion, "24" is wrong (CONTRACT 2 and 9). */
-const count = z.int().gt(0);
-const multiplier = z.number().gt(0);
-
-/**
- * The body of POST /api/v2/healthchecks/assets/dead-asset-spike as the service reads it: thresholds that are left out take
- * the API's defaults, unknown keys are ignored.
- */
-export const spikeRequestSchema = z.object({
-  slug: z.string().min(1),
-  windowHours: count.default(defaultThresholds.windowHours),
-  baselineDays: count.default(defaultThresholds.baselineDays),
-  warnMultiplier: multiplier.default(defaultThresholds.warnMultiplier),
-  failMultiplier: multiplier.default(defaultThresholds.failMultiplier),
-  minSpikeCount: count.default(defaultThresholds.minSpikeCount),
-}) satisfies z.ZodType<SpikeThresholds & { readonly slug: string }>;

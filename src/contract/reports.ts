@@ -1,8 +1,4 @@
-import { z } from "zod";
-
-import { assetTypes } from "./asset-types.ts";
-import { apiNames, issueMessages, readWith, type FieldNames } from "./issues.ts";
-import { actors, proposalDecisions, reportSources, reportStatuses, type Actor } from "./report-values.ts";
+import type { Actor } from "./report-values.ts";
 
 /** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
 export interface ReportsQuery {
@@ -47,68 +43,18 @@ export type OwnFilterName = (typeof ownFilterNames)[number];
 /** How many reports a page of ours has when nobody asks (CONTRACT 9). */
 export const defaultPageSize = 20;
 
-const flag = z.enum(["true", "false"]).transform((text) => text === "true");
-const instant = z
-  .string()
-  .refine(isInstant, "must be a real date as YYYY-MM-DDTHH:mm:ss.sssZ")
-  .meta({ format: "date-time" });
-const actor = z.enum(actors);
-
-/** The query as it stands in the URL, one string each: what is repeated, unknown or malformed is an issue of its own. */
-export const reportsQuerySchema = z.strictObject({
-  slug: z.string().min(1).exactOptional(),
-  cursor: z.string().min(1).exactOptional(),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d?|100)$/, "must be an integer from 1 to 100")
-    .transform(Number)
-    .exactOptional(),
-  startDate: instant.exactOptional(),
-  endDate: instant.exactOptional(),
-  onlyRejected: flag.exactOptional(),
-  needsCustomerReview: flag.exactOptional(),
-  status: z.enum(reportStatuses).exactOptional(),
-  decision: z.enum(proposalDecisions).exactOptional(),
-  assetType: z.enum(assetTypes).exactOptional(),
-  source: z.enum(reportSources).exactOptional(),
-  reportedBy: actor.exactOptional(),
-  reviewedBy: actor.exactOptional(),
-  country: z
-    .string()
-    .regex(/^[A-Za-z]{2}$/, "must be two letters")
-    .transform((text) => text.toUpperCase())
-    .exactOptional(),
-});
-
-/** The query, or one message per problem, which calls the fields by `names`; a start after the end is one. */
-export function parseReportsQuery(
-  raw: unknown,
-  names: FieldNames = apiNames,
-):
-  | { readonly kind: "query"; readonly query: ReportsQuery }
-  | { readonly kind: "issues"; readonly issues: readonly string[] } {
-  const read = readWith<ReportsQuery>(reportsQuerySchema, raw, names);
-  if (read.kind === "problems") return { kind: "issues", issues: issueMessages(read.problems, names) };
-  const query = read.data;
-  if (query.startDate !== undefined && query.endDate !== undefined && query.startDate > query.endDate)
-    return { kind: "issues", issues: [`${names.nameOf("startDate")}: must not be after ${names.nameOf("endDate")}`] };
-  return { kind: "query", query };
+/** A report, as far as the client requires something of it: the rest is optional and passed through (CONTRACT 9). */
+export interface Report {
+  readonly proposals?: readonly ReportedProposal[] | undefined;
+  readonly [field: string]: unknown;
 }
 
-/** Whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ` and a date that exists. */
-export function isInstant(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return false;
-  const atMs = Date.parse(text);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === text;
+/** A proposal of a report, with what a review echoes. */
+export interface ReportedProposal {
+  readonly id: number;
+  readonly asset: { readonly id: number; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
 }
-
-const identifier = z.int().gt(0);
-
-/** What the client requires of a report, what a review echoes: the rest is optional and passed through (CONTRACT 9). */
-export const reportSchema = z.looseObject({
-  proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
-});
-export type Report = z.infer<typeof reportSchema>;
 
 export interface ReportsPage {
   readonly reports: readonly Report[];

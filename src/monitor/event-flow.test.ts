@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { hourMs } from "../base/time.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import { coverageIntervals, evaluateEventFlow } from "./event-flow.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);

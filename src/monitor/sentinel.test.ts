@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import { evaluateSentinel } from "./sentinel.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);

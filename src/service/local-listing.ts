@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import { defaultPageSize, parseReportsQuery, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
+import { defaultPageSize, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
+import { parseReportsQuery } from "../contract/reports-query.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
 import type { ReportPosition } from "../store/platform/reports.ts";
 import { facetNames } from "../store/platform/facets.ts";

@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import { parseReviewRequest, type ReviewOutcome, type ReviewRequest } from "../contract/review.ts";
+import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
+import { parseReviewRequest } from "../contract/review-body.ts";
 import type { Asset } from "../store/platform/assets.ts";
 import type { ProposalContext } from "../store/platform/reports.ts";
 import type { ReviewOrigin } from "../store/platform/reviews.ts";

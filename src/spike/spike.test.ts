@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import { compareFractions, decimalFraction } from "./fraction.ts";
 import {
   completeThresholds,

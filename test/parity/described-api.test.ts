@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { apiErrorStatuses } from "../../src/contract/error-body.ts";
-import {
-  findingSeverities,
-  healthcheckCategories,
-  healthcheckSeverities,
-  spikeRequestSchema,
-} from "../../src/contract/healthcheck.ts";
+import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
+import { spikeRequestSchema } from "../../src/contract/healthcheck-schemas.ts";
 import { assetTypes } from "../../src/contract/asset-types.ts";
 import { actors, proposalDecisions, reportSources, reportStatuses } from "../../src/contract/report-values.ts";
 import type { OwnFilterName } from "../../src/contract/reports.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { FlatlineError, type ErrorCode } from "../../src/base/errors.ts";
-import { servedHealthcheckSchema } from "../../src/contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../../src/contract/healthcheck-schemas.ts";
 import type { PlatformApi, SpikeRequest } from "../../src/contract/platform-api.ts";
 import { walkReportPages, walkReports } from "../../src/contract/report-pages.ts";
 import { reportRecordSchema } from "../../src/contract/report-record.ts";

@@ -1,6 +1,6 @@
 import { createSystemClock } from "../../src/base/time.ts";
 import { createHttpDispatcher } from "../../src/base/http.ts";
-import { createClient } from "../../src/client/client.ts";
+import { createConnectedClient } from "../../src/client/connected-client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api/routes.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
@@ -27,7 +27,7 @@ for (const { engine, openTemporary } of storeEngines)
     const web = await startWeb({ plugins: [routes], logger });
     const dispatcher = createHttpDispatcher({ env: {} });
     return {
-      as: ({ key }) => createClient({ baseUrl: `${web.url}/api/v2`, apiKey: key, dispatcher }),
+      as: ({ key }) => createConnectedClient({ baseUrl: `${web.url}/api/v2`, apiKey: key, dispatcher }),
       close: async () => {
         await dispatcher.destroy();
         await web.close();

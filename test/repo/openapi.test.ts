@@ -4,7 +4,8 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
 
 import { openApiFile, renderOpenApi } from "../../scripts/openapi.ts";
-import { ownFilterNames, parseReportsQuery } from "../../src/contract/reports.ts";
+import { ownFilterNames } from "../../src/contract/reports.ts";
+import { parseReportsQuery } from "../../src/contract/reports-query.ts";
 import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
 
 async function problemsOf(source: string): Promise<string[]> {

@@ -2,7 +2,12 @@ import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "../../src/base/errors.ts";
 import { createHttpDispatcher } from "../../src/base/http.ts";
-import { createClient, type Client, type ClientOptions, type RequestEvent } from "../../src/client/client.ts";
+import type { RequestEvent } from "../../src/client/client.ts";
+import {
+  createConnectedClient,
+  type ConnectedClient,
+  type ConnectedClientOptions,
+} from "../../src/client/connected-client.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
@@ -16,8 +21,8 @@ export interface ClientBench {
   readonly dispatcher: Dispatcher;
   readonly events: readonly RequestEvent[];
   /** Another client of the same upstream; `client` is the one with no options. */
-  create(options?: Partial<ClientOptions>): Client;
-  readonly client: Client;
+  create(options?: Partial<ConnectedClientOptions>): ConnectedClient;
+  readonly client: ConnectedClient;
   close(): Promise<void>;
 }
 
@@ -26,8 +31,8 @@ export async function openClientBench(): Promise<ClientBench> {
   const clock = createVirtualClock({ startMs: Date.UTC(2026, 0, 1) });
   const dispatcher = createHttpDispatcher({ env: {} });
   const events: RequestEvent[] = [];
-  function create(options: Partial<ClientOptions> = {}): Client {
-    return createClient({
+  function create(options: Partial<ConnectedClientOptions> = {}): ConnectedClient {
+    return createConnectedClient({
       baseUrl: upstream.baseUrl,
       apiKey: benchKey,
       userAgent: "flatline/test",

@@ -1,5 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { parseReviewRequest, type ReviewDecision, type ReviewRequest } from "../../contract/review.ts";
+import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
+import { parseReviewRequest } from "../../contract/review-body.ts";
 import { flagNames } from "../flag-names.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 

@@ -1,4 +1,4 @@
-import { spikeRequestSchema } from "../../contract/healthcheck.ts";
+import { spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { SpikeRequest } from "../../contract/platform-api.ts";
 

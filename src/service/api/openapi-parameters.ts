@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { defaultPageSize, ownFilterNames, reportsQuerySchema, type ReportsQuery } from "../../contract/reports.ts";
+import { defaultPageSize, ownFilterNames, type ReportsQuery } from "../../contract/reports.ts";
+import { reportsQuerySchema } from "../../contract/reports-query.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type Name = keyof ReportsQuery;

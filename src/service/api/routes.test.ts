@@ -9,7 +9,7 @@ import {
 import { sendRaw } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { errorBodySchema } from "../../contract/error-body.ts";
-import { servedHealthcheckSchema } from "../../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
 import { reportRecordsPageSchema } from "../../contract/report-record.ts";
 
 const spike = "/healthchecks/assets/dead-asset-spike";

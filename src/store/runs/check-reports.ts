@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { cutText } from "../../base/cut-text.ts";
-import { healthcheckResultSchema } from "../../contract/healthcheck.ts";
+import { healthcheckResultSchema } from "../../contract/healthcheck-schemas.ts";
 import { checkErrorReasons, checkNames, type CheckReport, type ResultReport } from "../../contract/report.ts";
 import { boundResult } from "../../contract/result-bounds.ts";
 import { joinReport, splitReport, type ReportParts } from "./report-parts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseReportsQuery } from "./reports.ts";
+import { parseReportsQuery } from "./reports-query.ts";
 
 describe("parseReportsQuery", () => {
   it("reads every parameter", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { healthcheckResultSchema, spikeRequestSchema } from "./healthcheck.ts";
+import { healthcheckResultSchema, spikeRequestSchema } from "./healthcheck-schemas.ts";
 import { issueMessages, readWith } from "./issues.ts";
 
 function issuesOf(body: unknown): string[] {

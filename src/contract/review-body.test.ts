@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseReviewRequest } from "./review.ts";
+import { parseReviewRequest } from "./review-body.ts";
 
 function fieldsOf(proposalId: string, body: unknown): string[] {
   const parsed = parseReviewRequest(proposalId, body);

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+
+import type { Dispatcher } from "undici";
+
+import { FlatlineError } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import { createSystemClock } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { healthcheckResultSchema } from "../contract/healthcheck-schemas.ts";
+import { readWith } from "../contract/issues.ts";
+import { operations } from "../contract/operations.ts";
+import type { CallOptions, SpikeRequest } from "../contract/platform-api.ts";
+import { walkReports } from "../contract/report-pages.ts";
+import { answerBounds, boundResult } from "../contract/result-bounds.ts";
+import type { OwnFilterName, ReportsPage, ReportsQuery } from "../contract/reports.ts";
+import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
+import { reviewOutcomeSchema } from "../contract/review-body.ts";
+import type { Client, ClientOptions } from "./client.ts";
+import { Exchange, invalid, outcomeUnknown } from "./exchange.ts";
+import { PauseRegistry } from "./pauses.ts";
+import { applyOwnFilters } from "./report-filters.ts";
+import { describeFirst, parseReportsPage, reportsQueryString } from "./report-listing.ts";
+import { quoteUpstream } from "./upstream-text.ts";
+
+/** A client whose connections belong to somebody else. */
+export type ConnectedClient = Omit<Client, "close">;
+
+export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
+  /** Makes the connections; closed by its owner. */
+  readonly dispatcher: Dispatcher;
+}
+
+/** Creates a client on the connections of its owner. @throws as `createClient` */
+export function createConnectedClient(options: ConnectedClientOptions): ConnectedClient {
+  const apiKey = usableKey(options.apiKey);
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const clock = options.clock ?? createSystemClock();
+  const exchange = new Exchange({
+    baseUrl,
+    apiKey,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    retries: options.retries ?? 2,
+    userAgent: options.userAgent ?? `flatline/${ownVersion()}`,
+    dispatcher: options.dispatcher,
+    clock,
+    random: options.random ?? Math.random,
+    pauses: options.pauses ?? new PauseRegistry({ clock }),
+    onRequest: options.onRequest ?? ((): void => undefined),
+  });
+  const toldFilters = new Set<OwnFilterName>();
+
+  async function deadAssetSpike(request: SpikeRequest, callOptions: CallOptions = {}): Promise<HealthcheckResult> {
+    const { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = request;
+    const operation = operations.deadAssetSpike;
+    const body = { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
+    const json = await exchange.repeatable({ operation, path: operation.path, body }, callOptions);
+    const read = readWith(healthcheckResultSchema, json);
+    if (read.kind === "problems")
+      throw invalid(`the answer is not a healthcheck result: ${quoteUpstream(describeFirst(read.problems), apiKey)}`);
+    const answered = read.data.scope.slug;
+    if (answered !== null && answered !== slug)
+      throw invalid(`the answer is about "${quoteUpstream(answered, apiKey)}", not about "${slug}"`);
+    return boundResult(read.data, answerBounds, options.observedKeys);
+  }
+
+  async function listReports(query: ReportsQuery = {}, callOptions: CallOptions = {}): Promise<ReportsPage> {
+    const operation = operations.listReports;
+    const path = `${operation.path}${reportsQueryString(query)}`;
+    const page = parseReportsPage(await exchange.repeatable({ operation, path }, callOptions));
+    const { reports, ignored } = applyOwnFilters(page.reports, query);
+    for (const name of ignored) {
+      if (toldFilters.has(name)) continue;
+      toldFilters.add(name);
+      options.onIgnoredFilter?.(name);
+    }
+    return { ...page, reports };
+  }
+
+  async function reviewProposal(request: ReviewRequest, callOptions: CallOptions = {}): Promise<ReviewOutcome> {
+    const { proposalId, ...body } = request;
+    const operation = operations.reviewProposal;
+    const path = operation.path.replace("{proposalId}", encodeURIComponent(String(proposalId)));
+    const json = await exchange.once({ operation, path, body }, callOptions);
+    const parsed = reviewOutcomeSchema.safeParse(json);
+    if (!parsed.success)
+      throw outcomeUnknown("the service accepted the review with an answer that cannot be read", parsed.error);
+    return parsed.data;
+  }
+
+  return {
+    deadAssetSpike,
+    listReports,
+    reviewProposal,
+    allReports: (query = {}, callOptions = {}) => walkReports({ listReports }, query, callOptions),
+  };
+}
+
+function parseBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  if (!isUsable)
+    throw new FlatlineError("invalid_config", "the base URL is not an http(s) URL without query and fragment");
+  return url;
+}
+
+/**
+ * A key that no header can hold would fail at every request, with the key in the library's message. Plain JavaScript may
+ * pass a variable of the environment that is not set.
+ */
+function usableKey(given: string | Secret | undefined): Secret {
+  const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
+  throw new FlatlineError("invalid_config", "the API key is empty or has characters that no header can hold");
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

@@ -1,0 +1,61 @@
+import { z } from "zod";
+
+import { defaultThresholds, type SpikeThresholds } from "../spike/thresholds.ts";
+import {
+  findingSeverities,
+  healthcheckCategories,
+  healthcheckSeverities,
+  type HealthcheckResult,
+} from "./healthcheck.ts";
+
+/** A value of the free maps `observed` and `threshold`. */
+const mapValue = z.union([z.number(), z.string(), z.boolean(), z.null()]);
+
+/** One finding: what kind, about what (null: about nothing in particular), how severe, in words. */
+const findingSchema = z.object({
+  kind: z.string(),
+  ref: z.string().nullable(),
+  severity: z.enum(findingSeverities),
+  message: z.string(),
+});
+
+/** The result of a healthcheck as flatline serves it: the API's twelve fields with the API's types. */
+export const servedHealthcheckSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  category: z.enum(healthcheckCategories),
+  generatedAt: z.string(),
+  scope: z.object({ slug: z.string().nullable() }),
+  ok: z.boolean(),
+  severity: z.enum(healthcheckSeverities),
+  observed: z.record(z.string(), mapValue),
+  threshold: z.record(z.string(), mapValue),
+  findings: z.array(findingSchema),
+  suggestedAction: z.string().nullable(),
+  appUrl: z.string().nullable(),
+});
+
+/**
+ * What flatline accepts from a service: the same, and findings that are ok. Further keys are accepted and left out, for nobody
+ * knows how large they are (CONTRACT 9, the client).
+ */
+export const healthcheckResultSchema = servedHealthcheckSchema.extend({
+  findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
+}) satisfies z.ZodType<HealthcheckResult>;
+
+/** A threshold that counts something: a safe integer above 0; no coercion, "24" is wrong (CONTRACT 2 and 9). */
+const count = z.int().gt(0);
+const multiplier = z.number().gt(0);
+
+/**
+ * The body of POST /api/v2/healthchecks/assets/dead-asset-spike as the service reads it: thresholds that are left out take
+ * the API's defaults, unknown keys are ignored.
+ */
+export const spikeRequestSchema = z.object({
+  slug: z.string().min(1),
+  windowHours: count.default(defaultThresholds.windowHours),
+  baselineDays: count.default(defaultThresholds.baselineDays),
+  warnMultiplier: multiplier.default(defaultThresholds.warnMultiplier),
+  failMultiplier: multiplier.default(defaultThresholds.failMultiplier),
+  minSpikeCount: count.default(defaultThresholds.minSpikeCount),
+}) satisfies z.ZodType<SpikeThresholds & { readonly slug: string }>;
