@@ -56,14 +56,22 @@ describe("mail to three recipients, of whom one is refused and one has to wait",
       return sink.mails.length === 2 && entries.length === 1 && entries[0]?.state === "dead" ? entries : null;
     });
     const page = await (await fetch(`${url}/receivers`, { headers })).text();
+    const organization = await (await fetch(`${url}/o/acme`)).text();
     const metrics = await (await fetch(`${url}/metrics`)).text();
 
     expect(sink.mails.map(({ to }) => to)).toEqual([[good], [grey]]);
     expect(Object.fromEntries(sink.attempts)).toEqual({ [good]: 1, [gone]: 1, [grey]: 2 });
     expect(left).toMatchObject([
-      { receiver: "mail", recipient: `Gone <${gone}>`, attempts: 1, lastError: expect.stringContaining("550 5.1.1") },
+      {
+        receiver: "mail",
+        recipient: `Gone <${gone}>`,
+        attempts: 1,
+        lastError: "the server refused the recipient: 550 5.1.1 no such mailbox",
+      },
     ]);
     expect(page).toContain(`mail to Gone &#60;${gone}&#62;`);
+    expect(organization).toContain("2 of 3 recipients of mail, accepted in");
+    expect(organization).toContain("Not delivered to one recipient of mail");
     expect(metrics).toContain('flatline_notifications_total{receiver="mail",outcome="delivered"} 2');
     expect(metrics).toContain('flatline_notifications_total{receiver="mail",outcome="retried"} 1');
     expect(metrics).toContain('flatline_notifications_total{receiver="mail",outcome="dead_lettered"} 1');
@@ -86,7 +94,9 @@ describe("mail to three recipients, of whom one is refused and one has to wait",
     expect(run).toMatchObject({ exitCode: 1, stderr: "" });
     expect(run.stdout.split("\n")).toEqual([
       `mail to ${good}: accepted, 250 queued`,
-      expect.stringMatching(/^mail to Gone <gone@example\.com>: not accepted, .*550 5\.1\.1 no such mailbox$/),
+      expect.stringMatching(
+        /^mail to Gone <gone@example\.com>: not accepted, the server refused the recipient: 550 5\.1\.1 no such mailbox$/,
+      ),
       expect.stringMatching(/^mail to grey@example\.com: not accepted, .*450 4\.2\.0 greylisted$/),
       "",
     ]);

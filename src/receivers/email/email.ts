@@ -86,7 +86,7 @@ const notEncrypted =
 /** 5xx of SMTP: never; 4xx and what the network does: later. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
-  const message = describeNetworkError(error);
+  const message = errorText(error);
   // Also where the server says 502: it may be put right, and the one that takes STARTTLS out of its greeting may go away.
   if (error instanceof Error && systemCodeOf(error) === "ETLS")
     return failureOutcome(new FlatlineError("api_network", `${notEncrypted}: ${message}`, { cause: error }), secrets);
@@ -95,6 +95,12 @@ function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcom
     new FlatlineError(isFinal ? "api_bad_request" : "api_network", message, { cause: error }),
     secrets,
   );
+}
+
+/** What nodemailer says, but for a refused recipient: it speaks of all of them, and there is one. */
+function errorText(error: unknown): string {
+  const isRefusal = error instanceof Error && "command" in error && error.command === "RCPT TO" && "response" in error;
+  return isRefusal ? `the server refused the recipient: ${String(error.response)}` : describeNetworkError(error);
 }
 
 /** The mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
