@@ -303,6 +303,7 @@ describe("retries", () => {
       fields: { receiver: "ops", askedMs: tenYears.retryAfterMs, pausedMs: hourMs },
       message: "receiver asked for a pause",
     });
+    expect(logged.at(-1)).toMatchObject({ message: "notification not accepted yet", fields: { retryInMs: hourMs } });
   });
 
   it("wait for the end of a pause over a reload and a restart", async () => {

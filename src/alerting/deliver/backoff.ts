@@ -1,3 +1,8 @@
+import { hourMs } from "../../base/time.ts";
+
+/** A Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant (CONTRACT 7). */
+export const longestPauseMs = hourMs;
+
 // CONTRACT 7, Delivery.
 const firstMs = 1_000;
 const longestMs = 300_000;

@@ -1,9 +1,10 @@
 import { drain } from "../../base/lifecycle.ts";
 import type { Logger } from "../../base/logger.ts";
-import { hourMs, type Clock } from "../../base/time.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { OutboxLease, OutboxStore } from "../../store/alerts/outbox.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
+import { longestPauseMs } from "./backoff.ts";
 import { createGathering } from "./gathering.ts";
 import { createLane, type Lane, type Leased } from "./lane.ts";
 import type { Notification } from "../notify/notification.ts";
@@ -23,8 +24,6 @@ const leaseMarginMs = 5_000;
 const abortGraceMs = 250;
 // What begins later could end after its lease, when somebody else has gone on.
 const beginWithinMs = 3_000;
-// CONTRACT 7: a Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant.
-const longestPauseMs = hourMs;
 // One slow request must not hold back the notifications of other alerts; many at once would be a storm.
 const deliveriesAtOnce = 4;
 

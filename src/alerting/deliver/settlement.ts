@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { LeasedEntry, OutboxRetry, OutboxStore } from "../../store/alerts/outbox.ts";
 import type { OutboxReceiver } from "./attempt.ts";
-import { retryDelayMs } from "./backoff.ts";
+import { longestPauseMs, retryDelayMs } from "./backoff.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
@@ -62,7 +62,8 @@ export function createSettlement({ store, clock, random, logger, owner, gather }
     const nextAttemptAtMs = Math.min(nowMs + retryDelayMs(attempts, random), deadlineMs);
     const isOurs = await retryLater({ id, nextAttemptAtMs, lastError: outcome.error });
     if (isOurs) {
-      const retryInMs = nextAttemptAtMs - nowMs;
+      const pausedMs = Math.min(outcome.retryAfterMs ?? 0, longestPauseMs);
+      const retryInMs = Math.max(nextAttemptAtMs - nowMs, pausedMs);
       logger.warn({ ...facts, error: outcome.error, retryInMs }, "notification not accepted yet");
     }
     return isOurs ? "retried" : lost(facts);
