@@ -3,9 +3,11 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "./config.ts";
+import { known, refused } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { readInputFile, readRegularFile } from "./document/files.ts";
 import type { Environment } from "./document/interpolation.ts";
+import { joinPlaces } from "./document/places.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
 import { checkRelations } from "./check/relations.ts";
 import { resolveConfig } from "./resolve/resolve.ts";
@@ -13,7 +15,8 @@ import { listenProblem, parseListen } from "./schema/values.ts";
 import { includeSchema, rootSchema } from "./schema/schema.ts";
 import { readSecrets } from "./resolve/secrets.ts";
 import { checkTemplates, type TemplateCheck } from "./check/template.ts";
-import { problemAt, validateDocument, valueAt } from "./check/validation.ts";
+import { validateDocument } from "./check/validation.ts";
+import type { WrittenConfig } from "./check/written.ts";
 
 export interface LoadOptions {
   /** As the user named it; relative to `cwd`, and shown like that in messages. */
@@ -32,31 +35,47 @@ const maxFileBytes = 32 * 1_024 * 1_024;
  * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of them in one go.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
-  const main = await readMain(options);
-  const { documents: included, problems: includeProblems } = await readIncludes(main, options);
-  const documents = [main, ...included];
-  const problems: Problem[] = [...includeProblems, ...documents.flatMap((document) => document.problems)];
-  const validation = main.isReadable ? validateDocument(rootSchema, main) : { data: null, problems: [] };
-  problems.push(...validation.problems);
-  const organizations = included.flatMap((document) => {
-    if (!document.isReadable) return [];
-    const { data, problems: found } = validateDocument(includeSchema, document);
-    problems.push(...found);
-    return data === null ? [] : [{ document, organizations: data.organizations }];
-  });
+  const document = await readMain(options);
+  const main = validateDocument(rootSchema, document);
+  const written = known(main.accepted) ?? {};
+  const { documents, problems: includeProblems } = await readIncludes(document, written.include, options);
+  const included = documents.map((file) => validateDocument(includeSchema, file));
+  const lists: OrganizationList[] = [
+    written.organizations,
+    ...included.map(({ accepted }) => known(accepted)?.organizations),
+  ];
+  const config: WrittenConfig = { ...written, organizations: joinLists(lists) };
+  const places = joinPlaces(
+    [document, ...documents],
+    lists.map((list) => known(list)?.length ?? 0),
+  );
+  const problems = [document, ...documents].flatMap((file) => file.problems);
+  problems.push(...includeProblems, ...[main, ...included].flatMap((validation) => validation.problems));
   // Without the main file's receivers and source, what the rest refers to cannot be judged.
-  if (main.isReadable)
-    problems.push(...checkRelations(main, included), ...(await checkTemplates(main, options.checkTemplate)));
-  const secrets = await readSecrets(main, included);
+  if (main.accepted !== refused)
+    problems.push(...checkRelations(config, places), ...(await checkTemplates(config, places, options.checkTemplate)));
+  const secrets = await readSecrets(config, places);
   problems.push(...secrets.problems);
-  const environmentListen = readEnvironmentListen(main, options.env, problems);
-  if (problems.length > 0 || validation.data === null) throw invalidConfig(problems, documents);
+  const environmentListen = environmentListenOf(options.env, known(config.server)?.listen);
+  if (environmentListen !== null && parseListen(environmentListen) === null)
+    problems.push(document.problemAt(["server", "listen"], `$FLATLINE_LISTEN ${listenProblem}`));
+  if (problems.length > 0 || main.data === null) throw invalidConfig(problems, [document, ...documents]);
+  const organizations = [main, ...included].flatMap(({ data }) => data?.organizations ?? []);
   return resolveConfig({
-    main: { document: main, data: validation.data },
-    included: organizations,
+    data: { ...main.data, organizations },
+    places,
+    files: [document, ...documents].map(({ absolutePath }) => absolutePath),
     secrets,
-    environmentListen,
+    environmentListen: environmentListen === null ? null : parseListen(environmentListen),
   });
+}
+
+type OrganizationList = WrittenConfig["organizations"];
+
+/** One list of all; undefined when no file has one, refused when the only one was. */
+function joinLists(lists: readonly OrganizationList[]): OrganizationList {
+  const given = lists.flatMap((list) => known(list) ?? []);
+  return given.length > 0 ? given : lists.find((list) => list !== undefined);
 }
 
 function invalidConfig(problems: readonly Problem[], documents: readonly ConfigDocument[]): FlatlineError {
@@ -71,12 +90,10 @@ function invalidConfig(problems: readonly Problem[], documents: readonly ConfigD
   );
 }
 
-function readEnvironmentListen(main: ConfigDocument, env: Environment, problems: Problem[]): string | null {
+/** What the environment says to listen on; null when it says nothing, or the file does. */
+function environmentListenOf(env: Environment, listen: unknown): string | null {
   const text = env["FLATLINE_LISTEN"] ?? "";
-  if (text === "" || valueAt(main.value, ["server", "listen"]) !== undefined) return null;
-  const listen = parseListen(text);
-  if (listen === null) problems.push(problemAt(main, ["server", "listen"], `$FLATLINE_LISTEN ${listenProblem}`));
-  return listen;
+  return text === "" || listen !== undefined ? null : text;
 }
 
 async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument> {
@@ -92,11 +109,11 @@ interface Includes {
   readonly problems: readonly Problem[];
 }
 
-async function readIncludes(main: ConfigDocument, { env }: LoadOptions): Promise<Includes> {
+async function readIncludes(main: ConfigDocument, include: unknown, { env }: LoadOptions): Promise<Includes> {
   const documents: ConfigDocument[] = [];
   const problems: Problem[] = [];
   const seen = new Set([main.absolutePath]);
-  for (const { path, pattern } of includePatterns(main)) {
+  for (const { path, pattern } of includePatterns(include)) {
     for (const absolutePath of await findIncluded(main, pattern)) {
       if (seen.has(absolutePath)) continue;
       seen.add(absolutePath);
@@ -104,15 +121,14 @@ async function readIncludes(main: ConfigDocument, { env }: LoadOptions): Promise
       const content = await readRegularFile(absolutePath, maxFileBytes);
       if (content.kind === "content")
         documents.push(readDocument({ file, absolutePath, bytes: content.bytes, environment: env }));
-      else problems.push(problemAt(main, path, `the file ${file} ${content.reason}`));
+      else problems.push(main.problemAt(path, `the file ${file} ${content.reason}`));
     }
   }
   return { documents, problems };
 }
 
-/** The paths and patterns of `include`, with where they stand. */
-export function includePatterns(main: ConfigDocument): readonly { path: YamlPath; pattern: string }[] {
-  const include = valueAt(main.value, ["include"]);
+/** The paths and patterns of an `include`, with where they stand; what is none is left out. */
+export function includePatterns(include: unknown): readonly { path: YamlPath; pattern: string }[] {
   const list: readonly unknown[] = Array.isArray(include) ? include : [include];
   return list.flatMap((pattern, index) => {
     if (typeof pattern !== "string" || pattern.trim() === "" || pattern.includes("\0")) return [];

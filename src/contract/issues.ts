@@ -7,6 +7,8 @@ export interface SchemaProblem {
   readonly path: readonly (string | number)[];
   /** Follows the name of what is at `path`: "must be a number, not a string". */
   readonly message: string;
+  /** What was not read because of it: the value at `path`, or the object whose type `path` should say. */
+  readonly unread: readonly (string | number)[];
   /** The key is unknown; its value was not looked at. */
   readonly isAboutKey: boolean;
   /** The value is of a wrong type, or none of the choices. */
@@ -34,7 +36,18 @@ export function readWith<Output>(
 ): Reading<Output> {
   const parsed = schema.safeParse(value, { error: (issue) => wordIssue(issue, listedIn) });
   if (parsed.success) return { kind: "data", data: parsed.data };
-  return { kind: "problems", problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, [])) };
+  return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
+}
+
+/** zod measures a list where text is wanted, too: of a wrong type nothing else is worth saying. */
+function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
+  const wrong = new Set<string>();
+  return problems.filter(({ path, isAboutType }) => {
+    const name = JSON.stringify(path);
+    if (wrong.has(name)) return false;
+    if (isAboutType) wrong.add(name);
+    return true;
+  });
 }
 
 /**
@@ -74,6 +87,7 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     const messages = issue.message.split("\n");
     return issue.keys.map((key, index) => ({
       path: [...path, key],
+      unread: [...path, key],
       message: messages[index] ?? unknownKey,
       isAboutKey: true,
       isAboutType: false,
@@ -86,7 +100,9 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
   }
   const isAboutType = ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code);
-  return [{ path, message: issue.message, isAboutKey: false, isAboutType }];
+  const isOfUnknownType = issue.code === "invalid_union" && "discriminator" in issue;
+  const unread = isOfUnknownType ? path.slice(0, -1) : path;
+  return [{ path, message: issue.message, unread, isAboutKey: false, isAboutType }];
 }
 
 const unknownKey = "unknown key";

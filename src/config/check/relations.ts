@@ -1,192 +1,188 @@
 import { checkNames } from "../../contract/report.ts";
-import { checkBaselines, checkEventRetention } from "./baseline.ts";
-import type { ConfigDocument } from "../document/document.ts";
-import type { Problem, YamlPath } from "../document/problems.ts";
-import { parseInstant } from "../schema/values.ts";
 import { suggest } from "../../base/suggestions.ts";
+import { known, refused } from "../document/accepted.ts";
+import type { ConfigPlaces } from "../document/places.ts";
+import type { Problem } from "../document/problems.ts";
+import { parseInstant } from "../schema/values.ts";
+import { checkBaselines, checkEventRetention } from "./baseline.ts";
 import { checkTableSource } from "./table-source.ts";
-import { problemAt, valueAt } from "./validation.ts";
-
-interface Place {
-  readonly document: ConfigDocument;
-  readonly path: YamlPath;
-  readonly value: unknown;
-}
+import {
+  partsOf,
+  settingsOf,
+  type Finding,
+  type Part,
+  type WrittenConfig,
+  type WrittenReceiver,
+  type WrittenSilence,
+} from "./written.ts";
 
 /**
- * What spans several keys of the configuration: duplicates, names of receivers, what goes together and what does not. Looks
- * at the files as they are, valid or not, so that all problems are told in one go; skips what the schema has refused.
+ * Checks what spans several keys of the configuration: duplicates, names of receivers, what goes together and what does not.
+ * Looks at what the schema has accepted, so that all problems are reported in one go and none twice.
  */
-export function checkRelations(main: ConfigDocument, included: readonly ConfigDocument[]): Problem[] {
-  const organizations = [main, ...included].flatMap((document) => items(document, ["organizations"]));
-  const receivers = items(main, ["receivers"]);
-  return [
-    ...checkPresence(main),
-    ...checkDuplicates(organizations.map(slugPlace), "organization"),
-    ...checkDuplicates(
-      receivers.map((receiver) => at(receiver, "name")),
-      "receiver",
-    ),
-    ...checkReceiverNames(main, organizations, receivers),
-    ...checkApiKeys(main, organizations),
-    ...checkLabels(main, organizations, receivers),
-    ...checkEventRetention(main, organizations),
-    ...checkBaselines(main, organizations),
-    ...checkTableSource(main, organizations),
-    ...checkEventChecks(main, organizations),
-    ...checkStorage({ document: main, path: ["storage"], value: valueAt(main.value, ["storage"]) }),
-    ...items(main, ["silences"]).flatMap(checkSilence),
+export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Problem[] {
+  const receivers = partsOf(config.receivers, ["receivers"]);
+  const findings = [
+    ...checkPresence(config),
+    ...checkDuplicates("organization", slugsOf(config), places),
+    ...checkDuplicates("receiver", namesOf(receivers), places),
+    ...checkReceiverNames(config, places),
+    ...checkApiKeys(config),
+    ...checkLabels(config, receivers),
+    ...checkEventRetention(config),
+    ...checkBaselines(config),
+    ...checkTableSource(config),
+    ...checkEventChecks(config),
+    ...checkStorage(config),
+    ...partsOf(config.silences, ["silences"]).flatMap(checkSilence),
     ...receivers.flatMap(checkReceiver),
   ];
+  return findings.map(({ path, message, part }) => places.problemAt(path, message, part));
 }
 
-function checkPresence(main: ConfigDocument): Problem[] {
-  const isGiven = (key: string): boolean => valueAt(main.value, [key]) !== undefined;
-  if (!isObject(main.value) || isGiven("organizations") || isGiven("include")) return [];
-  return [
-    problemAt(main, ["organizations"], "is required: a list of slugs or objects, or include for files that have one"),
-  ];
+function checkPresence({ organizations, include }: WrittenConfig): Finding[] {
+  if (organizations !== undefined || include !== undefined) return [];
+  const message = "is required: a list of slugs or objects, or include for files that have one";
+  return [{ path: ["organizations"], message }];
 }
 
-function checkDuplicates(places: readonly Place[], noun: string): Problem[] {
-  const seen = new Map<string, Place>();
-  const problems: Problem[] = [];
-  for (const place of places) {
-    if (typeof place.value !== "string") continue;
-    const first = seen.get(place.value);
-    if (first === undefined) {
-      seen.set(place.value, place);
-      continue;
+function slugsOf(config: WrittenConfig): Part<string>[] {
+  return partsOf(config.organizations, ["organizations"]).flatMap((organization) => {
+    const { path, value } = organization;
+    return typeof value === "string" ? [{ path, value }] : textOf([...path, "slug"], value.slug);
+  });
+}
+
+function namesOf(receivers: readonly Part<WrittenReceiver>[]): Part<string>[] {
+  return receivers.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
+}
+
+function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {
+  const value = known(text);
+  return value === undefined ? [] : [{ path, value }];
+}
+
+function checkDuplicates(noun: string, names: readonly Part<string>[], places: ConfigPlaces): Finding[] {
+  const first = new Map<string, Part<string>>();
+  return names.flatMap((name) => {
+    const earlier = first.get(name.value);
+    if (earlier === undefined) {
+      first.set(name.value, name);
+      return [];
     }
-    const { line } = first.document.positionOf(first.path);
-    const where = `${first.document.file}:${line}`;
-    problems.push(report(place, `the ${noun} ${JSON.stringify(place.value)} is already at ${where}`));
-  }
-  return problems;
+    const message = `the ${noun} ${JSON.stringify(name.value)} is already at ${places.lineOf(earlier.path)}`;
+    return [{ path: name.path, message }];
+  });
 }
 
-function checkReceiverNames(
-  main: ConfigDocument,
-  organizations: readonly Place[],
-  receivers: readonly Place[],
-): Problem[] {
-  const names = receivers.map((receiver) => at(receiver, "name").value).filter((name) => typeof name === "string");
-  const lists = [items(main, ["defaults", "receivers"])];
-  for (const { document, path } of organizations) lists.push(items(document, [...path, "receivers"]));
-  return lists.flatMap((list) => [
-    ...list.flatMap((place) => {
-      if (typeof place.value !== "string" || names.includes(place.value)) return [];
-      return [report(place, `no receiver is named ${JSON.stringify(place.value)}${suggest(place.value, names)}`)];
-    }),
-    ...checkDuplicates(list, "receiver"),
-  ]);
+function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+  const receivers = known(config.receivers);
+  const names = namesOf(partsOf(receivers, ["receivers"])).map(({ value }) => value);
+  // One that was refused has a name, too, that is not known.
+  const isComplete = config.receivers !== refused && names.length === (receivers ?? []).length;
+  return settingsOf(config).flatMap(({ path, value }) => {
+    const list = partsOf(value.receivers, [...path, "receivers"]);
+    const strangers = list.filter((name) => isComplete && !names.includes(name.value));
+    return [
+      ...strangers.map((name) => ({
+        path: name.path,
+        message: `no receiver is named ${JSON.stringify(name.value)}${suggest(name.value, names)}`,
+      })),
+      ...checkDuplicates("receiver", list, places),
+    ];
+  });
 }
 
-function checkApiKeys(main: ConfigDocument, organizations: readonly Place[]): Problem[] {
-  const source = valueAt(main.value, ["source"]);
-  if (!isObject(source) || (source["type"] !== undefined && source["type"] !== "remote")) return [];
+function checkApiKeys(config: WrittenConfig): Finding[] {
+  const source = known(config.source);
+  if (source === undefined || (source.type !== undefined && source.type !== "remote")) return [];
   if (hasSecret(source, "apiKey")) return [];
-  return organizations
-    .filter(({ value }) => typeof value === "string" || (isObject(value) && !hasSecret(value, "apiKey")))
-    .map((organization) => report(organization, "needs an apiKey or apiKeyFile, as source has none"));
+  return partsOf(config.organizations, ["organizations"])
+    .filter(({ value }) => typeof value === "string" || !hasSecret(value, "apiKey"))
+    .map(({ path }) => ({ path, message: "needs an apiKey or apiKeyFile, as source has none" }));
 }
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const ownLabels = ["alertname", "check", "slug", "severity"];
 
-function checkLabels(main: ConfigDocument, organizations: readonly Place[], receivers: readonly Place[]): Problem[] {
-  const hasAlertmanager = receivers.some((receiver) => at(receiver, "type").value === "alertmanager");
-  const holders: Place[] = [
-    { document: main, path: ["defaults"], value: valueAt(main.value, ["defaults"]) },
-    ...organizations,
-  ];
-  return holders.flatMap((holder) => {
-    const labels = at(holder, "labels");
-    if (!isObject(labels.value)) return [];
-    return Object.keys(labels.value).flatMap((name) => {
-      const place = at(labels, name);
-      if (name === "") return [report(place, "a label needs a name", "key")];
-      if (!hasAlertmanager) return [];
-      if (ownLabels.includes(name))
-        return [report(place, "this label is flatline's own in what an alertmanager receiver sends", "key")];
-      if (labelName.test(name) && !name.startsWith("__")) return [];
-      return [report(place, "is no valid label name for an alertmanager receiver: letters, digits and _ only", "key")];
-    });
-  });
+function checkLabels(config: WrittenConfig, receivers: readonly Part<WrittenReceiver>[]): Finding[] {
+  const hasAlertmanager = receivers.some(({ value }) => value.type === "alertmanager");
+  return settingsOf(config).flatMap(({ path, value }) =>
+    Object.keys(known(value.labels) ?? {}).flatMap((name): Finding[] => {
+      const message = labelProblem(name, hasAlertmanager);
+      return message === null ? [] : [{ path: [...path, "labels", name], message, part: "key" }];
+    }),
+  );
+}
+
+function labelProblem(name: string, hasAlertmanager: boolean): string | null {
+  if (name === "") return "a label needs a name";
+  if (!hasAlertmanager) return null;
+  if (ownLabels.includes(name)) return "this label is flatline's own in what an alertmanager receiver sends";
+  if (labelName.test(name) && !name.startsWith("__")) return null;
+  return "is no valid label name for an alertmanager receiver: letters, digits and _ only";
 }
 
 /** A file, or a PostgreSQL. */
-function checkStorage(storage: Place): Problem[] {
-  if (!isObject(storage.value)) return [];
-  const isPostgres = hasSecret(storage.value, "url");
-  const isGiven = (key: string): boolean => at(storage, key).value !== undefined;
-  return [
-    ...(isPostgres && isGiven("path") ? [report(at(storage, "path"), "does not go with url", "key")] : []),
-    ...(!isPostgres && isGiven("poolSize") ? [report(at(storage, "poolSize"), "goes with url only", "key")] : []),
-  ];
+function checkStorage(config: WrittenConfig): Finding[] {
+  const storage = known(config.storage) ?? {};
+  const isPostgres = hasSecret(storage, "url");
+  if (isPostgres && storage.path !== undefined)
+    return [{ path: ["storage", "path"], message: "does not go with url", part: "key" }];
+  if (!isPostgres && storage.poolSize !== undefined)
+    return [{ path: ["storage", "poolSize"], message: "goes with url only", part: "key" }];
+  return [];
 }
 
 /** The checks over single events need events that are stored here. */
-function checkEventChecks(main: ConfigDocument, organizations: readonly Place[]): Problem[] {
-  const type = valueAt(main.value, ["source", "type"]);
-  if (type === "embedded") return [];
-  const source = typeof type === "string" ? type : "remote";
-  const message = `needs the liveness events in flatline's own store: with source.type ${source} there are none, so this check cannot run`;
-  const defaults: Place = { document: main, path: ["defaults"], value: valueAt(main.value, ["defaults"]) };
-  return [defaults, ...organizations].flatMap((holder) => {
-    const assets = at(at(holder, "sentinel"), "assets");
-    const enabled = at(at(holder, "eventFlow"), "enabled");
+function checkEventChecks(config: WrittenConfig): Finding[] {
+  const source = known(config.source);
+  if (source === undefined || source.type === "embedded") return [];
+  const message = `needs the liveness events in flatline's own store: with source.type ${String(source.type ?? "remote")} there are none, so this check cannot run`;
+  return settingsOf(config).flatMap(({ path, value }) => {
+    const assets = known(known(value.sentinel)?.assets) ?? [];
+    const isEnabled = known(value.eventFlow)?.enabled === true;
     return [
-      ...(Array.isArray(assets.value) && assets.value.length > 0 ? [report(assets, message)] : []),
-      ...(enabled.value === true ? [report(enabled, message)] : []),
+      ...(assets.length > 0 ? [{ path: [...path, "sentinel", "assets"], message }] : []),
+      ...(isEnabled ? [{ path: [...path, "eventFlow", "enabled"], message }] : []),
     ];
   });
 }
 
-function checkSilence(silence: Place): Problem[] {
-  if (!isObject(silence.value)) return [];
-  const given = (key: string): boolean => at(silence, key).value !== undefined;
-  const problems = checkMatch(silence);
-  const isRecurring = given("schedule") || given("duration") || given("timezone");
-  const [wanted, foreign] = isRecurring
-    ? [
-        ["schedule", "duration"],
-        ["startsAt", "endsAt"],
-      ]
-    : [["startsAt", "endsAt"], []];
-  for (const key of wanted) {
-    const kind = isRecurring
-      ? "a recurring silence has schedule and duration"
-      : "a silence has startsAt and endsAt, or schedule and duration";
-    if (!given(key)) problems.push(report(at(silence, key), `is required: ${kind}`));
+function checkSilence({ path, value: silence }: Part<WrittenSilence>): Finding[] {
+  const findings = checkMatch({ path, value: silence });
+  const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
+  const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
+  const kind = isRecurring
+    ? "a recurring silence has schedule and duration"
+    : "a silence has startsAt and endsAt, or schedule and duration";
+  for (const key of wanted)
+    if (silence[key] === undefined) findings.push({ path: [...path, key], message: `is required: ${kind}` });
+  if (isRecurring) {
+    const message = "does not go with schedule: a silence is fixed or recurring";
+    for (const key of ["startsAt", "endsAt"] as const)
+      if (silence[key] !== undefined) findings.push({ path: [...path, key], message, part: "key" });
+    return findings;
   }
-  for (const key of foreign) {
-    if (given(key))
-      problems.push(report(at(silence, key), "does not go with schedule: a silence is fixed or recurring", "key"));
-  }
-  const [startsAt, endsAt] = ["startsAt", "endsAt"].map((key) => at(silence, key).value);
-  const startsAtMs = typeof startsAt === "string" ? parseInstant(startsAt) : null;
-  const endsAtMs = typeof endsAt === "string" ? parseInstant(endsAt) : null;
-  if (!isRecurring && startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
-    problems.push(report(at(silence, "endsAt"), "must be after startsAt"));
-  }
-  return problems;
+  const startsAtMs = parseInstant(known(silence.startsAt) ?? "");
+  const endsAtMs = parseInstant(known(silence.endsAt) ?? "");
+  if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs)
+    findings.push({ path: [...path, "endsAt"], message: "must be after startsAt" });
+  return findings;
 }
 
-function checkMatch(matcher: Place): Problem[] {
-  const [slug, check, labels] = ["slug", "check", "labels"].map((key) => at(matcher, key));
-  const problems: Problem[] = [];
-  const hasLabels = labels !== undefined && isObject(labels.value) && Object.keys(labels.value).length > 0;
-  if (slug?.value === undefined && check?.value === undefined && !hasLabels) {
-    problems.push(report(matcher, 'needs slug, check or labels; slug: "*" matches all'));
+function checkMatch({ path, value }: Part<Pick<WrittenSilence, "slug" | "check" | "labels">>): Finding[] {
+  const { slug, check, labels } = value;
+  const findings: Finding[] = [];
+  const hasLabels = labels === refused || Object.keys(labels ?? {}).length > 0;
+  if (slug === undefined && check === undefined && !hasLabels)
+    findings.push({ path, message: 'needs slug, check or labels; slug: "*" matches all' });
+  const pattern = known(check);
+  if (pattern !== undefined && !checkNames.some((name) => matchesPattern(pattern, name))) {
+    const message = `matches no check: ${checkNames.join(", ")}${suggest(pattern, checkNames)}`;
+    findings.push({ path: [...path, "check"], message });
   }
-  if (check !== undefined && typeof check.value === "string" && check.value !== "") {
-    const { value } = check;
-    const isKnown = checkNames.some((name) => matchesPattern(value, name));
-    if (!isKnown)
-      problems.push(report(check, `matches no check: ${checkNames.join(", ")}${suggest(value, checkNames)}`));
-  }
-  return problems;
+  return findings;
 }
 
 function matchesPattern(pattern: string, name: string): boolean {
@@ -194,43 +190,18 @@ function matchesPattern(pattern: string, name: string): boolean {
   return new RegExp(`^${escaped.join(".*")}$`).test(name);
 }
 
-function checkReceiver(receiver: Place): Problem[] {
-  if (!isObject(receiver.value)) return [];
-  const { value } = receiver;
-  const problems: Problem[] = [];
-  if (isObject(value["match"])) problems.push(...checkMatch(at(receiver, "match")));
-  if (value["type"] !== "webhook") return problems;
-  if (value["template"] !== undefined && value["format"] === "alertmanager") {
-    problems.push(report(at(receiver, "template"), "does not go with format: alertmanager", "key"));
-  }
-  if (value["contentType"] !== undefined && value["template"] === undefined) {
-    problems.push(report(at(receiver, "contentType"), "goes with template only", "key"));
-  }
-  return problems;
+function checkReceiver({ path, value: receiver }: Part<WrittenReceiver>): Finding[] {
+  const match = known(receiver.match);
+  const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match });
+  if (receiver.type !== "webhook") return findings;
+  if (receiver.template !== undefined && receiver.format === "alertmanager")
+    findings.push({ path: [...path, "template"], message: "does not go with format: alertmanager", part: "key" });
+  if (receiver.contentType !== undefined && receiver.template === undefined)
+    findings.push({ path: [...path, "contentType"], message: "goes with template only", part: "key" });
+  return findings;
 }
 
-function slugPlace(organization: Place): Place {
-  return isObject(organization.value) ? at(organization, "slug") : organization;
-}
-
-function at(place: Place, key: string): Place {
-  return { document: place.document, path: [...place.path, key], value: valueAt(place.value, [key]) };
-}
-
-function items(document: ConfigDocument, path: YamlPath): Place[] {
-  const list = valueAt(document.value, path);
-  if (!Array.isArray(list)) return [];
-  return list.map((value: unknown, index) => ({ document, path: [...path, index], value }));
-}
-
-function report(place: Place, message: string, part: "value" | "key" = "value"): Problem {
-  return problemAt(place.document, place.path, message, part);
-}
-
+/** Whether an object says `key` itself or names a file for it: the two spellings of each secret. */
 function hasSecret(holder: Readonly<Record<string, unknown>>, key: string): boolean {
   return holder[key] !== undefined || holder[`${key}File`] !== undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

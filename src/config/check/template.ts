@@ -1,6 +1,7 @@
-import type { ConfigDocument } from "../document/document.ts";
+import { known } from "../document/accepted.ts";
+import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
-import { problemAt, valueAt } from "./validation.ts";
+import { partsOf, type WrittenConfig } from "./written.ts";
 
 /** Of a webhook that does not say otherwise. */
 export const defaultContentType = "application/json";
@@ -9,17 +10,17 @@ export const defaultContentType = "application/json";
 export type TemplateCheck = (template: string, contentType: string) => Promise<string | null>;
 
 /** What is wrong with the templates of webhooks; without a `check` only their grammar is looked at. */
-export async function checkTemplates(main: ConfigDocument, check: TemplateCheck = checkGrammar): Promise<Problem[]> {
-  const receivers = valueAt(main.value, ["receivers"]);
-  if (!Array.isArray(receivers)) return [];
+export async function checkTemplates(
+  config: WrittenConfig,
+  places: ConfigPlaces,
+  check: TemplateCheck = checkGrammar,
+): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const index of receivers.keys()) {
-    const path = ["receivers", index, "template"];
-    const template = valueAt(main.value, path);
-    if (typeof template !== "string") continue;
-    const contentType = valueAt(main.value, ["receivers", index, "contentType"]);
-    const problem = await check(template, typeof contentType === "string" ? contentType : defaultContentType);
-    if (problem !== null) problems.push(problemAt(main, path, problem));
+  for (const { path, value } of partsOf(config.receivers, ["receivers"])) {
+    const template = value.type === "webhook" ? known(value.template) : undefined;
+    if (value.type !== "webhook" || template === undefined) continue;
+    const problem = await check(template, known(value.contentType) ?? defaultContentType);
+    if (problem !== null) problems.push(places.problemAt([...path, "template"], problem));
   }
   return problems;
 }

@@ -1,38 +1,40 @@
 import type { z } from "zod";
 
 import { readWith, type SchemaProblem } from "../../contract/issues.ts";
-import { unresolved, type ConfigDocument } from "../document/document.ts";
+import { refused, type Accepted } from "../document/accepted.ts";
+import type { ConfigDocument } from "../document/document.ts";
 import { readCoreScalar } from "../document/interpolation.ts";
-import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
+import { valueAt, type Problem, type YamlPath } from "../document/problems.ts";
 
-export interface Validation<Output> {
+export interface Validation<Output, Input> {
   /** Null when there are problems. */
   readonly data: Output | null;
+  readonly accepted: Accepted<Input>;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Checks a document against its schema and says everything that is wrong in flatline's words, each with its place. Where a
- * number or boolean is wanted and an unquoted `${…}` stands alone, its text is read as YAML would, in `document.value` too.
+ * Checks a document against its schema and says everything that is wrong in flatline's words, each with its place. In
+ * `document.value` what is wrong becomes `refused`; where a number or boolean is wanted and an unquoted `${…}` stands alone,
+ * its text is read as YAML would.
  */
-export function validateDocument<Output>(schema: z.ZodType<Output>, document: ConfigDocument): Validation<Output> {
+export function validateDocument<Output, Input>(
+  schema: z.ZodType<Output, Input>,
+  document: ConfigDocument,
+): Validation<Output, Input> {
+  if (!document.isReadable) return { data: null, accepted: refused, problems: [] };
   let read = readWith(schema, document.value);
   if (read.kind === "problems" && rereadReferences(read.problems, document)) read = readWith(schema, document.value);
-  if (read.kind === "data") return { data: read.data, problems: [] };
-  const problems = read.problems
-    .filter(({ path }) => valueAt(document.value, path) !== unresolved)
-    .map(({ path, message, isAboutKey }) => problemAt(document, path, message, isAboutKey ? "key" : "value"));
-  return { data: null, problems };
-}
-
-/** The problem `message` at `path`, with its place in the document. */
-export function problemAt(
-  document: ConfigDocument,
-  path: YamlPath,
-  message: string,
-  part: "value" | "key" = "value",
-): Problem {
-  return { file: document.file, ...document.positionOf(path, part), path: formatPath(path), message };
+  if (read.kind === "data") return { data: read.data, accepted: document.value as Accepted<Input>, problems: [] };
+  const problems = read.problems.filter(({ path }) => valueAt(document.value, path) !== refused);
+  for (const { unread } of problems) if (unread.length > 0) setAt(document, unread, refused);
+  return {
+    data: null,
+    accepted: problems.some(({ unread }) => unread.length === 0) ? refused : (document.value as Accepted<Input>),
+    problems: problems.map(({ path, message, isAboutKey }) =>
+      document.problemAt(path, message, isAboutKey ? "key" : "value"),
+    ),
+  };
 }
 
 function rereadReferences(problems: readonly SchemaProblem[], document: ConfigDocument): boolean {
@@ -41,19 +43,15 @@ function rereadReferences(problems: readonly SchemaProblem[], document: ConfigDo
     const text = isAboutType ? document.wholeReferenceAt(path) : null;
     const value = text === null ? null : readCoreScalar(text);
     if (value === null) continue;
-    const parent = valueAt(document.value, path.slice(0, -1)) as Record<string | number, unknown>;
-    parent[path.at(-1) ?? ""] = value;
+    setAt(document, path, value);
     hasChanged = true;
   }
   return hasChanged;
 }
 
-/** What stands at `path` in plain data; undefined where nothing does. */
-export function valueAt(root: unknown, path: YamlPath): unknown {
-  let value = root;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
+/** Sets what is at `path`; not where the object that should have it was refused itself. */
+function setAt(document: ConfigDocument, path: YamlPath, value: unknown): void {
+  const parent = valueAt(document.value, path.slice(0, -1));
+  if (typeof parent === "object" && parent !== null)
+    (parent as Record<string | number, unknown>)[path.at(-1) ?? ""] = value;
 }

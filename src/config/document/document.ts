@@ -1,3 +1,5 @@
+import { dirname } from "node:path";
+
 import {
   isAlias,
   isCollection,
@@ -15,7 +17,9 @@ import {
   type YAMLMap,
 } from "yaml";
 
+import { refused } from "./accepted.ts";
 import { interpolate, type Environment } from "./interpolation.ts";
+import type { ConfigPlaces } from "./places.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
 
 /** Where a value stands, and what is in it. */
@@ -29,7 +33,7 @@ interface PlacedNode {
 }
 
 /** One YAML file as plain data with references replaced, which knows where each value stands. */
-export interface ConfigDocument {
+export interface ConfigDocument extends ConfigPlaces {
   /** As it is shown in messages. */
   readonly file: string;
   readonly absolutePath: string;
@@ -38,12 +42,8 @@ export interface ConfigDocument {
   readonly problems: readonly Problem[];
   /** False when the file is no YAML at all: its `value` says nothing then. */
   readonly isReadable: boolean;
-  /** Position of the value at `path`, or of its key; of the nearest thing around it where there is none. */
-  positionOf(path: YamlPath, part?: "value" | "key"): Position;
   /** The text at `path` when it came from an unquoted `${…}` alone: to be read again where a number is wanted. */
   wholeReferenceAt(path: YamlPath): string | null;
-  /** Every path at which something is written, the leaves only. */
-  leafPaths(from: YamlPath): readonly YamlPath[];
 }
 
 export interface DocumentSource {
@@ -73,17 +73,25 @@ export function readDocument(source: DocumentSource): ConfigDocument {
     for (const step of path) node = node?.children.get(step);
     return node;
   };
+  const positionOf = (path: YamlPath, part: "value" | "key" = "value"): Position => {
+    // Of something that is missing: where the map begins that should have it.
+    const node = walk(path);
+    return reader.position(part === "key" ? (node.keyAt ?? node.at) : node.at);
+  };
   return {
     file: source.file,
     absolutePath: source.absolutePath,
     value: root.value,
     problems: reader.problems,
     isReadable: reader.isReadable,
-    positionOf: (path, part = "value") => {
-      // Of something that is missing: where the map begins that should have it.
-      const node = walk(path);
-      return reader.position(part === "key" ? (node.keyAt ?? node.at) : node.at);
-    },
+    problemAt: (path, message, part = "value") => ({
+      file: source.file,
+      ...positionOf(path, part),
+      path: formatPath(path),
+      message,
+    }),
+    lineOf: (path) => `${source.file}:${positionOf(path).line}`,
+    folderOf: () => dirname(source.absolutePath),
     wholeReferenceAt: (path) => find(path)?.wholeReference ?? null,
     leafPaths: (from) => {
       const start = find(from);
@@ -183,7 +191,7 @@ class Reader {
     if (isAliased && ++this.#aliasedNodes > maxAliasedNodes) {
       if (!this.#hasTooManyAliases) this.#report(at, path, `aliases repeat more than ${maxAliasedNodes} values`);
       this.#hasTooManyAliases = true;
-      return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
+      return { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
     }
     if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
     if (!isAliased && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -196,12 +204,12 @@ class Reader {
     } else if (isScalar(node)) {
       return this.#convertScalar(node, path, keyAt, at);
     }
-    return { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    return { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
   }
 
   #convertAlias(node: Alias, path: YamlPath, keyAt: number | null, at: number): Placed {
     const target = this.#anchors.get(node.source);
-    const nothing = { value: unresolved, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    const nothing = { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
     if (target === undefined || this.#openAnchors.has(target)) {
       const name = JSON.stringify(`*${node.source}`);
       this.#report(
@@ -263,7 +271,7 @@ class Reader {
       const interpolated = interpolate(value, this.#source.environment);
       for (const problem of interpolated.problems) this.#report(at, path, problem);
       // Not checked further, so that a missing variable is one problem and not two.
-      value = interpolated.problems.length > 0 ? unresolved : interpolated.value;
+      value = interpolated.problems.length > 0 ? refused : interpolated.value;
       if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
     }
     return { value, place: { at, keyAt, children: new Map(), wholeReference } };
@@ -287,6 +295,3 @@ function syntaxMessage(error: YAMLParseError): string {
 function isEmptyScalar(node: Node): boolean {
   return isScalar(node) && !isCollection(node) && node.value === null && (node.source ?? "") === "";
 }
-
-/** Stands where a reference or an alias could not be replaced: the problem is told already, nothing more is to be said about it. */
-export const unresolved = Symbol("unresolved");

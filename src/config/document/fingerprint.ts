@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { readDocument } from "./document.ts";
 import { readRegularFile } from "./files.ts";
 import { findIncluded, includePatterns, type LoadOptions } from "../load.ts";
-import { valueAt } from "../check/validation.ts";
+import { valueAt } from "./problems.ts";
 
 const maxFileBytes = 32 * 1_024 * 1_024;
 
@@ -42,7 +42,8 @@ export async function configFingerprint({ path, cwd, env }: LoadOptions): Promis
       if (!seen.has(secretPath)) await add(secretPath);
     }
     if (!isMain) continue;
-    for (const { pattern } of includePatterns(document)) pending.push(...(await findIncluded(document, pattern)));
+    for (const { pattern } of includePatterns(valueAt(document.value, ["include"])))
+      pending.push(...(await findIncluded(document, pattern)));
   }
   return hash.digest("hex");
 }

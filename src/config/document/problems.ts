@@ -41,3 +41,13 @@ export function sortProblems(problems: readonly Problem[], files: readonly strin
       files.indexOf(left.file) - files.indexOf(right.file) || left.line - right.line || left.column - right.column,
   );
 }
+
+/** What stands at `path` in plain data; undefined where nothing does. */
+export function valueAt(root: unknown, path: YamlPath): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}

@@ -1,5 +1,5 @@
 import type { OrganizationConfig } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
+import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
 import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
@@ -7,9 +7,8 @@ import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput;
-  /** In its file's list. */
   readonly index: number;
-  readonly document: ConfigDocument;
+  readonly places: ConfigPlaces;
   readonly defaults: SettingsInput;
   /** Where `defaults` says what. */
   readonly defaultsSetAt: Readonly<Record<string, string>>;
@@ -22,7 +21,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, index, document, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
+  const { organization, index, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
   const own: SettingsInput & { slug: string } =
     typeof organization === "string" ? { slug: organization } : organization;
   const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
@@ -64,8 +63,8 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
     gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
-    apiKey: secrets.of(document, path, "apiKey")[0] ?? null,
-    setAt: { ...defaultsSetAt, ...whereSet(document, path), "": placeOf(document, path) },
+    apiKey: secrets.of(path, "apiKey")[0] ?? null,
+    setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }
 
@@ -97,14 +96,10 @@ function merge<const Fields extends object>(
 }
 
 /** Path below an object → `file:line`, for each of its values. */
-export function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
-  const places: Record<string, string> = {};
-  for (const leaf of document.leafPaths(path)) {
-    if (leaf.length > path.length) places[formatPath(leaf.slice(path.length))] = placeOf(document, leaf);
+export function whereSet(places: ConfigPlaces, path: YamlPath): Record<string, string> {
+  const lines: Record<string, string> = {};
+  for (const leaf of places.leafPaths(path)) {
+    if (leaf.length > path.length) lines[formatPath(leaf.slice(path.length))] = places.lineOf(leaf);
   }
-  return places;
-}
-
-function placeOf(document: ConfigDocument, path: YamlPath): string {
-  return `${document.file}:${document.positionOf(path).line}`;
+  return lines;
 }

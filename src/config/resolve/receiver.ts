@@ -1,6 +1,5 @@
 import { Secret } from "../../base/secret.ts";
 import type { Matcher, ReceiverConfig } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { parseRateLimit, type ReceiverInput } from "../schema/receiver.ts";
 import type { SecretBook } from "./secrets.ts";
@@ -9,14 +8,9 @@ import { defaultContentType } from "../check/template.ts";
 const pagerdutyUrl = "https://events.pagerduty.com/v2/enqueue";
 
 /** One receiver with its secrets in place. */
-export function resolveReceiver(
-  receiver: ReceiverInput,
-  index: number,
-  document: ConfigDocument,
-  secrets: SecretBook,
-): ReceiverConfig {
+export function resolveReceiver(receiver: ReceiverInput, index: number, secrets: SecretBook): ReceiverConfig {
   const path = ["receivers", index];
-  const all = (key: string): readonly Secret[] => secrets.of(document, path, key);
+  const all = (key: string): readonly Secret[] => secrets.of(path, key);
   // Presence was checked before: an absent one would have been a problem.
   const one = (key: string): Secret => all(key)[0] ?? new Secret("");
   const base = {
@@ -45,7 +39,7 @@ export function resolveReceiver(
         format: receiver.format,
         template: receiver.template ?? null,
         contentType: receiver.contentType ?? defaultContentType,
-        headers: secrets.headersOf(document, path),
+        headers: secrets.headersOf(path),
       };
     case "alertmanager":
       return {

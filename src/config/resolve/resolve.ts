@@ -1,23 +1,23 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
+import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";
 import { resolveTableSource } from "./table-source.ts";
-import { builtinSettings, type OrganizationInput } from "../schema/organization.ts";
+import { builtinSettings } from "../schema/organization.ts";
 import { parseInstant, parseListen } from "../schema/values.ts";
 import type { RootInput, SilenceInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {
-  readonly main: { readonly document: ConfigDocument; readonly data: RootInput };
-  readonly included: readonly {
-    readonly document: ConfigDocument;
-    readonly organizations: readonly OrganizationInput[];
-  }[];
+  /** With the organizations of all files. */
+  readonly data: RootInput;
+  readonly places: ConfigPlaces;
+  /** Absolute paths, the main one first. */
+  readonly files: readonly string[];
   readonly secrets: SecretBook;
   /** $FLATLINE_LISTEN, checked. */
   readonly environmentListen: string | null;
@@ -29,52 +29,41 @@ function durationMs(text: string): number {
 }
 
 /** The frozen configuration of files that were found to be right: defaults filled in, merged, in milliseconds. */
-export function resolveConfig({ main, included, secrets, environmentListen }: ResolveInput): Config {
-  const { document, data } = main;
+export function resolveConfig({ data, places, files, secrets, environmentListen }: ResolveInput): Config {
   const receiverNames = data.receivers.map(({ name }) => name);
-  const files = [document, ...included.map((file) => file.document)].map(({ absolutePath }) => absolutePath);
-  const defaultsSetAt = whereSet(document, ["defaults"]);
-  const organizations = [{ document, organizations: data.organizations ?? [] }, ...included].flatMap((file) =>
-    file.organizations.map((organization, index) =>
-      resolveOrganization({
-        organization,
-        index,
-        document: file.document,
-        defaults: data.defaults ?? {},
-        defaultsSetAt,
-        receiverNames,
-        secrets,
-      }),
-    ),
+  const defaults = data.defaults ?? {};
+  const defaultsSetAt = whereSet(places, ["defaults"]);
+  const organizations = (data.organizations ?? []).map((organization, index) =>
+    resolveOrganization({ organization, index, places, defaults, defaultsSetAt, receiverNames, secrets }),
   );
   return deepFreeze<Config>({
     files: [...files, ...secrets.files],
-    source: resolveSource(data, document, secrets),
+    source: resolveSource(data, places, secrets),
     organizations,
-    defaults: { baseline: data.defaults?.baseline ?? builtinSettings.baseline },
+    defaults: { baseline: defaults.baseline ?? builtinSettings.baseline },
     alerting: {
       groupWaitMs: durationMs(data.alerting.groupWait),
       groupIntervalMs: durationMs(data.alerting.groupInterval),
       fleet: data.alerting.fleet === false ? null : data.alerting.fleet,
       externalUrl: data.alerting.externalUrl ?? null,
     },
-    receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, document, secrets)),
+    receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, secrets)),
     silences: data.silences.map(resolveSilence),
     appUrl: data.appUrl ?? null,
     server: {
       listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
-      token: secrets.of(document, ["server"], "token")[0] ?? null,
+      token: secrets.of(["server"], "token")[0] ?? null,
       publicRead: data.server.publicRead,
       drainTimeoutMs: durationMs(data.server.drainTimeout),
     },
     storage: {
       path: data.storage.path,
-      url: secrets.of(document, ["storage"], "url")[0] ?? null,
+      url: secrets.of(["storage"], "url")[0] ?? null,
       poolSize: data.storage.poolSize,
       retentionMs: durationMs(data.storage.retention),
       eventRetentionMs: durationMs(data.storage.eventRetention),
     },
-    heartbeat: resolveHeartbeat(data, document, secrets),
+    heartbeat: resolveHeartbeat(data, secrets),
     log: data.log,
   });
 }
@@ -83,11 +72,11 @@ function listenOf(text: string | undefined): string | null {
   return text === undefined ? null : parseListen(text);
 }
 
-function resolveSource(data: RootInput, document: ConfigDocument, secrets: SecretBook): SourceConfig {
+function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBook): SourceConfig {
   const { source } = data;
   const shared = { concurrency: source.concurrency, observedKeys: source.observedKeys };
   if (source.type === "embedded") {
-    const folder = dirname(document.absolutePath);
+    const folder = places.folderOf(["source"]);
     const preload: EmbeddedSourceConfig["preload"] = source.preload.map((entry) =>
       "events" in entry
         ? { kind: "events", path: resolve(folder, entry.events), rebase: entry.rebase }
@@ -95,11 +84,11 @@ function resolveSource(data: RootInput, document: ConfigDocument, secrets: Secre
     );
     return { type: "embedded", preload, ...shared };
   }
-  if (source.type === "postgres" || source.type === "clickhouse") return resolveTableSource(source, document, secrets);
+  if (source.type === "postgres" || source.type === "clickhouse") return resolveTableSource(source, secrets);
   const remote: RemoteSourceConfig = {
     type: "remote",
     baseUrl: source.baseUrl.replace(/\/+$/, ""),
-    apiKey: secrets.of(document, ["source"], "apiKey")[0] ?? null,
+    apiKey: secrets.of(["source"], "apiKey")[0] ?? null,
     timeoutMs: durationMs(source.timeout),
     retries: source.retries,
     ...shared,
@@ -123,9 +112,9 @@ function resolveSilence(silence: SilenceInput): SilenceConfig {
   return { ...base, kind: "fixed", startsAtMs: startsAtMs ?? 0, endsAtMs: endsAtMs ?? 0 };
 }
 
-function resolveHeartbeat(data: RootInput, document: ConfigDocument, secrets: SecretBook): Config["heartbeat"] {
+function resolveHeartbeat(data: RootInput, secrets: SecretBook): Config["heartbeat"] {
   if (data.heartbeat === undefined) return null;
-  const url = secrets.of(document, ["heartbeat"], "url")[0] ?? new Secret("");
+  const url = secrets.of(["heartbeat"], "url")[0] ?? new Secret("");
   return { url, intervalMs: durationMs(data.heartbeat.interval) };
 }
 

@@ -1,3 +1,13 @@
+/** What is expected of a secret `key` and its twin `keyFile`. */
+export interface SecretRule {
+  readonly key: string;
+  /** What is wrong with a value; null when nothing is. Never shows it. */
+  readonly check: (value: string) => string | null;
+  readonly isRequired?: boolean;
+  /** An empty one is as if it were absent. */
+  readonly mayBeEmpty?: boolean;
+}
+
 const printable = /^[\u0021-\u007e]+$/;
 
 /** What is wrong with a key or token that goes into a header; null when nothing is. */

@@ -1,14 +1,16 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
-import { unresolved, type ConfigDocument } from "../document/document.ts";
+import { partsOf, type WrittenConfig } from "../check/written.ts";
+import { known, refused } from "../document/accepted.ts";
 import { readRegularFile } from "../document/files.ts";
+import type { ConfigPlaces } from "../document/places.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
-import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines } from "./secret-rules.ts";
+import type { ReceiverInput } from "../schema/receiver.ts";
 import { checkHttpUrl } from "../schema/values.ts";
-import { tableSourceSlots } from "./table-source-secrets.ts";
-import { problemAt, valueAt } from "../check/validation.ts";
+import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines, type SecretRule } from "./secret-rules.ts";
+import { sourceSecrets } from "./source-secrets.ts";
 
 /** What was found for the secrets of all files. */
 export interface SecretBook {
@@ -16,21 +18,18 @@ export interface SecretBook {
   /** Absolute paths of the files that were read. */
   readonly files: readonly string[];
   /** The secret `key` of the object at `path`; empty when there is none. */
-  of(document: ConfigDocument, path: YamlPath, key: string): readonly Secret[];
+  of(path: YamlPath, key: string): readonly Secret[];
   /** Header names and values of the receiver at `path`. */
-  headersOf(document: ConfigDocument, path: YamlPath): Readonly<Record<string, Secret>>;
+  headersOf(path: YamlPath): Readonly<Record<string, Secret>>;
 }
 
-interface SecretSlot {
-  readonly document: ConfigDocument;
+interface SecretSlot extends SecretRule {
   /** Of the object that has it. */
   readonly path: YamlPath;
-  readonly key: string;
-  readonly isRequired: boolean;
-  /** An empty one is as if it were absent. */
-  readonly mayBeEmpty: boolean;
-  readonly check: (value: string) => string | null;
+  readonly holder: Holder;
 }
+
+type Holder = Readonly<Record<string, unknown>>;
 
 // A key, a URL or a PEM file; not a device that never ends.
 const maxSecretBytes = 65_536;
@@ -39,56 +38,52 @@ const maxSecretBytes = 65_536;
  * Collects every secret of the configuration, inline (`x`) or from the file that its twin (`xFile`) names, and checks what it
  * holds (CONTRACT 4). Messages never show a value.
  */
-export async function readSecrets(main: ConfigDocument, included: readonly ConfigDocument[]): Promise<SecretBook> {
-  const reader = new SecretReader();
-  for (const slot of slotsOf(main, included)) await reader.readSlot(slot);
-  for (const path of receiverPaths(main, "webhook")) await reader.readHeaders(main, path);
+export async function readSecrets(config: WrittenConfig, places: ConfigPlaces): Promise<SecretBook> {
+  const reader = new SecretReader(places);
+  for (const slot of slotsOf(config)) await reader.readSlot(slot);
+  for (const { path, value } of partsOf(config.receivers, ["receivers"]))
+    if (value.type === "webhook") await reader.readHeaders(path, value);
   return {
     problems: reader.problems,
     files: [...reader.files.keys()],
-    of: (document, path, key) => reader.found.get(slotName(document, [...path, key])) ?? [],
-    headersOf: (document, path) => reader.headers.get(slotName(document, path)) ?? {},
+    of: (path, key) => reader.found.get(formatPath([...path, key])) ?? [],
+    headersOf: (path) => reader.headers.get(formatPath(path)) ?? {},
   };
 }
 
-function slotsOf(main: ConfigDocument, included: readonly ConfigDocument[]): SecretSlot[] {
-  const slot = (
-    path: YamlPath,
-    key: string,
-    check: SecretSlot["check"],
-    more: Partial<SecretSlot> = {},
-  ): SecretSlot => ({
-    document: main,
-    path,
-    key,
-    check,
-    isRequired: false,
-    mayBeEmpty: false,
-    ...more,
-  });
-  const url = (path: YamlPath, isRequired = true): SecretSlot => slot(path, "url", checkHttpUrl, { isRequired });
-  const organizations = [main, ...included].flatMap((document) =>
-    listPaths(document, "organizations").map((path) => slot(path, "apiKey", checkKey, { document })),
-  );
-  const urlReceivers = ["webhook", "slack", "discord", "msteams", "alertmanager"] as const;
+function slotsOf(config: WrittenConfig): SecretSlot[] {
+  const slots = (path: YamlPath, holder: unknown, rules: readonly SecretRule[]): SecretSlot[] =>
+    isObject(holder) ? rules.map((rule) => ({ ...rule, path, holder })) : [];
+  const source = known(config.source);
   return [
-    slot(["source"], "apiKey", checkKey),
-    ...tableSourceSlots(valueAt(main.value, ["source", "type"])).map(({ key, check, isRequired, mayBeEmpty }) =>
-      slot(["source"], key, check, { isRequired, mayBeEmpty }),
+    ...slots(["source"], source, sourceSecrets[typeof source?.type === "string" ? source.type : "remote"]),
+    ...partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
+      slots(path, value, [{ key: "apiKey", check: checkKey }]),
     ),
-    ...organizations,
-    slot(["server"], "token", checkKey, { mayBeEmpty: true }),
-    slot(["storage"], "url", checkPostgresUrl),
-    ...(isObject(valueAt(main.value, ["heartbeat"])) ? [url(["heartbeat"])] : []),
-    ...urlReceivers.flatMap((type) => receiverPaths(main, type).map((path) => url(path))),
-    ...receiverPaths(main, "pagerduty").flatMap((path) => [
-      slot(path, "routingKey", checkKey, { isRequired: true }),
-      url(path, false),
-    ]),
-    ...receiverPaths(main, "email").map((path) => slot(path, "url", checkMailUrl, { isRequired: true })),
-    ...receiverPaths(main, "webhook").map((path) => slot(path, "secret", checkSigningSecret)),
+    ...slots(["server"], config.server, [{ key: "token", check: checkKey, mayBeEmpty: true }]),
+    ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
+    ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
+    ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>
+      slots(path, value, typeof value.type === "string" ? receiverSecrets[value.type] : []),
+    ),
   ];
 }
+
+const requiredUrl: SecretRule = { key: "url", check: checkHttpUrl, isRequired: true };
+
+const receiverSecrets: Readonly<Record<ReceiverInput["type"], readonly SecretRule[]>> = {
+  log: [],
+  webhook: [requiredUrl, { key: "secret", check: checkSigningSecret }],
+  slack: [requiredUrl],
+  discord: [requiredUrl],
+  msteams: [requiredUrl],
+  alertmanager: [requiredUrl],
+  pagerduty: [
+    { key: "routingKey", check: checkKey, isRequired: true },
+    { key: "url", check: checkHttpUrl },
+  ],
+  email: [{ key: "url", check: checkMailUrl, isRequired: true }],
+};
 
 function checkMailUrl(value: string): string | null {
   const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
@@ -100,53 +95,45 @@ function checkMailUrl(value: string): string | null {
   return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
 }
 
-function receiverPaths(main: ConfigDocument, type: string): YamlPath[] {
-  return listPaths(main, "receivers").filter((path) => valueAt(main.value, [...path, "type"]) === type);
-}
-
-function listPaths(document: ConfigDocument, key: string): YamlPath[] {
-  const list = valueAt(document.value, [key]);
-  return Array.isArray(list) ? list.map((_item, index) => [key, index]) : [];
-}
-
 class SecretReader {
   readonly problems: Problem[] = [];
   readonly found = new Map<string, readonly Secret[]>();
   readonly headers = new Map<string, Readonly<Record<string, Secret>>>();
   readonly files = new Map<string, string | FileFailure>();
+  readonly #places: ConfigPlaces;
+
+  constructor(places: ConfigPlaces) {
+    this.#places = places;
+  }
 
   async readSlot(slot: SecretSlot): Promise<void> {
-    const { document, path, key } = slot;
-    const holder = valueAt(document.value, path);
-    if (!isObject(holder)) return;
+    const { path, holder, key } = slot;
     const isInline = Object.hasOwn(holder, key);
     const isFile = Object.hasOwn(holder, `${key}File`);
     if (isInline && isFile) {
-      this.#report(document, [...path, `${key}File`], `${key} and ${key}File do not go together`, "key");
+      this.#report([...path, `${key}File`], `${key} and ${key}File do not go together`, "key");
       return;
     }
     if (!isInline && !isFile) {
-      if (slot.isRequired) this.#report(document, [...path, key], `${key} or ${key}File is required`);
+      if (slot.isRequired === true) this.#report([...path, key], `${key} or ${key}File is required`);
       return;
     }
     const valuePath = [...path, isInline ? key : `${key}File`];
-    const entries = elements(document, valuePath);
+    const entries = elements(valuePath, holder[isInline ? key : `${key}File`]);
     const secrets: Secret[] = [];
     for (const entry of entries) {
-      const value = await this.#readEntry(document, entry, isFile);
-      if (value === null || (value === "" && slot.mayBeEmpty)) continue;
+      const value = await this.#readEntry(entry, isFile);
+      if (value === null || (value === "" && slot.mayBeEmpty === true)) continue;
       const problem = value === "" ? "must not be empty" : slot.check(value);
       if (problem === null) secrets.push(new Secret(value));
-      else this.#report(document, entry.path, isFile ? `what the file holds ${problem}` : problem);
+      else this.#report(entry.path, isFile ? `what the file holds ${problem}` : problem);
     }
-    this.found.set(slotName(document, [...path, key]), secrets);
+    this.found.set(formatPath([...path, key]), secrets);
   }
 
-  async readHeaders(document: ConfigDocument, path: YamlPath): Promise<void> {
-    const inline = valueAt(document.value, [...path, "headers"]);
-    const file = valueAt(document.value, [...path, "headersFile"]);
+  async readHeaders(path: YamlPath, { headers: inline, headersFile: file }: Holder): Promise<void> {
     if (inline !== undefined && file !== undefined) {
-      this.#report(document, [...path, "headersFile"], "headers and headersFile do not go together", "key");
+      this.#report([...path, "headersFile"], "headers and headersFile do not go together", "key");
       return;
     }
     const entries: { name: string; value: string; path: YamlPath }[] = [];
@@ -156,37 +143,37 @@ class SecretReader {
       }
     } else if (typeof file === "string") {
       const filePath = [...path, "headersFile"];
-      const text = await this.#readEntry(document, { path: filePath, value: file }, true);
+      const text = await this.#readEntry({ path: filePath, value: file }, true);
       if (text === null) return;
       const lines = parseHeaderLines(text);
-      if (lines === null) this.#report(document, filePath, "the file must hold one `Name: value` a line");
+      if (lines === null) this.#report(filePath, "the file must hold one `Name: value` a line");
       for (const line of lines ?? []) entries.push({ ...line, path: filePath });
     }
     const headers: Record<string, Secret> = {};
     for (const { name, value, path } of entries) {
       const problem = checkHeaders(name, value);
-      if (problem !== null) this.#report(document, path, problem);
+      if (problem !== null) this.#report(path, problem);
       else headers[name.toLowerCase()] = new Secret(value);
     }
-    this.headers.set(slotName(document, path), headers);
+    this.headers.set(formatPath(path), headers);
   }
 
-  async #readEntry(document: ConfigDocument, entry: Element, isFile: boolean): Promise<string | null> {
+  async #readEntry(entry: Element, isFile: boolean): Promise<string | null> {
     // What is no text is told of by the schema, or as a reference that could not be replaced.
     if (entry.value === undefined) return "";
     if (typeof entry.value !== "string") return null;
     if (!isFile || entry.value.trim() === "") return isFile ? null : entry.value;
-    const absolutePath = resolve(dirname(document.absolutePath), entry.value);
+    const absolutePath = resolve(this.#places.folderOf(entry.path), entry.value);
     const content = this.files.get(absolutePath) ?? (await readSecretFile(absolutePath));
     this.files.set(absolutePath, content);
     if (typeof content === "string" && content !== "") return content;
     const reason = typeof content === "string" ? "is empty" : content.reason;
-    this.#report(document, entry.path, `the file ${absolutePath} ${reason}`);
+    this.#report(entry.path, `the file ${absolutePath} ${reason}`);
     return null;
   }
 
-  #report(document: ConfigDocument, path: YamlPath, message: string, part: "value" | "key" = "value"): void {
-    this.problems.push(problemAt(document, path, message, part));
+  #report(path: YamlPath, message: string, part: "value" | "key" = "value"): void {
+    this.problems.push(this.#places.problemAt(path, message, part));
   }
 }
 
@@ -209,14 +196,9 @@ interface Element {
   readonly value: unknown;
 }
 
-function elements(document: ConfigDocument, path: YamlPath): Element[] {
-  const value = valueAt(document.value, path);
-  if (!Array.isArray(value)) return value === unresolved ? [] : [{ path, value }];
+function elements(path: YamlPath, value: unknown): Element[] {
+  if (!Array.isArray(value)) return value === refused ? [] : [{ path, value }];
   return value.map((item: unknown, index) => ({ path: [...path, index], value: item }));
-}
-
-function slotName(document: ConfigDocument, path: YamlPath): string {
-  return `${document.absolutePath}\0${formatPath(path)}`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 import type { TableSource } from "../../contract/table-source.ts";
 import { Secret } from "../../base/secret.ts";
 import type { TableSourceConfig } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
 import { parseDuration } from "../schema/durations.ts";
 import type { RootInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
@@ -9,12 +8,8 @@ import type { SecretBook } from "./secrets.ts";
 type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;
 
 /** A source that reads a table of the user's own, as it is effective; checked before. */
-export function resolveTableSource(
-  source: TableSourceInput,
-  document: ConfigDocument,
-  secrets: SecretBook,
-): TableSourceConfig {
-  const url = secrets.of(document, ["source"], "url")[0] ?? new Secret("");
+export function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
+  const url = secrets.of(["source"], "url")[0] ?? new Secret("");
   const shared = {
     url,
     events: resolveEvents(source),
@@ -29,7 +24,7 @@ export function resolveTableSource(
     type: "clickhouse",
     ...shared,
     username: source.username,
-    password: secrets.of(document, ["source"], "password")[0] ?? null,
+    password: secrets.of(["source"], "password")[0] ?? null,
     database: source.database,
   };
 }

@@ -1,0 +1,48 @@
+import type { z } from "zod";
+
+import { known, type refused, type Accepted } from "../document/accepted.ts";
+import type { YamlPath } from "../document/problems.ts";
+import type { defaultsSchema } from "../schema/organization.ts";
+import type { rootSchema } from "../schema/schema.ts";
+
+type Known<Value> = Exclude<Value, typeof refused>;
+
+/** The files as they are written, parsed: defaults not filled in, the organizations of all files in one list. */
+export type WrittenConfig = Known<Accepted<z.input<typeof rootSchema>>>;
+export type WrittenSource = Known<NonNullable<WrittenConfig["source"]>>;
+export type WrittenReceiver = Known<Known<NonNullable<WrittenConfig["receivers"]>>[number]>;
+export type WrittenSilence = Known<Known<NonNullable<WrittenConfig["silences"]>>[number]>;
+export type WrittenSettings = Known<Accepted<z.input<typeof defaultsSchema>>>;
+
+/** What is wrong between several values, at one of them. */
+export interface Finding {
+  readonly path: YamlPath;
+  readonly message: string;
+  readonly part?: "value" | "key";
+}
+
+/** A part of the configuration, and its path. */
+export interface Part<Value> {
+  readonly path: YamlPath;
+  readonly value: Value;
+}
+
+/** The items of a list that were accepted. */
+export function partsOf<Item>(
+  list: readonly Item[] | typeof refused | undefined,
+  path: YamlPath,
+): Part<Exclude<Item, typeof refused>>[] {
+  return (known(list) ?? []).flatMap((item, index) => {
+    const value = known(item);
+    return value === undefined ? [] : [{ path: [...path, index], value }];
+  });
+}
+
+/** `defaults` and every organization that is more than a slug. */
+export function settingsOf(config: WrittenConfig): Part<WrittenSettings>[] {
+  const defaults = { path: ["defaults"], value: known(config.defaults) ?? {} };
+  const own = partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
+    typeof value === "string" ? [] : [{ path, value }],
+  );
+  return [defaults, ...own];
+}
