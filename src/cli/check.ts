@@ -45,6 +45,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
         thresholds: overrides(flags),
         ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
         signal: context.signal,
+        onNoStore: (message) => context.stderr.write(`flatline: ${message}; checking what source.preload names\n`),
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
       context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, context));

@@ -8,7 +8,9 @@ import type { CheckTarget } from "../monitor/target.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
-import { createSilentLogger } from "../base/logger.ts";
+import { createSilentLogger, type Logger } from "../base/logger.ts";
+import type { Store } from "../store/store.ts";
+import { openScratchStore } from "./scratch-store.ts";
 import { closeWithinMs } from "./with-store.ts";
 import { openConnections, openStoreParts, type PartsDeps } from "../daemon/parts.ts";
 import { createSource, runCheckDeps, runTimeoutMs } from "../daemon/source.ts";
@@ -24,6 +26,8 @@ export interface CheckOnceOptions {
   /** Goes before what is configured; local sources only. [as configured] */
   readonly baseline?: BaselineKind;
   readonly signal: AbortSignal;
+  /** Called with a sentence when there is no store: what is checked then is what `source.preload` names. */
+  readonly onNoStore: (message: string) => void;
 }
 
 const onRequest = (): void => undefined;
@@ -44,9 +48,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
   try {
     // Any other source has its numbers elsewhere.
     const isStored = config.source.type === "embedded";
-    const store = isStored
-      ? (await openStoreParts(config, { ...deps, logger }, releases, { mustExist: true })).store
-      : null;
+    const store = isStored ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
     const connections = openConnections(deps, releases);
     const sourceDeps = { ...deps, ...connections, store, clock, logger, isContinuous: false, onRequest };
     const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
@@ -64,6 +66,22 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     return reports;
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
+  }
+}
+
+/** Opens the store; where there is none, a temporary one, because a check makes no store and nothing stored is an answer. */
+async function openEvaluated(
+  config: Config,
+  deps: PartsDeps & { readonly logger: Logger },
+  releases: ReleaseGroup,
+  onNoStore: (message: string) => void,
+): Promise<Store> {
+  try {
+    return (await openStoreParts(config, deps, releases, { mustExist: true })).store;
+  } catch (error) {
+    if (!(error instanceof FlatlineError && error.code === "no_input")) throw error;
+    onNoStore(error.message);
+    return openScratchStore(config, deps.clock, releases);
   }
 }
 

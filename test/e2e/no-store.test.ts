@@ -18,8 +18,6 @@ storage: ${storage}
 `;
 const files = { "events.csv": "at,slug\n2026-01-01T00:00:00Z,acme\n" };
 const readers = [
-  "check",
-  "check acme --at 2026-01-01T00:00:00Z",
   "explain acme@2026-01-01T00:00:00Z",
   "explain 0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e",
   "backtest",
@@ -48,6 +46,31 @@ describe("without a store", () => {
     expect(await readdir(folder.path)).toEqual(before);
   });
 
+  it.each(["check", "check acme --at 2026-01-01T12:00:00Z"])(
+    "%s evaluates what is preloaded, and makes none",
+    async (command) => {
+      await using folder = await makeProgramFolder(config("{ path: data/flatline.db }"));
+      for (const [name, content] of Object.entries(files)) await folder.write(name, content);
+      const before = await readdir(folder.path);
+
+      const { exitCode, stdout, stderr } = await runCli([...command.split(" "), "--json"], { cwd: folder.path });
+
+      expect(stderr).toContain(`flatline: there is no store at ${folder.path}/data/flatline.db`);
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ slug: "acme", severity: "ok" }]);
+      expect(await readdir(folder.path)).toEqual(before);
+    },
+  );
+
+  it("check counts what is preloaded", async () => {
+    await using folder = await makeProgramFolder(config("{ path: data/flatline.db }"));
+    for (const [name, content] of Object.entries(files)) await folder.write(name, content);
+
+    const { stdout } = await runCli(["check", "--at", "2026-01-01T12:00:00Z", "--json"], { cwd: folder.path });
+
+    expect(JSON.parse(stdout)).toMatchObject([{ result: { observed: { currentCount: 1 } } }]);
+  });
+
   it("an empty file is none", async () => {
     await using folder = await makeProgramFolder(config("{ path: flatline.db }"));
     await folder.write("flatline.db", "");
@@ -61,13 +84,14 @@ describe("without a store", () => {
     await using folder = await makeProgramFolder(config(`{ url: "${database.url.reveal()}" }`));
     for (const [name, content] of Object.entries(files)) await folder.write(name, content);
 
-    for (const command of ["check", "outbox list"]) {
-      const { exitCode, stderr } = await runCli(command.split(" "), { cwd: folder.path });
-      expect(stderr).toMatch(
-        /^flatline: there is no store at 127\.0\.0\.1:\d+\/\w+, and this command makes none: .*\n$/,
-      );
-      expect(exitCode).toBe(66);
-    }
+    const { exitCode, stderr } = await runCli(["outbox", "list"], { cwd: folder.path });
+    const checked = await runCli(["check"], { cwd: folder.path });
+
+    const message = /^flatline: there is no store at 127\.0\.0\.1:\d+\/\w+, and this command makes none: .*\n$/;
+    expect(stderr).toMatch(message);
+    expect(exitCode).toBe(66);
+    expect(checked.stderr).toMatch(message);
+    expect(checked.exitCode).toBe(0);
     await database.drop();
   });
 
