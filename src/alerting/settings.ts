@@ -1,11 +1,5 @@
 import type { CheckName } from "../contract/report.ts";
-
-/** Exact values or patterns with `*`; an absent key matches all (CONTRACT 7). */
-export interface Matcher {
-  readonly slug?: string;
-  readonly check?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
+import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
 /** When alerts of one (check, slug) fire, end and speak again; milliseconds. */
 export interface AlertPolicy {
@@ -42,13 +36,6 @@ export interface ReceiverRoute {
   /** Each of them is sent a notification of its own; absent: the receiver is one. */
   readonly recipients?: readonly string[];
 }
-
-/** A silence or maintenance window of the configuration. */
-export type SilenceRule = Matcher & { readonly comment: string } & (
-    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
-    /** Begins at each time of the schedule and lasts `durationMs` of elapsed time, whatever the local clock does. */
-    | { readonly kind: "recurring"; readonly schedule: string; readonly durationMs: number; readonly timezone: string }
-  );
 
 /** The fleet verdict begins when both bounds are reached. */
 export interface FleetBounds {

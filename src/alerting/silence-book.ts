@@ -1,22 +1,10 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { SilenceStore, StoredSilence } from "../store/alerts/silences.ts";
-import type { AlertingSettings, SilenceRule } from "./settings.ts";
+import type { NewSilence, SilenceStore, StoredSilence } from "../store/alerts/silences.ts";
+import type { SilenceRule } from "../contract/silence.ts";
+import type { AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
-
-/** A silence as somebody asks for it; times are epoch ms. */
-export interface NewSilence {
-  /** Exact or with `*`. */
-  readonly slug: string;
-  /** Exact or with `*`; null: every check. */
-  readonly check: string | null;
-  /** null: now. */
-  readonly startsAtMs: number | null;
-  readonly endsAtMs: number;
-  readonly comment: string;
-  readonly createdBy: string | null;
-}
 
 /** One silence of either origin, as lists show it. */
 export interface SilenceView {
@@ -64,18 +52,10 @@ export function createSilenceBook({
   onChange,
 }: SilenceBookOptions): SilenceBook {
   return {
-    add: async ({ slug, check, startsAtMs, endsAtMs, comment, createdBy }) => {
+    add: async (wanted) => {
       const nowMs = clock.nowMs();
-      const silence = {
-        id: newId(),
-        slug,
-        check,
-        startsAtMs: startsAtMs ?? nowMs,
-        endsAtMs,
-        comment,
-        createdBy,
-        createdAtMs: nowMs,
-      };
+      const { slug, check, comment, createdBy } = wanted;
+      const silence = { ...wanted, id: newId(), createdAtMs: nowMs };
       const issues = [
         ...(slug === "" ? ['slug must not be empty; one that matches all is "*"'] : []),
         ...(check === "" ? ["check must not be empty"] : []),

@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -14,7 +15,7 @@ export interface Config {
   readonly defaults: { readonly baseline: BaselineKind };
   readonly alerting: AlertingConfig;
   readonly receivers: readonly ReceiverConfig[];
-  readonly silences: readonly SilenceConfig[];
+  readonly silences: readonly SilenceRule[];
   /** Template with `{slug}`. */
   readonly appUrl: string | null;
   readonly server: ServerConfig;
@@ -139,13 +140,6 @@ export interface AlertingConfig {
   readonly externalUrl: string | null;
 }
 
-/** Exact values or patterns with `*`. An absent key matches all. */
-export interface Matcher {
-  readonly slug?: string;
-  readonly check?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 interface ReceiverBase {
   readonly name: string;
   readonly minSeverity: "warn" | "fail";
@@ -199,11 +193,6 @@ export type ReceiverConfig =
   | PagerdutyReceiverConfig
   | EmailReceiverConfig
   | LogReceiverConfig;
-
-export type SilenceConfig = Matcher & { readonly comment: string } & (
-    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
-    | { readonly kind: "recurring"; readonly schedule: string; readonly durationMs: number; readonly timezone: string }
-  );
 
 export interface ServerConfig {
   /** host:port; a host of IPv6 in brackets. */

@@ -1,14 +1,13 @@
 import { Document, visit } from "yaml";
 
 import { escapeUnseen } from "../base/unseen-text.ts";
+import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type {
   AlertConfig,
   Config,
-  Matcher,
   OrganizationConfig,
   ReceiverConfig,
   ReviewQueueConfig,
-  SilenceConfig,
   SourceConfig,
   TableSourceConfig,
 } from "./config.ts";
@@ -217,7 +216,7 @@ function describeTarget(receiver: ReceiverConfig): object {
   return {};
 }
 
-function describeSilence(silence: SilenceConfig): object {
+function describeSilence(silence: SilenceRule): object {
   const match = describeMatcher(silence);
   const { comment } = silence;
   if (silence.kind === "recurring") {

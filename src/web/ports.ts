@@ -8,7 +8,7 @@ import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
 import type { CheckState } from "../store/runs/schedule.ts";
-import type { StoredSilence } from "../store/alerts/silences.ts";
+import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
@@ -148,8 +148,6 @@ export interface ChecksPort {
   /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (under way elsewhere), unavailable (stopping) */
   runNow(check: CheckName, slug: string): Promise<CheckReport>;
 }
-
-export type NewSilence = Omit<StoredSilence, "id" | "createdAtMs">;
 
 /** A silence of either origin. */
 export interface ListedSilence {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { matches, matchesText } from "./matching.ts";
-import type { Matcher } from "../settings.ts";
+import type { Matcher } from "../../contract/silence.ts";
 
 const subject = { slug: "acme-eu", check: "dead-asset-spike", labels: { team: "trust", tier: "1" } };
 

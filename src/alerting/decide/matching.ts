@@ -1,4 +1,4 @@
-import type { Matcher } from "../settings.ts";
+import type { Matcher } from "../../contract/silence.ts";
 
 /** What a matcher looks at. */
 export interface Subject {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../base/time.ts";
-import type { SilenceRule } from "../settings.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
 import { holdsAt, isSilenced, nextChangeAtMs, ruleOf, rulesAt, windowAt } from "./silences.ts";
 
 const at = (text: string): number => Date.parse(text);

@@ -1,7 +1,7 @@
 import { nextCronAtMs } from "../../base/cron.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { matches, type Subject } from "./matching.ts";
-import type { SilenceRule } from "../settings.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
 
 // A pattern that comes more often than it ends never ends; a year ahead is as good as never.
 const horizonMs = 366 * 86_400_000;

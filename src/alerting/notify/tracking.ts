@@ -7,7 +7,8 @@ import { countSpiking, type PlanInput } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
 import { matches } from "../decide/matching.ts";
 import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
-import type { AlertingSettings, SilenceRule } from "../settings.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
+import type { AlertingSettings } from "../settings.ts";
 import type { TrackedAlert } from "../decide/outstanding.ts";
 
 /** Everything that is read before a plan is made. */

@@ -1,5 +1,6 @@
 import { Secret } from "../../base/secret.ts";
-import type { Matcher, ReceiverConfig } from "../config.ts";
+import type { Matcher } from "../../contract/silence.ts";
+import type { ReceiverConfig } from "../config.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { parseRateLimit, type ReceiverInput } from "../schema/receiver.ts";
 import type { SecretBook } from "./secrets.ts";

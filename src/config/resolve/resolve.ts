@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
-import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SilenceConfig, SourceConfig } from "../config.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
+import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { resolveOrganization, whereSet } from "./organization.ts";
@@ -96,7 +97,7 @@ function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBoo
   return remote;
 }
 
-function resolveSilence(silence: SilenceInput): SilenceConfig {
+function resolveSilence(silence: SilenceInput): SilenceRule {
   const base = { ...matcherOf(silence), comment: silence.comment ?? "" };
   if (silence.schedule !== undefined) {
     const length = durationMs(silence.duration ?? "0s");

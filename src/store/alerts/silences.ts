@@ -12,6 +12,9 @@ export interface StoredSilence {
   readonly createdAtMs: number;
 }
 
+/** A silence as somebody asks for it. */
+export type NewSilence = Omit<StoredSilence, "id" | "createdAtMs">;
+
 export interface SilenceStore {
   add(silence: StoredSilence): Promise<void>;
   /** Those that end after `atMs`, whether begun or not, in the order of their start. */

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import type { StoredSilence } from "../../store/alerts/silences.ts";
+import type { NewSilence, StoredSilence } from "../../store/alerts/silences.ts";
 import { findCheck, iso } from "./check-view.ts";
-import type { AccessSettings, ListedSilence, NewSilence, SilencesPort } from "../ports.ts";
+import type { AccessSettings, ListedSilence, SilencesPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.

@@ -1,0 +1,13 @@
+/** Exact values or patterns with `*`; an absent key matches all (CONTRACT 7). */
+export interface Matcher {
+  readonly slug?: string;
+  readonly check?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A silence or maintenance window of the configuration. */
+export type SilenceRule = Matcher & { readonly comment: string } & (
+    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
+    /** Begins at each time of the schedule and lasts `durationMs` of elapsed time, whatever the local clock does. */
+    | { readonly kind: "recurring"; readonly schedule: string; readonly durationMs: number; readonly timezone: string }
+  );
