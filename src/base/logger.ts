@@ -11,27 +11,43 @@ export interface Logger {
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
+/** A line of the log as it is stored and sent: the fixed message, and its facts. */
+export interface LogEntry {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: Exclude<LogLevel, "silent">;
+  readonly msg: string;
+  readonly [fact: string]: unknown;
+}
+
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
   /** Where lines go: the log is stderr's, results are stdout's. */
   readonly write: (line: string) => void;
-  readonly colour: boolean;
+  /** The lines of an entry for people, each with its line feed; "" shows nothing of it. */
+  readonly pretty: (entry: LogEntry) => string;
 }
+
+/** What a reload may change. */
+export type LoggerLook = Pick<LoggerOptions, "level" | "format" | "pretty">;
 
 /** A logger whose level and format a reload may change. */
 export interface RootLogger extends Logger {
   /** Changes what it writes from now on, and what its children write. */
-  adjust(options: Pick<LoggerOptions, "level" | "format">): void;
+  adjust(options: LoggerLook): void;
 }
 
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
 
 /** A logger over pino; errors in `err` are logged without a stack unless they are bugs. */
 export function createLogger(options: LoggerOptions): RootLogger {
-  const shared = { level: options.level, format: options.format };
+  const shared = { level: options.level, format: options.format, pretty: options.pretty };
   const destination = {
-    write: (line: string): void => options.write(shared.format === "json" ? line : prettyLine(line, options.colour)),
+    write: (line: string): void => {
+      const text = shared.format === "json" ? line : shared.pretty(JSON.parse(line) as LogEntry);
+      if (text !== "") options.write(text);
+    },
   };
   const logger = pino(
     {
@@ -44,7 +60,10 @@ export function createLogger(options: LoggerOptions): RootLogger {
     },
     destination,
   );
-  return { ...levelled(logger, shared), adjust: ({ level, format }) => void Object.assign(shared, { level, format }) };
+  return {
+    ...levelled(logger, shared),
+    adjust: ({ level, format, pretty }) => void Object.assign(shared, { level, format, pretty }),
+  };
 }
 
 function levelled(logger: PinoLogger, shared: { readonly level: LogLevel }): Logger {
@@ -77,23 +96,4 @@ function describeError(error: unknown): object {
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};
   const isBug = !("fault" in error) || error.fault === "bug";
   return { message: error.message, ...code, ...cause, ...(isBug ? { stack: error.stack } : {}) };
-}
-
-const colours: Readonly<Record<string, string>> = {
-  debug: "\u001b[2m",
-  info: "\u001b[36m",
-  warn: "\u001b[33m",
-  error: "\u001b[31m",
-};
-
-function prettyLine(line: string, colour: boolean): string {
-  const { time, level, msg, ...fields } = JSON.parse(line) as { time: string; level: string; msg: string };
-  const facts = Object.entries(fields)
-    .map(
-      ([name, value]) =>
-        `${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`,
-    )
-    .join(" ");
-  const word = colour ? `${colours[level] ?? ""}${level.padEnd(5)}\u001b[0m` : level.padEnd(5);
-  return `${time} ${word} ${msg}${facts === "" ? "" : ` ${facts}`}\n`;
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { runDrill, type DrillReport } from "../commands/drill.ts";
-import { createLogger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";
-import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { createCommandLogger } from "./command-logger.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs } from "./values.ts";
 
@@ -29,12 +29,7 @@ export const registerDrill: RegisterCommand = (program: Command, context: CliCon
     .addHelpText("after", help)
     .action(async (flags: DrillFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const logger = createLogger({
-        level: "info",
-        format: config.log.format,
-        write: (line) => context.stderr.write(line),
-        colour: hasColour(context.stderr, context.env),
-      });
+      const logger = createCommandLogger(config, context);
       const report = await runDrill(
         config,
         { ...context, logger },

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { endReceiverPause } from "../commands/outbox.ts";
 import { sendTest, type TestDelivery } from "../commands/test-delivery.ts";
 import { asFlatlineError } from "../base/errors.ts";
-import { createLogger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { loadCommandConfig } from "./command-config.ts";
-import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { createCommandLogger } from "./command-logger.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
 
 /** `flatline notify test RECEIVER` */
 export const registerNotify: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -23,12 +23,7 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
     )
     .action(async (name: string, flags: { readonly config?: string; readonly json?: boolean }) => {
       const config = await loadCommandConfig(flags.config, context);
-      const logger = createLogger({
-        level: "info",
-        format: config.log.format,
-        write: (line) => context.stderr.write(line),
-        colour: hasColour(context.stderr, context.env),
-      });
+      const logger = createCommandLogger(config, context);
       const sent = await sendTest(config, { ...context, logger }, name);
       context.stdout.write(flags.json === true ? renderJson(name, sent) : renderLines(sent));
       context.setExitCode(sent.every(({ outcome }) => outcome === "accepted") ? 0 : 1);

@@ -1,12 +1,15 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
 import { loadCheckedConfig } from "../commands/config-check.ts";
+import { daemonUrl } from "../commands/daemon-address.ts";
+import { describeWork, firstLine } from "../commands/terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
-import { createLogger, type Logger } from "../base/logger.ts";
+import { createLogger, type Logger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
 import { configFingerprint } from "../config/document/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
+import { logLook } from "./command-logger.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 import { releaseYoungGeneration } from "./young-generation.ts";
 
@@ -20,6 +23,12 @@ export const registerRun: RegisterCommand = (program: Command, context: CliConte
     .description("run the daemon")
     .option("-c, --config <file>", "configuration file")
     .option("--watch", "reload when the content of the configuration changes")
+    .addOption(
+      new Option(
+        "--log-format <format>",
+        "how the log looks, over log.format [auto: text on a terminal, else JSON]",
+      ).choices(logFormats),
+    )
     .addHelpText("after", help)
     .action(async (flags: RunFlags) => {
       await run(flags, context);
@@ -30,6 +39,8 @@ const help = `
 SIGHUP and POST /-/reload read the configuration again. SIGTERM and SIGINT stop gracefully within
 server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
+The log goes to stderr: text for people on a terminal, one JSON object a line where it is piped.
+
 Examples:
   flatline run -c flatline.yaml
   flatline run --watch
@@ -38,23 +49,27 @@ Examples:
 interface RunFlags {
   readonly config?: string;
   readonly watch?: boolean;
+  readonly logFormat?: LogFormat;
 }
+
+type LogFormat = Config["log"]["format"];
+const logFormats: readonly LogFormat[] = ["auto", "json", "pretty"];
 
 async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const { env, cwd, signal } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
   const config = await loadCheckedConfig(load);
-  const logger = createLogger({
-    ...config.log,
-    write: (line) => context.stderr.write(line),
-    colour: hasColour(context.stderr, env),
-  });
+  const lookOf = (read: Config): LoggerLook =>
+    logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
+  const look = lookOf(config);
+  const opening = createOpening(context, config, look.format === "pretty");
+  const logger = createLogger({ ...look, write: (line) => opening.write(line) });
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
     const next = await loadCheckedConfig(load);
     // Here, not once it is applied: what applying it says is of it already.
-    logger.adjust(next.log);
+    logger.adjust(lookOf(next));
     return next;
   };
   const app = createApp(config, { ...context, logger, readConfig });
@@ -63,12 +78,43 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   context.onHangup(reload);
   const asked = aborted(signal);
   // A start may take long: a preload, a database that is not there yet.
-  await Promise.race([app.start(), asked]);
+  try {
+    await Promise.race([app.start(), asked]);
+  } finally {
+    opening.end(app.address()?.url ?? null);
+  }
   releaseYoungGeneration();
   if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
   await asked;
   const { isStored } = await app.stop();
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
+}
+
+interface Opening {
+  write(line: string): void;
+  /** It listens there; null: it does not, and what was held back is all there is. */
+  end(url: string | null): void;
+}
+
+/** Sees to it that the first line on a terminal says where the daemon is: what is logged before that is known waits. */
+function createOpening({ stderr, version, env }: CliContext, config: Config, isForPeople: boolean): Opening {
+  let held: string[] | null = isForPeople ? [] : null;
+  const work = describeWork(config.organizations);
+  const end = (url: string | null): void => {
+    if (held === null) return;
+    const first = url === null ? "" : firstLine({ version, url, work }, hasColour(stderr, env));
+    stderr.write([first, ...held].join(""));
+    held = null;
+  };
+  // A free port is known once it is taken.
+  if (!config.server.listen.endsWith(":0")) end(daemonUrl(config.server.listen));
+  return {
+    write: (line) => {
+      if (held === null) stderr.write(line);
+      else held.push(line);
+    },
+    end,
+  };
 }
 
 async function watch(

@@ -21,7 +21,7 @@ export interface Config {
   readonly server: ServerConfig;
   readonly storage: StorageConfig;
   readonly heartbeat: HeartbeatConfig | null;
-  readonly log: { readonly level: "debug" | "info" | "warn" | "error"; readonly format: "json" | "pretty" };
+  readonly log: { readonly level: "debug" | "info" | "warn" | "error"; readonly format: "auto" | "json" | "pretty" };
 }
 
 export interface ObservedKeys {

@@ -116,7 +116,7 @@ describe("defaults", () => {
         eventRetentionMs: 0,
       },
       heartbeat: null,
-      log: { level: "info", format: "json" },
+      log: { level: "info", format: "auto" },
     });
   });
 

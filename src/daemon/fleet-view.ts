@@ -5,6 +5,7 @@ import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { targetKey } from "../monitor/target.ts";
 import type { CheckKey, CheckState } from "../store/runs/schedule.ts";
 import type { Store } from "../store/store.ts";
+import { createFirstRound } from "./first-round.ts";
 import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Runtime } from "./runtime.ts";
@@ -52,6 +53,7 @@ const settledMs = 30 * secondMs;
 export function createFleetView(options: FleetViewOptions): FleetView {
   const { store, runtime, clock, metrics, hours, publisher } = options;
   const watch = createStoreWatch({ ...options, onLook: look });
+  const firstRound = createFirstRound(options);
   const shown = new Map<string, { readonly lastRunAtMs: number; readonly nextDueAtMs: number }>();
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
@@ -64,6 +66,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     const input = checkSeriesInput(state, runtime.current());
     if (input !== null) metrics.checks.set(input);
     remember(targetKey(state), lastRunAtMs ?? 0, nextDueAtMs);
+    firstRound.note(state);
   }
 
   function remember(key: string, lastRunAtMs: number, nextDueAtMs: number): void {
@@ -78,6 +81,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     metrics.checks.setAll(states.flatMap((state) => checkSeriesInput(state, runtime.current()) ?? []));
     for (const state of states) remember(targetKey(state), state.lastRunAtMs ?? 0, state.nextDueAtMs);
     refreshedMs = clock.monotonicMs();
+    firstRound.begin(states);
   }
 
   async function readOthers(): Promise<void> {

@@ -35,7 +35,7 @@ describe.each(samples)("%s", (kind, notification) => {
     const logger = createLogger({
       level: "info",
       format: "json",
-      colour: false,
+      pretty: () => "",
       write: (line) => void lines.push(line),
     });
     const receiver = createLogReceiver({ type: "log", name: "console" }, { logger });

@@ -70,7 +70,7 @@ async function startReplica(): Promise<string> {
     random: Math.random,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    logger: createLogger({ level: "debug", format: "json", colour: false, write: (line) => void (log += line) }),
+    logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),
     readConfig: () => loadCheckedConfig(load),
     withProcessMetrics: false,
   });

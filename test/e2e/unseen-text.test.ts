@@ -68,7 +68,7 @@ describe("characters that nobody sees, of an upstream or a slug, are escaped", (
 
   it("in the log for people", async () => {
     await using program = startProgram(["run", "-c", "pretty.yaml"], { cwd: folder.path });
-    await eventually(() => program.stderr().includes("alert firing"));
+    await eventually(() => program.stderr().includes("console: firing"));
 
     expectEscaped(program.stderr());
   });

@@ -122,7 +122,10 @@ const heartbeatSchema = strictObject({
 
 const logSchema = strictObject({
   level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("The least level that is logged."),
-  format: z.enum(["json", "pretty"]).default("json").describe("One JSON object a line, or text for people."),
+  format: z
+    .enum(["auto", "json", "pretty"])
+    .default("auto")
+    .describe("`json`: one object a line; `pretty`: text for people; `auto`: text on a terminal, else JSON."),
 })
   .prefault({})
   .describe("The log, on stderr.");

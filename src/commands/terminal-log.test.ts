@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+
+import type { LogEntry } from "../base/logger.ts";
+import { createTerminalLog, describeWork, firstLine, type TerminalLogOptions } from "./terminal-log.ts";
+
+const escape = "\u001b";
+
+function log(options: Partial<TerminalLogOptions> = {}): (entry: Partial<LogEntry>) => string {
+  const render = createTerminalLog({
+    isColoured: false,
+    columns: 100,
+    names: ["ads-hosts", "ops"],
+    logReceivers: new Set(["console"]),
+    ...options,
+  });
+  return (entry) => render({ time: "2026-01-15T02:09:05.123Z", level: "info", msg: "", ...entry });
+}
+
+const spike = { check: "dead-asset-spike", slug: "ads-hosts" };
+const changed = { msg: "severity changed", ...spike, previousSeverity: "ok" };
+const counts = { currentCount: 5_119, baselineCount: 78, expectedCount: 11.142857142857142, ratio: 459.4 };
+const delivery = { receiver: "ops", notification: "n", attempts: 1 };
+
+describe("a line on the terminal", () => {
+  it.each<[string, Partial<LogEntry>, string]>([
+    ["a fail", { ...changed, severity: "fail", ...counts }, "FAIL     ads-hosts  5,119 deaths, 11.1 expected (459×)"],
+    [
+      "nothing expected",
+      { ...changed, severity: "fail", ...counts, expectedCount: 0, ratio: null },
+      "FAIL     ads-hosts  5,119 deaths, none expected",
+    ],
+    [
+      "counts that the service does not give",
+      { ...changed, severity: "warn", currentCount: null },
+      "WARN     ads-hosts",
+    ],
+    [
+      "one that is ok again",
+      { ...changed, previousSeverity: "fail", severity: "ok", ...counts, currentCount: 7, ratio: 0.63 },
+      "OK       ads-hosts  7 deaths, 11.1 expected (0.6×)",
+    ],
+    [
+      "no result",
+      { ...changed, severity: "unknown", reason: "forbidden", message: "the API answered 403" },
+      "UNKNOWN  ads-hosts  no result: the API answered 403 (forbidden)",
+    ],
+    [
+      "another check",
+      { ...changed, check: "event-flow", severity: "fail", currentCount: null },
+      "FAIL     ads-hosts  event-flow",
+    ],
+    [
+      "a run",
+      { ...changed, msg: "check ran", level: "debug", severity: "ok", ...counts },
+      "ok       ads-hosts  5,119 deaths, 11.1 expected (459×)",
+    ],
+    [
+      "an alert that fires later than its severity",
+      { msg: "alert changed", ...spike, event: "firing", severity: "fail", reason: "for_elapsed" },
+      "FAIL     ads-hosts  the alert fires, not ok for as long as `for`",
+    ],
+    [
+      "an alert that ends later than its severity",
+      { msg: "alert changed", ...spike, event: "resolved", severity: "fail", reason: "keep_firing_for_elapsed" },
+      "OK       ads-hosts  the alert has ended, ok for as long as `keepFiringFor`",
+    ],
+    [
+      "the first round",
+      { msg: "every check has run", ok: 1_210, warn: 0, fail: 2, unknown: 1, tookMs: 1_900 },
+      "         2 fail, 1 unknown, 1,210 ok, in 1.9 s",
+    ],
+    ["a delivery", { msg: "notification delivered", ...delivery }, "         ops        notified"],
+    [
+      "a delivery after tries, to one recipient",
+      { msg: "notification delivered", ...delivery, attempts: 3, recipient: "a@example.com" },
+      "         ops        notified (a@example.com), at try 3",
+    ],
+    [
+      "a receiver that does not answer",
+      {
+        msg: "notification not accepted yet",
+        level: "warn",
+        ...delivery,
+        error: "connection refused",
+        retryInMs: 1_000,
+      },
+      "WAITING  ops        not notified, 1 try, again in 1s: connection refused",
+    ],
+    [
+      "a receiver that refused",
+      { msg: "notification given up", level: "error", ...delivery, attempts: 8, error: "HTTP 410" },
+      "GIVEN UP ops        not notified, 8 tries, now a dead letter: HTTP 410",
+    ],
+    [
+      "a receiver of type log",
+      {
+        msg: "alert firing",
+        level: "error",
+        ...spike,
+        receiver: "console",
+        event: "firing",
+        severity: "fail",
+        count: 12,
+        expected: 3,
+        ratio: 4,
+      },
+      "FAIL     ads-hosts  console: firing, 12 deaths, 3.0 expected (4.0×)",
+    ],
+    [
+      "a start",
+      { msg: "flatline started", url: "http://127.0.0.1:9640", organizations: 1, source: "remote" },
+      "         checking 1 organization, source remote",
+    ],
+    [
+      "what has no words of its own",
+      { msg: "clock was set back, computing the due times anew", level: "warn", room: "monitor", backMs: 12 },
+      "WARNING  clock was set back, computing the due times anew backMs=12",
+    ],
+    [
+      "what went wrong",
+      {
+        msg: "evidence of a spike could not be read",
+        level: "warn",
+        slug: "ads-hosts",
+        err: { message: "busy", cause: "locked" },
+      },
+      "WARNING  ads-hosts  evidence of a spike could not be read: busy (locked)",
+    ],
+  ])("says %s", (_what, entry, said) => {
+    expect(log()(entry)).toBe(`02:09:05 ${said}\n`);
+  });
+
+  it.each<[string, Partial<LogEntry>]>([
+    ["an organization that is ok at first", { ...changed, previousSeverity: null, severity: "ok" }],
+    [
+      "an alert whose severity has just been said",
+      { msg: "alert changed", ...spike, event: "firing", severity: "fail", reason: "not_ok" },
+    ],
+    ["a notification before it is accepted", { msg: "notification formed", receiver: "ops", alerts: 3 }],
+    ["a delivery to the log itself", { msg: "notification delivered", receiver: "console", attempts: 1 }],
+  ])("does not say %s", (_what, entry) => {
+    expect(log()(entry)).toBe("");
+  });
+
+  it.each([
+    [200, 120],
+    [100, 100],
+    [40, 80],
+  ])("on a terminal of %i columns has %i at most", (columns, most) => {
+    const line = log({ columns })({ ...changed, severity: "unknown", reason: "network", message: "word ".repeat(100) });
+
+    expect(line.length - 1).toBe(most);
+    expect(line).toMatch(/…\n$/);
+  });
+
+  it("shows an error whole, a bug with its stack", () => {
+    const message = `2 problems\n${"flatline.yaml:1:1: unknown key ".repeat(9)}`;
+
+    const line = log()({
+      msg: "configuration not reloaded",
+      level: "error",
+      err: { message, stack: "Error\n    at here" },
+    });
+
+    expect(line).toContain(`ERROR    configuration not reloaded: ${message}\nError\n    at here`);
+  });
+
+  it("lets no text steer the terminal", () => {
+    const evil = `a${escape}[2Jb\r\u009bc\u202ed\ne`;
+
+    const line = log()({ ...changed, slug: evil, severity: "unknown", reason: "network", message: evil });
+
+    expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\u202e]/u);
+    expect(line).toContain(String.raw`a\u001b[2Jb\u000d\u009bc\u202ed`);
+  });
+
+  it("has colour for the word, the name and the time only where it may", () => {
+    const line = log({ isColoured: true })({ ...changed, severity: "fail", ...counts });
+
+    expect(line).toBe(
+      `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts  ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,
+    );
+  });
+
+  it("names the day when it has changed", () => {
+    const line = log();
+    line({ msg: "flatline stopped" });
+
+    expect(line({ time: "2026-01-16T00:00:01.000Z", msg: "flatline stopped" })).toBe(
+      "2026-01-16 UTC\n00:00:01          stopped\n",
+    );
+  });
+});
+
+describe("the first line", () => {
+  const every = (pattern: string) => ({ schedule: { pattern, timezone: "UTC", jitterMs: 0 } });
+
+  it("says where to look and how to stop", () => {
+    const facts = { version: "1.2.3", url: "http://127.0.0.1:9640", work: describeWork([every("*/5 * * * *")]) };
+
+    expect(firstLine(facts, false)).toBe(
+      "flatline 1.2.3  http://127.0.0.1:9640  1 organization every 5m  Ctrl-C stops\n",
+    );
+  });
+
+  it.each([
+    ["different ones", [every("*/5 * * * *"), every("@hourly")], "2 organizations"],
+    ["an uneven one", [every("0 9,17 * * *")], "1 organization"],
+    ["no organization", [], "0 organizations"],
+  ])("names no interval of %s", (_what, organizations, said) => {
+    expect(describeWork(organizations)).toBe(said);
+  });
+});

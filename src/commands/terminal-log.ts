@@ -1,0 +1,84 @@
+import { cutText } from "../base/cut-text.ts";
+import type { LogEntry } from "../base/logger.ts";
+import { escapeControls } from "../base/unseen-text.ts";
+import { evenIntervalMs, type Schedule } from "../monitor/schedule.ts";
+import { countOf, formatLength } from "../web/page/figures.ts";
+import { plainRow, wordings, type LogRow, type WordingContext } from "./log-wording.ts";
+
+export interface TerminalLogOptions extends WordingContext {
+  readonly isColoured: boolean;
+  /** How wide a line may be. */
+  readonly columns: number;
+  /** Organizations and receivers: the column of names is as wide as they need, within bounds. */
+  readonly names: readonly string[];
+}
+
+const wordColumns = 8;
+const leastNameColumns = 8;
+const mostNameColumns = 28;
+const leastColumns = 80;
+// A longer line is read no faster, whatever the terminal holds.
+const mostColumns = 120;
+
+const [red, yellow, magenta, green, bold, dim] = [31, 33, 35, 32, 1, 2];
+const wordColours: Readonly<Record<string, number>> = {
+  FAIL: red,
+  ERROR: red,
+  "GIVEN UP": red,
+  WARN: yellow,
+  WARNING: yellow,
+  WAITING: yellow,
+  UNKNOWN: magenta,
+  OK: green,
+};
+
+/** The lines of the log for people: time, a word that says how it is, whom it is about, and what happened. */
+export function createTerminalLog(options: TerminalLogOptions): (entry: LogEntry) => string {
+  const longest = Math.max(0, ...options.names.map(({ length }) => length));
+  const nameColumns = Math.min(mostNameColumns, Math.max(leastNameColumns, longest));
+  const columns = Math.min(mostColumns, Math.max(leastColumns, options.columns));
+  const paint = (text: string, colour: number | undefined): string =>
+    options.isColoured && colour !== undefined && text.trim() !== "" ? `\u001b[${colour}m${text}\u001b[0m` : text;
+  let day: string | null = null;
+
+  function line({ word, name, text, isWhole = false }: LogRow, time: string): string {
+    const clock = time.slice(11, 19);
+    const named = name === "" ? "" : `${oneLine(name).padEnd(nameColumns)}  `;
+    const room = columns - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
+    const shown = isWhole ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
+    const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? dim);
+    return `${paint(clock, dim)} ${padded} ${paint(named, bold)}${shown}`.trimEnd();
+  }
+
+  return (entry) => {
+    const wording = Object.hasOwn(wordings, entry.msg) ? wordings[entry.msg] : plainRow;
+    const row = wording?.(entry, options) ?? null;
+    if (row === null) return "";
+    const date = entry.time.slice(0, 10);
+    const isNextDay = day !== null && date !== day;
+    day = date;
+    return `${isNextDay ? `${paint(`${date} UTC`, dim)}\n` : ""}${line(row, entry.time)}\n`;
+  };
+}
+
+/** What comes from outside neither steers the terminal nor looks like a line of ours. */
+function oneLine(text: string): string {
+  return escapeControls(text.replaceAll(/[\t\n]+/g, " ").trim());
+}
+
+/** The first line of a daemon on a terminal: what it is, where to look, and how to end it. */
+export function firstLine(
+  facts: { readonly version: string; readonly url: string; readonly work: string },
+  isColoured: boolean,
+): string {
+  const paint = (text: string, colour: number): string => (isColoured ? `\u001b[${colour}m${text}\u001b[0m` : text);
+  return `flatline ${facts.version}  ${paint(facts.url, bold)}  ${facts.work}  ${paint("Ctrl-C stops", dim)}\n`;
+}
+
+/** "5 organizations every 5m"; without the interval where it is not the same for all. */
+export function describeWork(organizations: readonly { readonly schedule: Schedule }[]): string {
+  const intervals = new Set(organizations.map(({ schedule }) => evenIntervalMs(schedule)));
+  const [intervalMs = null] = intervals;
+  const every = intervals.size > 1 || intervalMs === null ? "" : ` every ${formatLength(intervalMs)}`;
+  return `${countOf(organizations.length, "organization")}${every}`;
+}

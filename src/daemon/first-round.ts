@@ -1,0 +1,48 @@
+import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../base/time.ts";
+import type { Severity } from "../contract/severity.ts";
+import { targetKey } from "../monitor/target.ts";
+import type { CheckState } from "../store/runs/schedule.ts";
+
+/** Says once, when every check that was due at the start has run, how all of them are. */
+export interface FirstRound {
+  /** The checks as they are stored at the start; later calls say nothing new. */
+  begin(states: readonly CheckState[]): void;
+  /** A check ran, here or on another replica. */
+  note(state: CheckState): void;
+}
+
+/** A round that begins now. */
+export function createFirstRound({ logger, clock }: { readonly logger: Logger; readonly clock: Clock }): FirstRound {
+  const beganMs = clock.monotonicMs();
+  let severities: Map<string, Severity | null> | null = new Map();
+  let waiting: Set<string> | null = null;
+
+  function sayWhenOver(): void {
+    if (severities === null || waiting === null || waiting.size > 0) return;
+    const counts = { ok: 0, warn: 0, fail: 0, unknown: 0 };
+    for (const severity of severities.values()) counts[severity ?? "unknown"]++;
+    const tookMs = Math.round(clock.monotonicMs() - beganMs);
+    if (severities.size > 0) logger.info({ ...counts, tookMs }, "every check has run");
+    severities = null;
+  }
+
+  return {
+    begin: (states) => {
+      if (severities === null || waiting !== null) return;
+      const nowMs = clock.nowMs();
+      // What ran while they were read is noted already, and newer.
+      const isDue = (state: CheckState): boolean => state.lastRunAtMs === null || state.nextDueAtMs <= nowMs;
+      const due = states.filter((state) => isDue(state) && severities?.has(targetKey(state)) !== true);
+      for (const state of states)
+        if (!severities.has(targetKey(state))) severities.set(targetKey(state), state.severity);
+      waiting = new Set(due.map(targetKey));
+      sayWhenOver();
+    },
+    note: (state) => {
+      severities?.set(targetKey(state), state.severity);
+      waiting?.delete(targetKey(state));
+      sayWhenOver();
+    },
+  };
+}
