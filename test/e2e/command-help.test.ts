@@ -99,6 +99,8 @@ describe("the built program", () => {
     await using folder = await makeProgramFolder();
     await folder.write("named.yaml", "source: { type: embedded }\norganizations: [acme]\nlog: { format: pretty }\n");
     const env = { FLATLINE_CONFIG: `${folder.path}/named.yaml` };
+    await folder.write("events.csv", "at,slug\n2026-01-15T12:00:00Z,acme\n");
+    await runProgram(["import", "events", "events.csv"], { cwd: folder.path, env });
 
     const shown = await runProgram(["config", "show"], { cwd: folder.path, env });
     const checked = await runProgram(["check"], { cwd: folder.path, env });
