@@ -37,4 +37,6 @@ export interface HealthcheckResult {
   readonly appUrl: string | null;
   /** How many findings a service gave beyond those that are kept (contract/result-bounds.ts); absent: none. */
   readonly findingsOmitted?: number;
+  /** It was shortened beyond what is kept of an answer; absent: it was not. */
+  readonly isTruncated?: true;
 }

@@ -87,10 +87,17 @@ export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
 }
 
+// Of flatline's own results (CONTRACT 2), and of what else words its findings like them.
+const mostAssetTypes = 5;
+const longestAssetType = 256;
+
 /**
  * The excess of each asset type that a result's findings name, as `assetTypeExcess` of a report wants it; largest first.
  * Empty when the findings are worded by somebody else than flatline's evaluation.
  */
 export function assetTypeExcessOf(result: Pick<HealthcheckResult, "findings">): readonly AssetTypeExcess[] {
-  return result.findings.flatMap((finding) => readAssetTypeExcess(finding) ?? []);
+  return result.findings
+    .flatMap((finding) => readAssetTypeExcess(finding) ?? [])
+    .filter(({ assetType }) => assetType.length <= longestAssetType)
+    .slice(0, mostAssetTypes);
 }

@@ -73,10 +73,9 @@ describe("boundReport", () => {
       const map = Object.fromEntries(keys) as HealthcheckResult["observed"];
       const result = { ...sample, title: long, observed: map, threshold: map, findings: findingsOf(100, long) };
       const texts = { suggestedAction: long, appUrl: long, generatedAt: long };
-      const assetTypeExcess = Array.from({ length: 100 }, () => ({ assetType: long, excess: 1 }));
       const answer = boundResult({ ...result, ...texts }, answerBounds);
 
-      const report = boundReport(resultReport({ severity: "fail", assetTypeExcess, result: answer }));
+      const report = boundReport(resultReport({ severity: "fail", result: answer }));
 
       expect(bytesOf(report)).toBeLessThanOrEqual(maxReportBytes);
       expect(report.result.findings.length + (report.result.findingsOmitted ?? 0)).toBe(100);

@@ -59,12 +59,16 @@ export function boundResult(
     threshold: boundMap(result.threshold, bounds, firstKeys),
     findings,
     ...(findingsOmitted === 0 ? {} : { findingsOmitted }),
+    ...(result.isTruncated === undefined ? {} : { isTruncated: result.isTruncated }),
     suggestedAction: cutNullable(result.suggestedAction),
     appUrl: cutNullable(result.appUrl),
   };
 }
 
-/** The report with at most `maxReportBytes` of JSON: as it is, or with shorter texts, then also fewer findings and keys. */
+/**
+ * The report with at most `maxReportBytes` of JSON: as it is, or with shorter texts, then also fewer findings and keys, and
+ * `isTruncated` in its result.
+ */
 export function boundReport<Report extends CheckReport>(report: Report): Report;
 export function boundReport(report: CheckReport): CheckReport {
   if (report.kind === "error") {
@@ -76,15 +80,7 @@ export function boundReport(report: CheckReport): CheckReport {
   let bounded = report;
   for (const bounds of reportBounds) {
     if (isWithinBytes(bounded)) break;
-    const { result, assetTypeExcess } = report;
-    const carriers = assetTypeExcess
-      ?.slice(0, bounds.findings)
-      .map(({ assetType, excess }) => ({ assetType: cutText(assetType, bounds.characters), excess }));
-    bounded = {
-      ...report,
-      result: boundResult(result, bounds),
-      ...(carriers === undefined ? {} : { assetTypeExcess: carriers }),
-    };
+    bounded = { ...report, result: { ...boundResult(report.result, bounds), isTruncated: true } };
   }
   return bounded;
 }

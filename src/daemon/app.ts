@@ -97,7 +97,8 @@ export async function startApp(
   // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
-  const notifier = createNotifier({ store, clock, logger, newId, settings, onEnqueued: () => outbox.wake() });
+  const budgetOf = (name: string) => runtime.current().budgets.get(name) ?? null;
+  const notifier = createNotifier({ store, clock, logger, newId, settings, budgetOf, onEnqueued: () => outbox.wake() });
   const outbox = createOutbox({
     store: store.outbox,
     clock,

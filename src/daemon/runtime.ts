@@ -1,5 +1,6 @@
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { DeliveryBudget, Receiver } from "../alerting/deliver/receiver.ts";
+import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
@@ -28,6 +29,8 @@ export interface Applied {
   readonly baselineOf: (slug: string) => BaselineKind;
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
+  /** By receiver, of those that have one. */
+  readonly budgets: ReadonlyMap<string, DeliveryBudget>;
   readonly checkDeps: RunCheckDeps;
   /** Of a local source; null with a remote one. */
   readonly counts: LivenessCounts | null;
@@ -86,6 +89,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
 function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
   const source = createSource(config, { ...deps, ...parts });
+  const receivers = config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps));
   return {
     config,
     targets,
@@ -93,7 +97,10 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     baselineOf: baselineOf(config),
     settings: alertingSettings(config),
-    receivers: config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps)),
+    receivers,
+    budgets: new Map(
+      receivers.flatMap(({ receiver: { name, budget } }) => (budget === undefined ? [] : [[name, budget]])),
+    ),
     counts: localCounts(config, { ...deps, ...parts }),
     checkDeps: runCheckDeps(config, source, { ...deps, ...parts, isContinuous: true }),
     runTimeoutMs: runTimeoutMs(config.source),
@@ -102,7 +109,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
 
 function outboxReceiver(config: ReceiverConfig, parts: Parts, { logger, watch }: RuntimeDeps): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
-  const receiver = createReceiver(config, { dispatcher: parts.dispatcher, logger });
+  const receiver = shorteningReceiver(createReceiver(config, { dispatcher: parts.dispatcher, logger }));
   return {
     receiver: watch === undefined ? receiver : watch(receiver),
     timeoutMs,

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { Secret } from "../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../test/support/http-sink.ts";
-import { addressSecrets, combineOutcomes, deliverRequest } from "./delivery.ts";
+import { addressSecrets, combineOutcomes, deliverRequest, maxBodyBytes } from "./delivery.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 let dispatcher: Agent;
@@ -37,6 +38,7 @@ describe("deliverRequest", () => {
     ["401 is rejected", 401, {}, { kind: "rejected" }],
     ["404 is rejected", 404, {}, { kind: "rejected" }],
     ["410 is rejected", 410, {}, { kind: "rejected" }],
+    ["413 is rejected, and less may be accepted", 413, {}, { kind: "rejected", isTooLarge: true }],
     ["408 is tried again", 408, {}, { kind: "retry", retryAfterMs: null }],
     ["429 is tried again", 429, {}, { kind: "retry", error: "HTTP 429: why", retryAfterMs: null }],
     ["Retry-After in seconds", 429, { "retry-after": "120" }, { kind: "retry", retryAfterMs: 120_000 }],
@@ -55,6 +57,47 @@ describe("deliverRequest", () => {
 
     expect(got).toMatchObject(outcome);
     expect(sink?.requests).toHaveLength(1);
+  });
+
+  it("takes a 413 for one that comes before the body was read", async () => {
+    // As proxies do it: they see how long it is, answer and close.
+    const server = createServer((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"));
+      socket.on("error", () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = new Secret(`http://127.0.0.1:${port}/`);
+    const body = "x".repeat(maxBodyBytes);
+
+    const outcome = await deliverRequest(
+      dispatcher,
+      { url, headers: {}, body },
+      { signal: new AbortController().signal, nowMs },
+    );
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+
+    expect(outcome).toEqual({ kind: "rejected", error: "HTTP 413", isTooLarge: true });
+  });
+
+  it("sends nothing beyond a mebibyte", async () => {
+    sink = await startHttpSink((response) => response.end());
+    const url = new Secret(sink.url);
+    const context = { signal: new AbortController().signal, nowMs };
+    const whole = await deliverRequest(dispatcher, { url, headers: {}, body: "x".repeat(maxBodyBytes) }, context);
+    const larger = await deliverRequest(
+      dispatcher,
+      { url, headers: {}, body: "ä".repeat(maxBodyBytes / 2 + 1) },
+      context,
+    );
+
+    expect(whole.kind).toBe("accepted");
+    expect(larger).toEqual({
+      kind: "rejected",
+      error: "a body of 1048578 bytes, and at most 1048576 are sent",
+      isTooLarge: true,
+    });
+    expect(sink.requests).toHaveLength(1);
   });
 
   it("tries again after a reset", async () => {

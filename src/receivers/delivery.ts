@@ -26,6 +26,8 @@ export interface DeliveryRequest {
 
 // CONTRACT 7: bodies of answers are read up to 64 KiB; of that an error shows as much as a line of a list holds.
 const maxAnswerBytes = 65_536;
+/** Of a request (CONTRACT 7): as much as nginx takes unless it is told otherwise. */
+export const maxBodyBytes = 1_024 * 1_024;
 const maxShownCharacters = 300;
 // Segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
 const shortestTokenCharacters = 8;
@@ -36,6 +38,11 @@ export async function deliverRequest(
   request: DeliveryRequest,
   context: DeliveryContext,
 ): Promise<DeliveryOutcome> {
+  const bytes = Buffer.byteLength(request.body);
+  if (bytes > maxBodyBytes) {
+    const error = `a body of ${bytes} bytes, and at most ${maxBodyBytes} are sent`;
+    return { kind: "rejected", error, isTooLarge: true };
+  }
   const secrets = [...addressSecrets(request.url), ...(request.secrets ?? [])];
   try {
     const response = await sendRequest(dispatcher, {
@@ -54,7 +61,7 @@ export async function deliverRequest(
   }
 }
 
-/** 2xx: accepted; 408, 429, 5xx: worth another attempt, when Retry-After says; any other, 3xx included: never. */
+/** 2xx: accepted; 408, 429, 5xx: worth another attempt, when Retry-After says; any other, 3xx included: never; 413: unless with less. */
 export function responseOutcome(
   response: Pick<HttpResponse, "status" | "headers" | "body">,
   nowMs: number,
@@ -67,7 +74,7 @@ export function responseOutcome(
   if (status === 408 || status === 429 || status >= 500) {
     return { kind: "retry", error: detail, retryAfterMs: parseRetryAfter(response.headers["retry-after"], nowMs) };
   }
-  return { kind: "rejected", error: detail };
+  return { kind: "rejected", error: detail, ...(status === 413 ? { isTooLarge: true } : {}) };
 }
 
 /** The outcome of what was thrown instead of answered: the network and its deadlines pass, a bug of ours does not. */
@@ -93,7 +100,9 @@ export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryO
   const rejections = outcomes.filter((outcome) => outcome.kind === "rejected");
   const [rejection] = rejections;
   if (rejection !== undefined) {
-    return { kind: "rejected", error: countedError(rejection.error, rejections.length, outcomes.length) };
+    const error = countedError(rejection.error, rejections.length, outcomes.length);
+    const isTooLarge = rejections.some((outcome) => outcome.isTooLarge === true);
+    return { kind: "rejected", error, ...(isTooLarge ? { isTooLarge } : {}) };
   }
   return outcomes[0] ?? { kind: "accepted", detail: "nothing to send" };
 }
@@ -131,6 +140,11 @@ export function bareSecrets(secret: Secret): readonly Secret[] {
   const value = secret.reveal();
   const bare = value.replace(/^(?:whsec_|\S+\s+)/, "");
   return bare === value || bare.length < shortestTokenCharacters ? [secret] : [secret, new Secret(bare)];
+}
+
+/** Bytes of the JSON of a list, item by item: the text of them all could be longer than a string may be. */
+export function listBytes(items: readonly unknown[]): number {
+  return items.reduce<number>((bytes, item) => bytes + Buffer.byteLength(JSON.stringify(item)) + 1, 1);
 }
 
 /** @throws FlatlineError invalid_config when the address of a receiver is no URL of http or https */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
@@ -17,6 +17,74 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     engine = name;
   });
   afterEach(() => world.close());
+
+  describe("a group beyond its receiver's budget", () => {
+    const slugs = Array.from({ length: 20 }, (_, index) => `org-${String(index).padStart(2, "0")}`);
+    const budget: DeliveryBudget = {
+      maxBytes: 6_000,
+      bytesOf: ({ alerts }) => Buffer.byteLength(JSON.stringify(alerts)),
+    };
+
+    async function runAll(severity: "fail" | "ok"): Promise<void> {
+      for (const slug of slugs) await world.run(slug, severity);
+      await world.advance(minuteMs);
+    }
+
+    it("is split into notifications with ids of their own, each within it, in the order of the group", async () => {
+      await open({ slugs, receivers: [{ name: "ops", budget }, { name: "chat" }] });
+      await runAll("fail");
+
+      const parts = world.notifications("ops");
+      expect(parts.length).toBeGreaterThan(2);
+      expect(new Set(parts.map(({ id }) => id)).size).toBe(parts.length);
+      for (const part of parts) expect(budget.bytesOf(part)).toBeLessThanOrEqual(budget.maxBytes);
+      expect(world.told("ops").flat()).toEqual(slugs.map((slug) => `firing ${slug} fail`));
+      expect(parts.map(({ summary, alerts }) => summary.startsWith(`${alerts.length} firing: `))).not.toContain(false);
+      expect(world.told("chat")).toEqual([world.told("ops").flat()]);
+    });
+
+    it("keeps the ids of its parts over a crash and a receiver that is down, and no resolved overtakes its firing", async () => {
+      await open({ slugs, receivers: [{ name: "ops", budget }] });
+      const ops = world.receivers.get("ops");
+      if (ops === undefined) throw new Error("no receiver");
+      let isDown = true;
+      ops.answer = ({ alerts }) =>
+        isDown && alerts.some(({ slug }) => slug === "org-00")
+          ? { kind: "retry", error: "HTTP 503", retryAfterMs: null }
+          : { kind: "accepted", detail: "" };
+      world.crashAt("acknowledge");
+      await runAll("fail");
+      await runAll("ok");
+      isDown = false;
+      await world.advance(10 * minuteMs);
+
+      const told = world.told("ops").flat();
+      expect(told.toSorted()).toEqual(
+        slugs.flatMap((slug) => [`firing ${slug} fail`, `resolved ${slug} fail`]).toSorted(),
+      );
+      for (const slug of slugs)
+        expect(told.indexOf(`firing ${slug} fail`)).toBeLessThan(told.indexOf(`resolved ${slug} fail`));
+      // The same parts again, not others.
+      expect(new Set(ops.attempts.map(({ id }) => id)).size).toBe(world.notifications("ops").length);
+    });
+
+    it("is split for a fleet verdict too, whose end comes after all of its begin", async () => {
+      await open({
+        slugs,
+        receivers: [{ name: "ops", budget }],
+        settings: { fleet: { minOrganizations: 3, ratio: 0.5 } },
+      });
+      await runAll("fail");
+      await runAll("ok");
+
+      const parts = world.notifications("ops");
+      expect(new Set(parts.map(({ fleet }) => fleet?.id)).size).toBe(1);
+      const statuses = parts.map(({ status }) => status);
+      expect(statuses.toSorted()).toEqual(statuses);
+      expect(new Set(statuses)).toEqual(new Set(["firing", "resolved"]));
+      for (const part of parts) expect(budget.bytesOf(part)).toBeLessThanOrEqual(budget.maxBytes);
+    });
+  });
 
   describe("a notification of one alert", () => {
     it("goes from firing over escalated and deescalated to resolved, with one id", async () => {

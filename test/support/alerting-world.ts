@@ -3,7 +3,7 @@ import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
-import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
@@ -33,6 +33,7 @@ export interface WorldOptions {
   readonly receivers?: readonly (Partial<ReceiverRoute> & {
     readonly name: string;
     readonly resendIntervalMs?: number;
+    readonly budget?: DeliveryBudget;
   })[];
   readonly policy?: Partial<AlertPolicy>;
   /** Of single organizations, over the common ones. */
@@ -197,7 +198,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     owner = `process-${++processes}`;
     const common = { clock, logger, newId, settings };
     recorder = createRecorder({ ...common, store: crashable("record"), onChange: () => undefined });
-    notifier = createNotifier({ ...common, store: crashable("form"), onEnqueued: () => undefined });
+    const budgetOf = (receiver: string): DeliveryBudget | null =>
+      options.receivers?.find(({ name }) => name === receiver)?.budget ?? null;
+    notifier = createNotifier({ ...common, store: crashable("form"), budgetOf, onEnqueued: () => undefined });
     outbox = createOutbox({
       store: {
         ...store.outbox,

@@ -5,8 +5,15 @@ export type DeliveryOutcome =
   | { readonly kind: "accepted"; readonly detail: string }
   /** Worth another attempt; `retryAfterMs` when the receiver asked to wait. */
   | { readonly kind: "retry"; readonly error: string; readonly retryAfterMs: number | null }
-  /** Never will be accepted: dead-lettered at once. */
-  | { readonly kind: "rejected"; readonly error: string };
+  /** Never will be accepted: dead-lettered at once. `isTooLarge`: less may be accepted. */
+  | { readonly kind: "rejected"; readonly error: string; readonly isTooLarge?: true };
+
+/** How much one delivery may be. */
+export interface DeliveryBudget {
+  readonly maxBytes: number;
+  /** Of what would be sent. */
+  bytesOf(notification: Notification): number;
+}
 
 /** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */
 export interface Receiver {
@@ -17,6 +24,8 @@ export interface Receiver {
    * often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
    */
   readonly resendIntervalMs?: number;
+  /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
+  readonly budget?: DeliveryBudget;
   /** Each of them is a delivery of its own: retried, given up and in order by itself. Absent: the receiver is one. */
   readonly recipients?: readonly string[];
   /**

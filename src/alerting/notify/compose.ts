@@ -6,6 +6,9 @@ import type { PlannedNotice } from "../decide/outstanding.ts";
 import type { AlertSnapshot } from "./snapshot.ts";
 import { summarize } from "./summary.ts";
 
+// A platform has some ninety; the names that organizations' tables have for theirs are anybody's.
+const mostAssetTypes = 100;
+
 /** Everything of a notification that is not derived from its alerts. */
 export interface ComposeInput {
   /** Stable over retries. */
@@ -64,6 +67,7 @@ export function composeFleet(
   const all = [...excess.values()].reduce((sum, count) => sum + count, 0);
   const assetTypes = [...excess]
     .map(([assetType, count]) => ({ assetType, count, share: count / all }))
-    .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1));
+    .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
+    .slice(0, mostAssetTypes);
   return { id: fleet.id, organizations, spiking, peakSpiking: Math.max(fleet.peakSpiking, spiking), assetTypes };
 }

@@ -7,8 +7,9 @@ import type { Store, StoreParts } from "../../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
-import { recipientsOf } from "../deliver/receiver.ts";
-import type { FleetNotice, Notification } from "./notification.ts";
+import { recipientsOf, type DeliveryBudget } from "../deliver/receiver.ts";
+import { withinBudget } from "./budget.ts";
+import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
@@ -42,6 +43,8 @@ export interface NotifierOptions {
   readonly newId: () => string;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
+  /** Of the receiver with this name; null: it has none [none has]. */
+  readonly budgetOf?: (receiver: string) => DeliveryBudget | null;
   /** Told after a commit that something waits in the outbox. */
   readonly onEnqueued: () => void;
 }
@@ -97,17 +100,18 @@ export function createNotifier(options: NotifierOptions): Notifier {
       for (const notice of notices)
         shown.push(composeNotice(notice, await snapshotFor(parts, alerts, stored, snapshots, notice)));
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
-      for (const recipient of recipientsOf(routes.get(receiver) ?? { name: receiver })) {
-        const notification = composeNotification({
+      const compose = (alerts: readonly AlertNotice[]): Notification =>
+        composeNotification({
           id: newId(),
           receiver,
           nowMs: tracked.input.nowMs,
           externalUrl: settings.externalUrl,
           fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
-          alerts: shown,
+          alerts,
         });
-        formed.push({ recipient, notification });
-      }
+      for (const recipient of recipientsOf(routes.get(receiver) ?? { name: receiver }))
+        for (const notification of withinBudget(shown, compose, options.budgetOf?.(receiver) ?? null))
+          formed.push({ recipient, notification });
     }
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     await parts.notices.saveTold(plan.told);

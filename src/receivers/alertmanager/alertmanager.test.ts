@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { maxBodyBytes } from "../delivery.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { alertmanagerWebhookBody, fingerprint } from "./body.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
@@ -219,6 +220,34 @@ describe("createAlertmanagerReceiver", () => {
     expect(outcome.kind).toBe(kind);
     expect(outcome.kind === "accepted" ? outcome.detail : outcome.error).toContain(says);
     expect(failing.requests).toHaveLength(1);
+  });
+
+  it("says of any number of alerts in requests of at most a mebibyte, each alert once", async () => {
+    const [notice] = sample("firing").alerts;
+    if (notice === undefined) throw new Error("no notice");
+    const labels = { team: "x".repeat(2_000) };
+    const alerts = Array.from({ length: 1_000 }, (_, index) => ({
+      ...notice,
+      id: `${index}`,
+      slug: `org-${index}`,
+      labels,
+    }));
+    const urls = sinks.slice(0, 1).map(({ url }) => new Secret(url));
+    const receiver = createAlertmanagerReceiver(
+      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { dispatcher },
+    );
+
+    const outcome = await receiver.deliver(withAlerts(alerts), { signal, nowMs });
+
+    const bodies = sinks[0]?.requests.map(({ body }) => body) ?? [];
+    const slugs = bodies.flatMap((body) =>
+      (JSON.parse(body) as { labels: { slug: string } }[]).map(({ labels: { slug } }) => slug),
+    );
+    expect(outcome.kind).toBe("accepted");
+    expect(bodies.length).toBeGreaterThan(1);
+    for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxBodyBytes);
+    expect(slugs.toSorted()).toEqual(alerts.map(({ slug }) => slug).toSorted());
   });
 
   it("is tried again for as long as none accepts", async () => {

@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 
 import { Secret } from "../../base/secret.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { alertmanagerAlertsBody } from "./body.ts";
-import { checkAddress, combineOutcomes, deliverRequest } from "../delivery.ts";
+import { checkAddress, combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
 import type { AlertmanagerOptions } from "../receiver-options.ts";
 
 // CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
@@ -31,15 +31,27 @@ export function createAlertmanagerReceiver(
     name,
     type,
     resendIntervalMs,
+    budget: {
+      maxBytes: maxBodyBytes,
+      bytesOf: (notification) => {
+        const { generatedAtMs } = notification;
+        return listBytes(alertmanagerAlertsBody(labelledAlerts(notification, generatedAtMs), generatedAtMs));
+      },
+    },
     deliver: async (notification, context) => {
       const alerts = labelledAlerts(notification, context.nowMs);
       // A fleet's resend can be empty for a receiver; an empty list would be refused as no alerts at all.
       if (alerts.length === 0) return { kind: "accepted", detail: "nothing to send" };
       const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
-      const body = JSON.stringify(alertmanagerAlertsBody(alerts, activeUntilMs));
+      const bodies = bodiesOf(alertmanagerAlertsBody(alerts, activeUntilMs));
       const headers = { "content-type": "application/json", "user-agent": "flatline" };
-      const sent = urls.map((url) => deliverRequest(deps.dispatcher, { url, headers, body }, context));
-      const outcomes = await Promise.all(sent);
+      const sendAll = async (url: Secret): Promise<DeliveryOutcome> => {
+        const outcomes: DeliveryOutcome[] = [];
+        for (const body of bodies)
+          outcomes.push(await deliverRequest(deps.dispatcher, { url, headers, body }, context));
+        return combineOutcomes(outcomes);
+      };
+      const outcomes = await Promise.all(urls.map(sendAll));
       const combined = combineOutcomes(outcomes);
       const acceptedCount = outcomes.filter(({ kind }) => kind === "accepted").length;
       const ageMs = context.nowMs - notification.generatedAtMs;
@@ -47,6 +59,24 @@ export function createAlertmanagerReceiver(
       return { kind: "accepted", detail: `${acceptedCount} of ${outcomes.length} accepted; ${combined.error}` };
     },
   };
+}
+
+/** What is sent again is one notification, however much fires: in any number of requests it says the same to Alertmanager. */
+function bodiesOf(alerts: readonly object[]): string[] {
+  const bodies: string[] = [];
+  let texts: string[] = [];
+  let bytes = 1;
+  for (const text of alerts.map((alert) => JSON.stringify(alert))) {
+    const more = Buffer.byteLength(text) + 1;
+    if (bytes + more > maxBodyBytes && texts.length > 0) {
+      bodies.push(`[${texts.join(",")}]`);
+      texts = [];
+      bytes = 1;
+    }
+    texts.push(text);
+    bytes += more;
+  }
+  return [...bodies, `[${texts.join(",")}]`];
 }
 
 function alertsAddress(base: Secret): Secret {

@@ -65,6 +65,28 @@ describe("createWebhookReceiver", () => {
     expect(outcome).toEqual({ kind: "rejected", error: expect.stringMatching(/^HTTP 400: [a-z ]+:? \*{3}$/) });
   });
 
+  it.each(["flatline", "alertmanager"] as const)(
+    "knows the size of its body beforehand, as %s has it",
+    async (format) => {
+      const receiver = createWebhookReceiver(options({ format }), { dispatcher });
+      for (const notification of Object.values(sampleNotifications())) {
+        await receiver.deliver(notification, { signal, nowMs });
+
+        expect(receiver.budget?.bytesOf(notification)).toBe(Buffer.byteLength(sink.requests.at(-1)?.body ?? ""));
+      }
+    },
+  );
+
+  it("is refused for size before it is sent where a template makes more of it than a body may have", async () => {
+    const doubled =
+      "{% assign x = 'xxxxxxxxxxxxxxxx' %}{% for i in (1..16) %}{% assign x = x | append: x %}{% endfor %}";
+
+    const outcome = await deliver({ template: `${doubled}{"text":"{{ x }}"}` });
+
+    expect(outcome).toMatchObject({ kind: "rejected", isTooLarge: true });
+    expect(sink.requests).toEqual([]);
+  });
+
   it("posts the payload with its id, unsigned without a secret", async () => {
     const outcome = await deliver({ headers: { "X-Team": new Secret("trust"), "Webhook-Id": new Secret("forged") } });
 

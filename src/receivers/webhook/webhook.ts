@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { alertmanagerWebhookBody } from "../alertmanager/body.ts";
-import { bareSecrets, checkAddress, deliverRequest, failureOutcome } from "../delivery.ts";
+import { bareSecrets, checkAddress, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload } from "../payload.ts";
 import type { WebhookOptions } from "../receiver-options.ts";
 import { createWebhookSigner } from "./signature.ts";
@@ -18,7 +18,8 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
   const { name, type, url, secrets } = options;
   checkAddress(name, url);
   const signer = createWebhookSigner(name, secrets);
-  const body = bodyOf(options);
+  const jsonOf = options.format === "alertmanager" ? alertmanagerWebhookBody : notificationPayload;
+  const body = bodyOf(options, jsonOf);
   const hidden = [...secrets, ...Object.values(options.headers)].flatMap(bareSecrets);
   const ownHeaders = Object.fromEntries(
     Object.entries(options.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
@@ -26,6 +27,7 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
   return {
     name,
     type,
+    budget: { maxBytes: maxBodyBytes, bytesOf: (notification) => bytesOf(jsonOf(notification)) },
     deliver: async (notification, context) => {
       let text: string;
       try {
@@ -46,7 +48,17 @@ export function createWebhookReceiver(options: WebhookOptions, deps: { readonly 
   };
 }
 
-function bodyOf({ format, template, contentType }: WebhookOptions): (notification: Notification) => Promise<string> {
+type JsonBody = (notification: Notification) => { readonly alerts: readonly unknown[] };
+
+/** Of a template what it is given counts: what it makes of it is known when it is sent. */
+function bytesOf({ alerts, ...rest }: ReturnType<JsonBody>): number {
+  return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
+}
+
+function bodyOf(
+  { template, contentType }: WebhookOptions,
+  jsonOf: JsonBody,
+): (notification: Notification) => Promise<string> {
   if (template !== null) {
     // It compiled when the configuration was read. Liquid is loaded by those who send with it only.
     let compiled: Promise<CompiledTemplate> | null = null;
@@ -55,6 +67,5 @@ function bodyOf({ format, template, contentType }: WebhookOptions): (notificatio
       return (await compiled).render(notificationPayload(notification));
     };
   }
-  if (format === "alertmanager") return async (notification) => JSON.stringify(alertmanagerWebhookBody(notification));
-  return async (notification) => JSON.stringify(notificationPayload(notification));
+  return async (notification) => JSON.stringify(jsonOf(notification));
 }

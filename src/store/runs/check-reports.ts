@@ -20,7 +20,10 @@ const storedReport = z.discriminatedUnion("kind", [
     ...base,
     kind: z.literal("result"),
     severity: z.enum(["ok", "warn", "fail"]),
-    result: healthcheckResultSchema.extend({ findingsOmitted: z.int().min(1).exactOptional() }),
+    result: healthcheckResultSchema.extend({
+      findingsOmitted: z.int().min(1).exactOptional(),
+      isTruncated: z.literal(true).exactOptional(),
+    }),
     counts: z.object({
       currentCount: nullableNumber,
       baselineCount: nullableNumber,

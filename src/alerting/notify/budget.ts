@@ -1,0 +1,54 @@
+import { boundResult, type ResultBounds } from "../../contract/result-bounds.ts";
+import type { DeliveryBudget } from "../deliver/receiver.ts";
+import type { AlertNotice, Notification } from "./notification.ts";
+
+// What is left of a result says how bad it is; who wants more asks the API.
+const shortBounds: ResultBounds = { keys: 16, findings: 0, characters: 64 };
+// A group of some hundred alerts. Receivers without a budget show a few of them and count the others.
+const mostStoredBytes = 1_024 * 1_024;
+// Alerts differ in size: a little more room in each part makes it seldom that one has to be split again.
+const fullShare = 0.9;
+
+/**
+ * The notifications that tell of these alerts, in their order, each within the receiver's budget: a larger group is split, a
+ * larger alert shortened. Without a budget it is one notification, whose alerts are shortened when all are too large together.
+ */
+export function withinBudget(
+  alerts: readonly AlertNotice[],
+  compose: (alerts: readonly AlertNotice[]) => Notification,
+  budget: DeliveryBudget | null,
+): readonly Notification[] {
+  const whole = compose(alerts);
+  if (budget === null) return [storedBytes(alerts) <= mostStoredBytes ? whole : shortened(whole)];
+  const bytes = budget.bytesOf(whole);
+  if (bytes <= budget.maxBytes) return [whole];
+  if (alerts.length === 1) return [shortened(whole)];
+  const parts = Math.min(alerts.length, Math.ceil(bytes / (budget.maxBytes * fullShare)));
+  const length = Math.ceil(alerts.length / parts);
+  return Array.from({ length: Math.ceil(alerts.length / length) }, (_, index) =>
+    alerts.slice(index * length, (index + 1) * length),
+  ).flatMap((some) => withinBudget(some, compose, budget));
+}
+
+/** The notification with all its alerts, and of their results the verdict and what was counted; `isTruncated` says so. */
+export function shortened(notification: Notification): Notification {
+  return { ...notification, alerts: notification.alerts.map(shortenedNotice) };
+}
+
+function shortenedNotice(notice: AlertNotice): AlertNotice {
+  const { result } = notice;
+  if (result === null) return notice;
+  const counted = Object.entries(result.observed).filter(([, value]) => typeof value === "number");
+  const short = {
+    ...result,
+    observed: Object.fromEntries(counted),
+    threshold: {},
+    suggestedAction: null,
+    appUrl: null,
+  };
+  return { ...notice, result: { ...boundResult(short, shortBounds), isTruncated: true } };
+}
+
+function storedBytes(alerts: readonly AlertNotice[]): number {
+  return alerts.reduce((bytes, notice) => bytes + Buffer.byteLength(JSON.stringify(notice)), 0);
+}
