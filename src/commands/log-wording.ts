@@ -1,6 +1,8 @@
 import { basename } from "node:path";
 
+import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
+import { secondMs } from "../base/time.ts";
 import { countOf, formatCount, formatExpected, formatLength, formatRatio, formatWait } from "../web/page/figures.ts";
 
 /** What a line of the log says to people: of whom, how they are, and what happened. */
@@ -83,12 +85,12 @@ export const wordings: Readonly<Record<string, Wording>> = {
   "notification not accepted yet": (entry) => ({
     word: "WAITING",
     name: textOf(entry, "receiver"),
-    text: `not notified${toRecipient(entry)}, ${triesText(entry)}, again in ${formatWait(numberOf(entry, "retryInMs") ?? 0)}: ${textOf(entry, "error")}`,
+    text: `${failureText(entry)}, again in ${formatWait(Math.max(secondMs, numberOf(entry, "retryInMs") ?? 0))}`,
   }),
   "notification given up": (entry) => ({
     word: "GIVEN UP",
     name: textOf(entry, "receiver"),
-    text: `not notified${toRecipient(entry)}, ${triesText(entry)}, now a dead letter: ${textOf(entry, "error")}`,
+    text: `${failureText(entry)}, now a dead letter`,
   }),
   // What a receiver of type log writes.
   "alert firing": (entry) => ({ ...severityRow(entry), text: noticeText(entry) }),
@@ -175,7 +177,7 @@ function deathsText(count: number | null, expected: number | null, ratio: number
 const alertReasons: Readonly<Record<string, string>> = {
   for_elapsed: "not ok for as long as `for`",
   keep_firing_for_elapsed: "ok for as long as `keepFiringFor`",
-  unknown_after_reached: "runs without a result in a row: `unknownAfter`",
+  unknown_after_reached: "`unknownAfter` runs without a result",
   organization_removed: "no longer configured",
   check_removed: "the check is switched off",
 };
@@ -201,8 +203,12 @@ function toRecipient(entry: LogEntry): string {
   return recipient === "" ? "" : ` (${recipient})`;
 }
 
-function triesText(entry: LogEntry): string {
-  return countOf(numberOf(entry, "attempts") ?? 1, "try", "tries");
+// What a receiver answered may be long, and what follows it is to be seen.
+const shownError = 40;
+
+function failureText(entry: LogEntry): string {
+  const tries = countOf(numberOf(entry, "attempts") ?? 1, "try", "tries");
+  return `${cutText(textOf(entry, "error"), shownError)}${toRecipient(entry)}, ${tries}`;
 }
 
 function formatTook(ms: number): string {

@@ -82,14 +82,14 @@ describe("a line on the terminal", () => {
         level: "warn",
         ...delivery,
         error: "connection refused",
-        retryInMs: 1_000,
+        retryInMs: 300,
       },
-      "WAITING  ops        not notified, 1 try, again in 1s: connection refused",
+      "WAITING  ops        connection refused, 1 try, again in 1s",
     ],
     [
       "a receiver that refused",
       { msg: "notification given up", level: "error", ...delivery, attempts: 8, error: "HTTP 410" },
-      "GIVEN UP ops        not notified, 8 tries, now a dead letter: HTTP 410",
+      "GIVEN UP ops        HTTP 410, 8 tries, now a dead letter",
     ],
     [
       "a receiver of type log",
@@ -151,6 +151,17 @@ describe("a line on the terminal", () => {
 
     expect(line.length - 1).toBe(most);
     expect(line).toMatch(/…\n$/);
+  });
+
+  it("cuts a long name and a long answer, and says what follows them", () => {
+    const entry = {
+      msg: "notification not accepted yet",
+      receiver: "r".repeat(60),
+      error: "e".repeat(300),
+      attempts: 2,
+    };
+
+    expect(log({ columns: 120 })(entry)).toMatch(/WAITING {2}r{27}… {2}e{39}…, 2 tries, again in 1s\n$/);
   });
 
   it("shows an error whole, a bug with its stack", () => {

@@ -43,7 +43,7 @@ export function createTerminalLog(options: TerminalLogOptions): (entry: LogEntry
 
   function line({ word, name, text, isWhole = false }: LogRow, time: string): string {
     const clock = time.slice(11, 19);
-    const named = name === "" ? "" : `${oneLine(name).padEnd(nameColumns)}  `;
+    const named = name === "" ? "" : `${cutText(oneLine(name), mostNameColumns).padEnd(nameColumns)}  `;
     const room = columns - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
     const shown = isWhole ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
     const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? dim);
