@@ -1,5 +1,7 @@
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import { openStore } from "../src/store/open.ts";
+import { Board } from "../src/store/runs/board.ts";
+import { createHistory } from "../src/store/runs/history.ts";
 
 // A commit waits for the disk: of more, a fleet of a hundred thousand would be filled no faster.
 const organizationsAtOnce = 1_000;
@@ -25,18 +27,17 @@ export async function fillStore(path: string, organizations: number, eventsEach:
       })),
     );
     await store.transaction((parts) => parts.events.add(events));
-    await store.transaction(async ({ verdicts }) => {
-      // As one that has run for a while: the past of a new one is evaluated in the background, beside its checks.
-      const first = {
-        atMs: nowMs - 8 * dayMs,
-        severity: "ok",
-        currentCount: 0,
-        baselineCount: 0,
-        expectedCount: 0,
-      } as const;
-      for (let index = start; index < start + some; index++)
-        await verdicts.addPast("dead-asset-spike", `org-${index}`, [first]);
-    });
+    // As one that has run for a while: the past of a new one is evaluated in the background, beside its checks.
+    const history = createHistory(store.runs, new Board());
+    const first = {
+      atMs: nowMs - 8 * dayMs,
+      severity: "ok",
+      currentCount: 0,
+      baselineCount: 0,
+      expectedCount: 0,
+    } as const;
+    for (let index = start; index < start + some; index++)
+      await history.addPast("dead-asset-spike", `org-${index}`, [first]);
   }
   await store.close();
 }

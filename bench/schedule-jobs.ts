@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
 import { Cron } from "croner";
 
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock } from "../src/base/time.ts";
 import type { CheckReport } from "../src/contract/report.ts";
-import { nextDueAtMs, scheduleKey } from "../src/monitor/schedule.ts";
 import { createScheduler } from "../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../src/monitor/target.ts";
-import { openStore } from "../src/store/open.ts";
+import { CheckState } from "../src/store/runs/board.ts";
+import { OwnJournal } from "../src/store/runs/own-journal.ts";
+import { splitReport } from "../src/store/runs/report-shape.ts";
 
 // A process of its own for one side, run with --expose-gc: flatline's scheduler over its store, or croner's jobs. Arguments:
 // flatline | croner, how many, and for how long they are watched. The answer is one line of JSON.
@@ -43,9 +40,7 @@ function memory(): { heapBytes: number; residentBytes: number } {
 }
 
 async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
   const clock = createSystemClock();
-  const store = await openStore({ path: join(folder, "flatline.db"), clock });
   const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
   const targets: CheckTarget[] = [];
   for (let job = 0; job < count; job++) {
@@ -53,37 +48,32 @@ async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
     targets.push({ check: "dead-asset-spike", slug: `organization-${job}`, schedule, thresholds });
   }
   // As after a restart: what was never run would be run at once, and that is not what is measured here.
-  await store.schedule.sync(
-    targets.map(({ check, slug, schedule }) => ({
-      check,
-      slug,
-      scheduleKey: scheduleKey(schedule),
-      nextDueAtMs: nextDueAtMs(schedule, slug, clock.nowMs()),
-    })),
-  );
+  const board = {
+    state: (check: CheckReport["check"], slug: string) => {
+      const startedAtMs = clock.nowMs();
+      const report = splitReport(notAsked(check, slug, startedAtMs));
+      const run = { checkId: 0, dueAtMs: startedAtMs, startedAtMs, finishedAtMs: startedAtMs, report };
+      return CheckState.after(null, { check, slug }, 0, { ...run, isAsked: true, isReportKept: false });
+    },
+  };
+  const journal = new OwnJournal({ ownerId: 0, epoch: 0 });
   const scheduler = createScheduler({
-    store: store.schedule,
+    membership: { leasedJournal: () => journal, owns: () => true },
+    board,
     clock,
-    owner: "bench",
     targets,
     concurrency: 16,
     runTimeoutMs: 30_000,
     run: async ({ check, slug }) => notAsked(check, slug, clock.nowMs()),
-    record: async (request) => {
-      drifts.push(request.report.startedAtMs - request.run.dueAtMs);
-      const [state = null] = await store.schedule.completeAll([request]);
-      return { state };
+    record: async ({ run, report }) => {
+      drifts.push(report.startedAtMs - run.dueAtMs);
+      return { state: board.state(run.check, run.slug) };
     },
-    onRecorded: () => undefined,
     metrics: { checkRan: () => undefined, runSkipped: () => undefined, schedulerLag: () => undefined },
     logger: createSilentLogger(),
   });
-  await scheduler.start();
-  return async () => {
-    await scheduler.stop(0);
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  };
+  scheduler.start();
+  return () => scheduler.stop(0);
 }
 
 function notAsked(check: CheckReport["check"], slug: string, nowMs: number): CheckReport {

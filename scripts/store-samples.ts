@@ -19,6 +19,7 @@ import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../src/store/open.ts";
+import { Board } from "../src/store/runs/board.ts";
 import type { Store } from "../src/store/store.ts";
 import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
 import { runCli } from "../test/support/cli-run.ts";
@@ -59,10 +60,10 @@ reports:
 `;
 
 /**
- * What fills tables that came after version 8, in the order of their versions; run on a store that has all rows before, and
- * has been brought to the current version.
+ * What fills tables that came after the first version, in the order of their versions; run on a store that has all rows
+ * before, and has been brought to the current version.
  */
-const additions: readonly ((store: Store) => Promise<void>)[] = [recordLastRuns];
+const additions: readonly ((store: Store) => Promise<void>)[] = [];
 
 await mkdir(folder, { recursive: true });
 const versions = migrations.map((_migration, index) => index + 1).filter((version) => !existsSync(fileOf(version)));
@@ -90,16 +91,6 @@ async function continueNewest(work: string): Promise<string> {
   for (const add of additions) await add(store);
   await store.close();
   return path;
-}
-
-/** Version 10 has the reports of last runs in parts, once they are recorded. */
-async function recordLastRuns({ schedule }: Store): Promise<void> {
-  const owner = "samples";
-  for (const { check, slug, lastReport, nextDueAtMs } of await schedule.states()) {
-    const nowMs = clock.nowMs();
-    const run = await schedule.claimNow({ check, slug, nowMs, owner, leaseUntilMs: nowMs + longestWaitMs });
-    if (run !== null && lastReport !== null) await schedule.complete({ run, owner, report: lastReport, nextDueAtMs });
-  }
 }
 
 /** A store of the current version in which a daemon has done all it does. */
@@ -149,19 +140,29 @@ async function fillStore(work: string): Promise<string> {
   } finally {
     await app.stop();
   }
-  addWhatTakesDays(join(work, "flatline.db"));
+  await addWhatTakesDays(join(work, "flatline.db"));
   return join(work, "flatline.db");
 }
 
 /** What a daemon of a minute has not: hours of history, and what an import that was cut short leaves. */
-function addWhatTakesDays(path: string): void {
+async function addWhatTakesDays(path: string): Promise<void> {
   const database = new DatabaseSync(path);
   database.exec(`
-    insert or ignore into verdict_hours select series_id, at_ms / 3600000 - 200, at_ms - 200 * 3600000, severity,
-      current_count, baseline_count, expected_count, current_count, current_count from verdict_points;
     insert into event_imports (state, started_at_ms) values ('abandoned', 1);
+    insert into receiver_pauses values ('gone', 1);
     insert into gate_releases select 'acme', at_ms, 'kim', 'a sample' from markers`);
   database.close();
+  const store = await openStore({ path, clock });
+  const board = new Board();
+  await board.reload(() => store.runs.load());
+  const [owner] = (await store.runs.load()).journal;
+  if (owner === undefined) throw new Error("nothing has run");
+  const { ownerId } = owner;
+  const { hours, states } = board.toFold(ownerId);
+  await store.runs.mergeHours([...hours()]);
+  await store.runs.saveBoard(states);
+  await store.runs.request({ check: "dead-asset-spike", slug: "acme" }, clock.nowMs());
+  await store.close();
 }
 
 async function run(cwd: string, ...args: string[]): Promise<void> {
@@ -177,8 +178,9 @@ async function untilTold(path: string): Promise<void> {
     "select 1 from outbox where last_error is not null",
     "select 1 from alert_told where is_ended = 0",
     "select 1 from fleets",
-    "select 1 from verdict_points",
-    "select 1 from checks where check_name = 'review-queue' and last_report is not null",
+    "select 1 from journal",
+    "select 1 from check_hours",
+    "select 1 from checks where check_name = 'review-queue'",
   ];
   try {
     for (let waitedMs = 0; wanted.some((query) => !isThere(query)); waitedMs += 100) {

@@ -102,8 +102,8 @@ describe("a group commit", () => {
   it("bounds a group", async () => {
     const { groups, record } = grouping();
 
-    await Promise.all(Array.from({ length: 300 }, (_, index) => record(named(`run ${index}`))));
+    await Promise.all(Array.from({ length: 600 }, (_, index) => record(named(`run ${index}`))));
 
-    expect(groups.map(({ length }) => length)).toEqual([256, 44]);
+    expect(groups.map(({ length }) => length)).toEqual([512, 88]);
   });
 });

@@ -16,8 +16,8 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// As many as the store writes with one statement; beyond some hundred an fsync more or less is nothing.
-const largestGroup = 256;
+// Beyond some hundred an fsync more or less is nothing.
+const largestGroup = 512;
 
 /**
  * Does what is asked for while the last transaction was under way in the next one, together: a commit waits for the disk,
@@ -82,6 +82,7 @@ export function createGroupCommit<Request, Answer>(
     });
 }
 
-function isOfStore(error: unknown): boolean {
+/** Whether the store cannot be used or is busy: then no single request is at fault. */
+export function isOfStore(error: unknown): boolean {
   return error instanceof FlatlineError && (error.code.startsWith("store_") || error.code === "unavailable");
 }

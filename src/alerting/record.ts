@@ -1,22 +1,42 @@
 import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { spikeOnsetOf } from "../contract/spike-onset.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
-import type { CheckState, FinishedRun } from "../store/runs/schedule.ts";
+import type { Board, CheckState } from "../store/runs/board.ts";
+import type { JournalRun } from "../store/runs/journal-row.ts";
+import { digestOf, isToKeep } from "../store/runs/kept-reports.ts";
+import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
+import { splitReport } from "../store/runs/report-shape.ts";
+import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { runTimeMs } from "./decide/run-time.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit, isOfStore } from "./group-commit.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
-/** What a finished run hands over to be made durable; `owner` holds the run's lease. */
-export type RecordRequest = FinishedRun;
+/** A run that is under way or over. */
+export interface Run extends CheckKey {
+  readonly dueAtMs: number;
+  /** Somebody asked for it (POST …/run). */
+  readonly isAsked: boolean;
+  /** The journal of the process when it began: a process that took part anew since runs the check no longer. */
+  readonly journal: OwnJournal;
+}
+
+/** What a finished run hands over to be made durable. */
+export interface RecordRequest {
+  readonly run: Run;
+  readonly report: CheckReport;
+  /** When the check is due again. */
+  readonly nextDueAtMs: number;
+}
 
 export interface Recorded {
-  /** As it is stored now; null: the lease was lost to somebody else, and nothing was written. */
+  /** As it is on the board now; null: another process runs the check, and nothing was written. */
   readonly state: CheckState | null;
   /** What changed, in order; receivers are told of it by the notifier. */
   readonly changes: readonly TransitionChange[];
@@ -25,12 +45,11 @@ export interface Recorded {
 /** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
   /**
-   * Schedule, verdict history, alert states, their history and the changes to be told: all of it is stored, or none. Runs
-   * that end together share a transaction.
+   * Journal, alert states, their history and the changes to be told: all of it is stored, or none. What ended while a commit
+   * was under way goes into the next one. While the store is busy or away it is tried again for as long as a lease lasts, or
+   * until `signal` aborts.
    */
-  record(request: RecordRequest): Promise<Recorded>;
-  /** The same for runs that ended together, at most one of a (check, slug): one transaction, all of it or nothing. */
-  recordRound(requests: readonly RecordRequest[]): Promise<readonly Recorded[]>;
+  record(request: RecordRequest, signal?: AbortSignal): Promise<Recorded>;
   /**
    * Ends the alerts of what the settings no longer name, and forgets what receivers that are gone were told; call it at the
    * start and after each reload. Answers how many alerts fired.
@@ -40,6 +59,12 @@ export interface Recorder {
 
 export interface RecorderOptions {
   readonly store: Store;
+  /** Gets each run when it is durable. */
+  readonly board: Board;
+  /** Of this process while it may write; null: it has lost its shards. */
+  readonly journal: () => OwnJournal | null;
+  /** Called when nobody knows whether the store has taken a commit. */
+  readonly distrust: (journal: OwnJournal) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of alerts; unique over all time. */
@@ -48,11 +73,19 @@ export interface RecorderOptions {
   readonly settings: () => AlertingSettings;
   /** Told after a commit that some receiver may have to be told, at once when it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;
+  /** Called after a commit, with the states that it changed [nobody is]. */
+  readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
+
+// As long as a lease lasts: then another process may have taken the checks.
+const patienceMs = 10 * secondMs;
+// A lock is free in a moment, a server that restarts in some seconds.
+const firstRetryMs = 100;
+const longestRetryMs = secondMs;
 
 /** A recorder over the store. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, clock, newId } = options;
+  const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
 
   async function write(
@@ -84,31 +117,113 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; nothing is told before it has ended. */
-  async function recordAll(requests: readonly RecordRequest[]): Promise<Recorded[]> {
+  async function recordAll(given: readonly WaitingRequest[]): Promise<Recorded[]> {
+    const journal = options.journal();
+    const own = given.filter(({ request }) => journal !== null && request.run.journal === journal);
+    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own);
+    return given.map((one) => {
+      const { check, slug } = one.request.run;
+      const done = recorded?.get(one);
+      if (done === undefined) logger.warn({ check, slug }, "run finished after its check went to another process");
+      return done ?? { state: null, changes: [] };
+    });
+  }
+
+  /** null: the process has lost its shards. */
+  async function commitRuns(
+    journal: OwnJournal,
+    given: readonly WaitingRequest[],
+  ): Promise<ReadonlyMap<WaitingRequest, Recorded> | null> {
+    const requests = given.map(({ request }) => request);
+    await nameChecks(requests.map(({ run }) => run));
+    const entries = requests.map(entryOf);
+    const commit = journal.begin(entries, clock.nowMs());
+    const signal = given[0]?.signal;
+    let steps: readonly Transition[] | null = null;
+    let isAppended = false;
+    try {
+      steps = await patiently(() => writeRuns(journal, commit, requests), signal);
+      isAppended = steps !== null;
+    } catch (error) {
+      // Whether the last attempt was stored nobody can say; where one run of it was at fault, none was.
+      if (isOfStore(error)) options.distrust(journal);
+      throw error;
+    } finally {
+      if (isAppended) board.apply(journal.owner.ownerId, commit.seq, entries);
+      journal.end(commit, isAppended);
+    }
+    if (steps === null) {
+      options.distrust(journal);
+      return null;
+    }
+    const states = requests.map(({ run }) => board.state(run.check, run.slug));
+    options.onRecorded?.(states.filter(isPresent));
+    const done = steps.map((step, index): Recorded => {
+      const run = requests[index]?.run;
+      const target = run === undefined ? null : options.settings().targetOf(run.check, run.slug);
+      announce(step, target?.isDrill === true);
+      return { state: states[index] ?? null, changes: step.changes };
+    });
+    return new Map(given.map((one, index) => [one, done[index] ?? { state: null, changes: [] }]));
+  }
+
+  /** What follows from each run; null: the process has lost its shards, and nothing was written. */
+  function writeRuns(
+    { owner }: OwnJournal,
+    { entries, ...row }: OwnCommit,
+    requests: readonly RecordRequest[],
+  ): Promise<readonly Transition[] | null> {
     const targets = requests.map(({ run }) => options.settings().targetOf(run.check, run.slug));
-    const done = await store.transaction(async (parts) => {
-      const states = await parts.schedule.completeAll(requests);
-      const reports = requests.flatMap(({ report }, index) => (isPresent(states[index]) ? [report] : []));
-      await parts.verdicts.appendAll(reports);
-      const live = Map.groupBy(await parts.alerts.liveOf(reports), keyOf);
+    return store.transaction(async (parts) => {
+      const appended = await parts.runs.append(owner, row);
+      if (appended === "fenced") return null;
+      // All of it was stored by an attempt whose answer was lost.
+      if (appended === "present") return requests.map(() => nothing);
+      const kept = requests.flatMap(({ report }, index) => {
+        const entry = entries[index];
+        return entry?.isReportKept === true ? [{ ...report, checkId: entry.checkId }] : [];
+      });
+      if (kept.length > 0) await parts.runs.keepReports(kept);
+      const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ report }) => report)), keyOf);
       const steps: Transition[] = [];
       for (const [index, request] of requests.entries()) {
         const target = targets[index];
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        const isToDecide = isPresent(states[index]) && isPresent(target);
-        const step = isToDecide ? decide(request, target, live.get(keyOf(request.run)) ?? []) : nothing;
-        if (isToDecide) await write(parts, step, request.report, target);
+        const step = isPresent(target) ? decide(request, target, live.get(keyOf(request.run)) ?? []) : nothing;
+        if (isPresent(target)) await write(parts, step, request.report, target);
         steps.push(step);
       }
-      return { states, steps };
+      return steps;
     });
-    return requests.map(({ run }, index) => {
-      const state = done.states[index] ?? null;
-      const step = done.steps[index] ?? nothing;
-      if (state === null) logger.warn({ check: run.check, slug: run.slug }, "run finished after its lease was lost");
-      announce(step, targets[index]?.isDrill === true);
-      return { state, changes: step.changes };
-    });
+  }
+
+  async function nameChecks(keys: readonly CheckKey[]): Promise<void> {
+    const unnamed = keys.filter((key) => board.idOf(key) === undefined);
+    if (unnamed.length === 0) return;
+    const ids = await store.runs.addChecks(unnamed);
+    for (const { check, slug } of unnamed) board.name(ids.get(checkKey(check, slug)) ?? 0, { check, slug });
+  }
+
+  function entryOf({ run, report }: RecordRequest): JournalRun {
+    const { check, slug, dueAtMs, isAsked } = run;
+    const { startedAtMs, finishedAtMs } = report;
+    const isReportKept = isToKeep(board.state(check, slug)?.kept ?? null, digestOf(report), finishedAtMs);
+    const checkId = board.idOf(run) ?? 0;
+    return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: splitReport(report) };
+  }
+
+  /** Again while the store is busy or away: what a run found is not thrown away for a server that restarts. */
+  async function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+    const deadlineMs = clock.monotonicMs() + patienceMs;
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(2 * waitMs, longestRetryMs)) {
+      try {
+        return await work();
+      } catch (error) {
+        const isPassing = error instanceof FlatlineError && error.code === "store_busy";
+        if (!isPassing || signal?.aborted === true || clock.monotonicMs() + waitMs > deadlineMs) throw error;
+      }
+      await clock.sleep(waitMs, signal);
+    }
   }
 
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
@@ -119,7 +234,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return transition({ states, report: known, policy: target.policy, newId });
   }
 
-  const record = createGroupCommit({ commit: recordAll, keyOf: ({ run }: RecordRequest) => keyOf(run) });
+  const record = createGroupCommit({ commit: recordAll, keyOf: ({ request }: WaitingRequest) => keyOf(request.run) });
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -130,7 +245,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         if (reason === null) continue;
         const step = removal(state, reason, clock.nowMs());
         const known = await parts.notices.lastSnapshot(state.id);
-        const last = reportFor(state.kind, await parts.schedule.state(state.check, state.slug));
+        const last = reportFor(state.kind, board.state(state.check, state.slug));
         await write(parts, step, last, known === null ? noContext : readSnapshot(known));
         done.push(step);
       }
@@ -141,7 +256,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
-  return { record, recordRound: recordAll, endUnconfigured };
+  return { record: (request, signal) => record({ request, signal }), endUnconfigured };
+}
+
+interface WaitingRequest {
+  readonly request: RecordRequest;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The organization may still be there: then it is the check that is gone. */

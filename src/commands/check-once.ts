@@ -50,7 +50,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     const isStored = config.source.type === "embedded";
     const store = isStored ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
     const connections = openConnections(deps, releases);
-    const sourceDeps = { ...deps, ...connections, store, clock, logger, isContinuous: false, onRequest };
+    const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
     const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
     const timeoutMs = runTimeoutMs(config.source);
     const reports: CheckReport[] = [];

@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import type { Recorder } from "../alerting/record.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
-import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import type { CheckReport } from "../contract/report.ts";
@@ -10,6 +8,7 @@ import type { CheckTarget } from "../monitor/target.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
 import type { LivenessEvent } from "../store/events/events.ts";
+import type { OwnJournal } from "../store/runs/own-journal.ts";
 import type { Store } from "../store/store.ts";
 
 /** The shadow organization: no configured one can be meant by it, as nobody's checks run under it. */
@@ -51,10 +50,11 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
 /** The shadow organization over `store`, which must be empty. */
 export function createShadow(deps: {
   readonly store: Store;
+  readonly journal: OwnJournal;
   readonly clock: Clock;
   readonly recorder: Recorder;
 }): Shadow {
-  const { store, clock, recorder } = deps;
+  const { store, journal, clock, recorder } = deps;
   const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: [drillSlug] });
   const observedKeys = {
     currentCount: "currentCount",
@@ -65,7 +65,6 @@ export function createShadow(deps: {
   return {
     store: async (phase) => {
       const nowMs = clock.nowMs();
-      await store.schedule.sync([{ check, slug: drillSlug, scheduleKey: "drill", nextDueAtMs: nowMs }]);
       await store.transaction(async ({ events }) => {
         while ((await events.prune({ beforeMs: nowMs + hourMs, maxRows: 1_000 })).hasMore);
         await events.add(syntheticEvents(nowMs, phase === "firing"));
@@ -74,11 +73,8 @@ export function createShadow(deps: {
     evaluate: (signal) => runCheck(target, { source, clock, observedKeys }, clock.timeout(runTimeoutMs, signal)),
     record: async (report) => {
       const nowMs = clock.nowMs();
-      const owner = randomUUID();
-      const claim = { check, slug: drillSlug, nowMs, owner, leaseUntilMs: nowMs + minuteMs } as const;
-      const run = await store.schedule.claimNow(claim);
-      if (run === null) throw new FlatlineError("internal", "the drill's run could not be claimed");
-      const { changes } = await recorder.record({ run, owner, report, nextDueAtMs: nowMs + hourMs });
+      const run = { check, slug: drillSlug, dueAtMs: nowMs, isAsked: true, journal } as const;
+      const { changes } = await recorder.record({ run, report, nextDueAtMs: nowMs + hourMs });
       return changes.map(({ event }) => event);
     },
   };

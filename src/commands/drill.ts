@@ -11,10 +11,12 @@ import { FlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
-import { secondMs } from "../base/time.ts";
+import { hourMs, secondMs } from "../base/time.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
+import { Board } from "../store/runs/board.ts";
+import { OwnJournal } from "../store/runs/own-journal.ts";
 import { openStore } from "../store/open.ts";
 import { createDrillBoard, type DrillBoard, type DrillStep } from "./drill-board.ts";
 import { createShadow, drillSettings, drillSlug, type Shadow } from "./drill-shadow.ts";
@@ -69,8 +71,18 @@ export async function runDrill(
       newId: (): string => randomUUID(),
       settings: () => drillSettings(config, chosen),
     };
-    const recorder = createRecorder({ ...common, store, onChange: () => undefined });
-    const notifier = createNotifier({ ...common, store, onEnqueued: () => outbox.wake() });
+    const checks = new Board();
+    const nowMs = clock.nowMs();
+    const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + hourMs }));
+    const recorder = createRecorder({
+      ...common,
+      store,
+      board: checks,
+      journal: () => journal,
+      distrust: () => undefined,
+      onChange: () => undefined,
+    });
+    const notifier = createNotifier({ ...common, store, board: checks, onEnqueued: () => outbox.wake() });
     const outbox: Outbox = createOutbox({
       store: store.outbox,
       clock,
@@ -90,7 +102,7 @@ export async function runDrill(
     outbox.start();
     work.add("outbox", () => outbox.stop(0));
 
-    const shadow = createShadow({ store, clock, recorder });
+    const shadow = createShadow({ store, journal, clock, recorder });
     for (const phase of ["firing", "resolved"] as const) {
       await runPhase(phase, { shadow, board, notify: () => notifier.runOnce(), signal: deps.signal, chosen, options });
     }

@@ -2,14 +2,16 @@ import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
-import type { AssetTypeDeaths, DeathsQuery } from "../contract/liveness-counts.ts";
+import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import { evaluateLocally, type LocalEvaluation } from "../service/local-evaluation.ts";
+import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
-import type { VerdictPoint } from "../store/runs/verdicts.ts";
+import { Board } from "../store/runs/board.ts";
+import { createHistory, type History } from "../store/runs/history.ts";
+import type { RunPoint } from "../store/runs/hour-runs.ts";
 import type {
   DecisionExplanation,
   ExplainedCounts,
@@ -31,20 +33,20 @@ const spike = "dead-asset-spike" as const;
  */
 export async function explain(config: Config, deps: PartsDeps, id: string): Promise<Explanation> {
   const at = id.lastIndexOf("@");
-  if (at === -1) return withStore(config, deps, ({ store }) => explainAlert(config, store, id));
+  if (at === -1) return withHistory(config, deps, (store) => explainAlert(config, store, id));
   const slug = id.slice(0, at);
   const text = id.slice(at + 1);
   const reading = readInstant(text);
   if (slug === "" || text === "") throw new FlatlineError("usage", `${id} is no id${hint}`);
   if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
-  return withStore(config, deps, async ({ store }) => {
+  return withHistory(config, deps, async (store) => {
     const verdict = await explainVerdict(config, store, { check: spike, slug, atMs: reading.atMs });
     if (verdict === null) throw new FlatlineError("usage", `no verdict of ${slug} at or before ${text} is kept`);
     return { kind: "verdict", verdict };
   });
 }
 
-async function explainAlert(config: Config, store: Store, id: string): Promise<Explanation> {
+async function explainAlert(config: Config, store: ExplainStore, id: string): Promise<Explanation> {
   const history = await store.alerts.historyOf(id);
   if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
   const decisions: DecisionExplanation[] = [];
@@ -56,14 +58,29 @@ const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME f
 
 async function explainDecision(
   config: Config,
-  store: Store,
+  store: ExplainStore,
   { check, slug, atMs, event, kind }: AlertHistoryEntry,
 ): Promise<VerdictExplanation | null> {
   if (check !== spike || kind !== "verdict" || event === "acknowledged") return null;
   // A decision is of the instant at which its run began, a verdict of the one at which it ended.
-  const [point] = await store.verdicts.points({ check, slug, fromMs: atMs - 1, toMs: atMs + longestRunMs });
+  const [point] = await store.history.runs({ check, slug, fromMs: atMs - 1, toMs: atMs + longestRunMs });
   return point === undefined ? null : explainVerdict(config, store, { check, slug, atMs: point.atMs });
 }
+
+/** With the store's own runs, as they are now. */
+function withHistory<Result>(
+  config: Config,
+  deps: PartsDeps,
+  work: (store: ExplainStore) => Promise<Result>,
+): Promise<Result> {
+  return withStore(config, deps, async ({ store }) => {
+    const board = new Board();
+    await board.reload(() => store.runs.load());
+    return work({ ...store, history: createHistory(store.runs, board) });
+  });
+}
+
+type ExplainStore = Pick<Store, "alerts" | "events" | "evidence"> & { readonly history: History };
 
 interface VerdictKey {
   readonly check: CheckName;
@@ -71,15 +88,19 @@ interface VerdictKey {
   readonly atMs: number;
 }
 
-async function explainVerdict(config: Config, store: Store, key: VerdictKey): Promise<VerdictExplanation | null> {
+async function explainVerdict(
+  config: Config,
+  store: ExplainStore,
+  key: VerdictKey,
+): Promise<VerdictExplanation | null> {
   const { check, slug } = key;
   const point = await lastPoint(store, key);
   if (point === null) return null;
   const { atMs } = point;
-  const [report] = await store.verdicts.reports({ check, slug, fromMs: atMs - reachMs, toMs: atMs, limit: 1 });
+  const [report] = await store.history.reports({ check, slug, fromMs: atMs - reachMs, toMs: atMs, limit: 1 });
   const [later] =
     report === undefined
-      ? await store.verdicts.reports({ check, slug, fromMs: atMs, toMs: atMs + reachMs, limit: 1 })
+      ? await store.history.reports({ check, slug, fromMs: atMs, toMs: atMs + reachMs, limit: 1 })
       : [];
   const own = report?.finishedAtMs === atMs ? report : null;
   const known = resultOf(report) ?? resultOf(later);
@@ -121,77 +142,47 @@ async function explainVerdict(config: Config, store: Store, key: VerdictKey): Pr
   }
   const evaluation = { slug, thresholds, baseline, appUrl: null };
   const then = { deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs) };
-  const found = await evaluateThen(evaluation, then, stored, own, atMs);
-  const now = countsOf(await evaluateLocally({ ...evaluation, nowMs: found.evaluatedAtMs }, store.events));
-  const { baselineStartMs, windowStartMs, endMs } = spikeWindow(found.evaluatedAtMs, thresholds);
-  const isSame = isEqual(found.counts, stored);
+  const { evaluatedAtMs } = point;
+  const asKnownThen = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then));
+  const now = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events));
+  const { baselineStartMs, windowStartMs, endMs } = spikeWindow(evaluatedAtMs, thresholds);
+  const isSame = isEqual(asKnownThen, stored);
   return {
     ...base,
-    evaluatedAtMs: found.evaluatedAtMs,
+    evaluatedAtMs,
     window: { afterMs: windowStartMs, untilMs: endMs },
     baselineSpan: { afterMs: baselineStartMs, untilMs: windowStartMs },
-    asKnownThen: found.counts,
+    asKnownThen,
     asKnownNow: now,
     match: isSame ? "same" : "different",
-    note: isSame ? null : await whyDifferent(config, store, { point, own, now, baselineStartMs }),
+    note: isSame ? null : await whyDifferent(config, store, { baselineStartMs }),
   };
 }
 
 /** The last run at or before the instant; looked for ever further back, so that a recent one is found fast. */
-async function lastPoint(store: Store, { check, slug, atMs }: VerdictKey): Promise<VerdictPoint | null> {
+async function lastPoint(store: ExplainStore, { check, slug, atMs }: VerdictKey): Promise<RunPoint | null> {
   for (const backMs of [hourMs, dayMs, 10 * dayMs, reachMs]) {
-    const points = await store.verdicts.points({ check, slug, fromMs: atMs - backMs, toMs: atMs });
+    const points = await store.history.runs({ check, slug, fromMs: atMs - backMs, toMs: atMs });
     const last = points.at(-1);
     if (last !== undefined) return last;
   }
   return null;
 }
 
-/** At the instant that the whole report has, or, where only numbers are kept, at the one before the run's end that gives them. */
-async function evaluateThen(
-  evaluation: Omit<LocalEvaluation, "nowMs">,
-  counts: { deaths(queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[])[]> },
-  stored: ExplainedCounts,
-  own: CheckReport | null,
-  atMs: number,
-): Promise<{ readonly evaluatedAtMs: number; readonly counts: ExplainedCounts }> {
-  const evaluate = async (nowMs: number): Promise<ExplainedCounts> =>
-    countsOf(await evaluateLocally({ ...evaluation, nowMs }, counts));
-  if (own?.kind === "result") {
-    const evaluatedAtMs = Date.parse(own.result.generatedAt);
-    return { evaluatedAtMs, counts: await evaluate(evaluatedAtMs) };
-  }
-  const atEnd = await evaluate(atMs);
-  if (isEqual(atEnd, stored)) return { evaluatedAtMs: atMs, counts: atEnd };
-  for (let backMs = 1; backMs <= longestRunMs; backMs += backMs < 100 ? 1 : 50) {
-    const before = await evaluate(atMs - backMs);
-    if (isEqual(before, stored)) return { evaluatedAtMs: atMs - backMs, counts: before };
-  }
-  return { evaluatedAtMs: atMs, counts: atEnd };
-}
-
 async function whyDifferent(
   config: Config,
-  store: Store,
-  facts: {
-    readonly point: VerdictPoint;
-    readonly own: CheckReport | null;
-    readonly now: ExplainedCounts;
-    readonly baselineStartMs: number;
-  },
+  store: ExplainStore,
+  { baselineStartMs }: { readonly baselineStartMs: number },
 ): Promise<string> {
-  const { point, own, baselineStartMs } = facts;
   const slugs = config.organizations.map(({ slug }) => slug);
   const firstEventAtMs = slugs.length === 0 ? null : await firstEvent(store, slugs);
   const { eventRetentionMs } = config.storage;
   if (eventRetentionMs > 0 && (firstEventAtMs === null || firstEventAtMs > baselineStartMs))
     return "events of its baseline have been deleted since (storage.eventRetention)";
-  if (own === null && point.minCurrentCount !== point.maxCurrentCount)
-    return "after seven days runs are kept as hours: these are the worst severity and the last counts of one";
   return "its events are not what they were: deleted, changed by hand, or counted by another version";
 }
 
-async function firstEvent(store: Store, slugs: readonly string[]): Promise<number | null> {
+async function firstEvent(store: ExplainStore, slugs: readonly string[]): Promise<number | null> {
   const first = await Promise.all(slugs.map((slug) => store.events.firstEventAtMs(slug)));
   const known = first.filter((atMs) => atMs !== null);
   return known.length === 0 ? null : Math.min(...known);
@@ -201,7 +192,7 @@ function resultOf(report: CheckReport | undefined): Extract<CheckReport, { kind:
   return report?.kind === "result" ? report : null;
 }
 
-function storedCounts(point: VerdictPoint, own: CheckReport | null): ExplainedCounts {
+function storedCounts(point: RunPoint, own: CheckReport | null): ExplainedCounts {
   const observed = own?.kind === "result" ? own.result.observed : {};
   const days: number[] = [];
   for (let day = 1; typeof observed[`day${day}`] === "number"; day++) days.push(Number(observed[`day${day}`]));

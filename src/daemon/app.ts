@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
-import { createRecorder } from "../alerting/record.ts";
+import { Board } from "../store/runs/board.ts";
+import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
-import { createScheduler } from "../monitor/scheduler.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
 import { createApiService } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
+import { createChecking } from "./checking.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./ports/gate.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { describeProblem } from "./config-problem.ts";
-import { createFleetView } from "./fleet-view.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
@@ -27,7 +27,6 @@ import { createMarkerPort } from "./ports/marker.ts";
 import { createPagePort, type PagePortOptions } from "./ports/page.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
-import { roundsOver } from "./local-rounds.ts";
 import { createRuntime } from "./runtime.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
 import { createWebPorts } from "./ports/web.ts";
@@ -84,21 +83,24 @@ export async function startApp(
     onAttempt: () => publisher.publish(),
   });
   stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
+  const board = new Board();
+  const history = createHistory(store.runs, board);
   const runtime = createRuntime(config, parts, {
     ...deps,
+    board,
     watch: (receiver) => deliveries.watch(receiver),
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
-  const hours = createHourBook(store, clock, () => runtime.current().config.storage.retentionMs);
+  const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
   const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
-  const fleet = createFleetView({ store, runtime, clock, logger, metrics, hours, publisher });
   let isStarted = false;
   // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
   const budgetOf = (name: string) => runtime.current().budgets.get(name) ?? null;
-  const notifier = createNotifier({ store, clock, logger, newId, settings, budgetOf, onEnqueued: () => outbox.wake() });
+  const onEnqueued = (): void => outbox.wake();
+  const notifier = createNotifier({ store, board, clock, logger, newId, settings, budgetOf, onEnqueued });
   const outbox = createOutbox({
     store: store.outbox,
     clock,
@@ -110,17 +112,24 @@ export async function startApp(
     resend: (receiver, lease) => notifier.resend(receiver, lease),
   });
   const notices = createNotifierLoop({ notifier, clock, logger, groupWaitMs: () => settings().groupWaitMs });
-  const recorder = createRecorder({
+  const checking = createChecking({
+    config,
     store,
+    board,
+    runtime,
     clock,
     logger,
     newId,
     settings,
+    metrics,
+    hours,
+    publisher,
     onChange: (isUrgent) => {
       notices.changed(isUrgent);
       publisher.publish();
     },
   });
+  const { recorder, scheduler, states, fleet } = checking;
   const silences = createSilenceBook({
     store: store.silences,
     clock,
@@ -132,32 +141,17 @@ export async function startApp(
       publisher.publish();
     },
   });
-  const scheduler = createScheduler({
-    store: store.schedule,
-    clock,
-    owner,
-    targets: runtime.current().targets,
-    concurrency: config.source.concurrency,
-    runTimeoutMs: runtime.current().runTimeoutMs,
-    run: (target, signal) => runtime.run(target, signal),
-    record: (request) => recorder.record(request),
-    onRecorded: (state) => fleet.note([state]),
-    ...roundsOver({ config, store, runtime, recorder, fleet }),
-    onUnrecorded: (run, durationSeconds) => fleet.noteUnrecorded(run, durationSeconds),
-    metrics,
-    logger,
-  });
   const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
   if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
   const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
 
   async function apply(): Promise<void> {
-    const { targets, receivers, config: applied, runTimeoutMs } = runtime.current();
-    await scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
+    const { receivers } = runtime.current();
+    await checking.apply();
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
-    await fleet.showAll();
+    fleet.showAll();
     hours.forget();
     notices.wake();
     publisher.publish();
@@ -184,7 +178,7 @@ export async function startApp(
   }
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
-  const gate = createGatePort({ store, runtime, clock, logger });
+  const gate = createGatePort({ store, states, history, runtime, clock, logger });
   const web = createWeb({
     version: deps.version,
     clock,
@@ -194,6 +188,7 @@ export async function startApp(
     ...createApiService({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,
+      states,
       runtime,
       clock,
       metrics,
@@ -216,6 +211,9 @@ export async function startApp(
     }),
     page: createPagePort({
       store,
+      board,
+      states,
+      history,
       runtime,
       clock,
       hours,
@@ -236,7 +234,7 @@ export async function startApp(
 
   // Before they start: what is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());
-  stop.work.add("scheduler", (limitMs) => scheduler.stop(drainOf(limitMs)), { stores: true });
+  stop.work.add("checks", (limitMs) => checking.stop(drainOf(limitMs)), { stores: true });
   stop.work.add("outbox", (limitMs) => outbox.stop(drainOf(limitMs)), { stores: true });
   stop.work.add("notifier", () => notices.stop(), { stores: true });
   stop.work.add("view of the fleet", () => fleet.stop());
@@ -248,10 +246,10 @@ export async function startApp(
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();
 
-  await scheduler.start();
+  await checking.start(stop.store);
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));
-  await fleet.showAll();
+  fleet.showAll();
   metrics.configReloaded(true, clock.nowMs());
   fleet.start();
   outbox.start();
@@ -263,6 +261,7 @@ export async function startApp(
   if (config.source.type === "embedded") {
     const filling = startFilling({
       store,
+      history,
       clock,
       logger,
       organizations: config.organizations,

@@ -5,10 +5,11 @@ import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
-import type { PastVerdict } from "../store/runs/verdicts.ts";
+import type { History, PastVerdict } from "../store/runs/history.ts";
 
 export interface BackfillOptions {
   readonly store: Store;
+  readonly history: Pick<History, "firstAtMs" | "addPast">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly organizations: readonly PastOrganization[];
@@ -49,6 +50,7 @@ export function startFilling(options: Omit<BackfillOptions, "signal">): { stop()
  */
 export async function fillPast({
   store,
+  history,
   clock,
   logger,
   organizations,
@@ -60,9 +62,9 @@ export async function fillPast({
     if (signal.aborted) return;
     const startedMs = clock.monotonicMs();
     try {
-      const past = await evaluatePast(store, organization, clock.nowMs(), signal);
+      const past = await evaluatePast(store, history, organization, clock.nowMs(), signal);
       if (past.length > 0) {
-        await store.verdicts.addPast("dead-asset-spike", slug, past);
+        await history.addPast("dead-asset-spike", slug, past);
         onFilled(slug);
         logger.debug({ slug, hours: past.length }, "past evaluated from stored events");
       }
@@ -75,6 +77,7 @@ export async function fillPast({
 
 async function evaluatePast(
   store: Store,
+  history: Pick<History, "firstAtMs">,
   { slug, thresholds, baseline, eventFlow }: PastOrganization,
   nowMs: number,
   signal: AbortSignal,
@@ -83,7 +86,7 @@ async function evaluatePast(
   if (firstEventAtMs === null) return [];
   const coveredFromMs =
     firstEventAtMs + thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs * leastCoverage;
-  const firstRunMs = (await store.verdicts.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
+  const firstRunMs = (await history.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
   const fromMs = Math.max(nowMs - reachMs, coveredFromMs);
   const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];

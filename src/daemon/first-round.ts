@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
 import { targetKey } from "../monitor/target.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
+import type { CheckState } from "../web/ports.ts";
 
 /** Says once, when every check that was due at the start has run, how all of them are. */
 export interface FirstRound {

@@ -1,27 +1,28 @@
 import type { Logger } from "../base/logger.ts";
-import { minuteMs, secondMs, type Clock } from "../base/time.ts";
+import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { targetKey } from "../monitor/target.ts";
-import type { CheckKey, CheckState } from "../store/runs/schedule.ts";
+import type { CheckState } from "../store/runs/board.ts";
+import type { Membership } from "../monitor/membership.ts";
+import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store } from "../store/store.ts";
+import type { CheckStates } from "./check-states.ts";
 import { createFirstRound } from "./first-round.ts";
 import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";
-import type { Runtime } from "./runtime.ts";
 import { stalledLoops } from "./stalled-loops.ts";
 import { createStoreWatch } from "./store-watch.ts";
-import { checkSeriesInput } from "./ports/web.ts";
 
 /** The checks of the whole fleet as metrics and pages show them, whichever replica ran them; and whether the store is there. */
 export interface FleetView {
   start(): void;
   stop(): Promise<void>;
   /** Shows every check as it is stored, and no others. */
-  showAll(): Promise<void>;
+  showAll(): void;
   /** Shows what other replicas ran since the last look. */
   refresh(): Promise<void>;
-  /** Runs of this replica were recorded. */
+  /** Runs were recorded, here or by another replica. */
   note(states: readonly CheckState[]): void;
   /** A run of this replica was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
@@ -32,7 +33,8 @@ export interface FleetView {
 
 export interface FleetViewOptions {
   readonly store: Store;
-  readonly runtime: Runtime;
+  readonly states: CheckStates;
+  readonly membership: Pick<Membership, "follow" | "owns">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
@@ -40,10 +42,6 @@ export interface FleetViewOptions {
   readonly publisher: Publisher;
 }
 
-// A page draws changes every 2 s; a scrape looks on its own.
-const refreshEveryMs = 2 * secondMs;
-// Runs are recorded in another order than they end in: nothing that ended before this takes as long to be recorded.
-const recordedWithinMs = 2 * minuteMs;
 // As long as a lease: what is due meanwhile waits, and a server that restarts is back by then.
 const bearableMs = 10 * secondMs;
 // The loops try again at least every 5 s and their stall is counted from their last success.
@@ -51,83 +49,52 @@ const settledMs = 30 * secondMs;
 
 /** Nothing is shown before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
-  const { store, runtime, clock, metrics, hours, publisher } = options;
+  const { store, states, membership, clock, metrics, hours, publisher } = options;
   const watch = createStoreWatch({ ...options, onLook: look });
   const firstRound = createFirstRound(options);
-  const shown = new Map<string, { readonly lastRunAtMs: number; readonly nextDueAtMs: number }>();
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
-  let newestMs = 0;
-  let refreshedMs = -Infinity;
-  let refreshing: Promise<void> | null = null;
 
-  function show(state: CheckState): void {
-    const { lastRunAtMs, nextDueAtMs } = state;
-    const input = checkSeriesInput(state, runtime.current());
-    if (input !== null) metrics.checks.set(input);
-    remember(targetKey(state), lastRunAtMs ?? 0, nextDueAtMs);
-    firstRound.note(state);
-  }
-
-  function remember(key: string, lastRunAtMs: number, nextDueAtMs: number): void {
-    shown.set(key, { lastRunAtMs, nextDueAtMs });
-    newestMs = Math.max(newestMs, lastRunAtMs);
-  }
-
-  async function showAll(): Promise<void> {
-    const states = await store.schedule.states();
-    shown.clear();
-    overdue.clear();
-    metrics.checks.setAll(states.flatMap((state) => checkSeriesInput(state, runtime.current()) ?? []));
-    for (const state of states) remember(targetKey(state), state.lastRunAtMs ?? 0, state.nextDueAtMs);
-    refreshedMs = clock.monotonicMs();
-    firstRound.begin(states);
-  }
-
-  async function readOthers(): Promise<void> {
-    // After a while without a look more than the last run of each may have been missed.
-    const hasGap = clock.monotonicMs() - refreshedMs > minuteMs;
-    const runs = await store.schedule.lastRuns(newestMs - recordedWithinMs);
-    const news = runs.filter((run) => run.lastRunAtMs > (shown.get(targetKey(run))?.lastRunAtMs ?? -1));
-    const states = await store.schedule.statesOf(news);
-    if (hasGap) hours.forget();
-    for (const state of states) {
-      // A run of our own may have been recorded since.
-      if ((state.lastRunAtMs ?? 0) <= (shown.get(targetKey(state))?.lastRunAtMs ?? -1)) continue;
-      show(state);
-      if (!hasGap) hours.note(state);
+  function note(changed: readonly CheckState[]): void {
+    for (const state of changed) {
+      overdue.delete(targetKey(state));
+      // Not configured here: by a replica with another configuration.
+      const shown = states.of(state.check, state.slug);
+      if (shown === null) continue;
+      metrics.checks.set(states.seriesOf(shown));
+      firstRound.note(shown);
+      hours.note(state);
     }
-    refreshedMs = clock.monotonicMs();
-    if (states.length > 0) publisher.publish();
+    if (changed.length > 0) publisher.publish();
+  }
+
+  function showAll(): void {
+    overdue.clear();
+    const all = states.all();
+    metrics.checks.setAll(all.map((state) => states.seriesOf(state)));
+    firstRound.begin(all);
   }
 
   async function refresh(): Promise<void> {
     // A file has one daemon.
     if (store.engine === "sqlite" || watch.isAway()) return;
-    refreshing ??= readOthers().finally(() => {
-      refreshing = null;
-    });
-    await refreshing;
+    await membership.follow();
   }
 
   async function look(): Promise<void> {
     if (watch.isAway()) {
       if (watch.awayForMs() >= bearableMs) showOverdue();
     } else if (overdue.size > 0) {
-      await showAll();
+      showAll();
       publisher.publish();
-    } else if (clock.monotonicMs() - refreshedMs >= refreshEveryMs) await refresh();
+    }
   }
 
   /** They cannot be run, as nobody can be sure that no other replica runs them. */
   function showOverdue(): void {
     const nowMs = clock.nowMs();
-    for (const target of runtime.current().targets) {
-      const key = targetKey(target);
-      const known = shown.get(key);
-      if (known === undefined || known.nextDueAtMs > nowMs || overdue.has(key)) continue;
-      noteUnrecorded(target, 0);
-    }
+    for (const state of states.all())
+      if (state.nextDueAtMs <= nowMs && !overdue.has(targetKey(state))) noteUnrecorded(state, 0);
   }
 
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
@@ -142,14 +109,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     stop: () => watch.stop(),
     showAll,
     refresh,
-    note: (states) => {
-      for (const state of states) {
-        show(state);
-        overdue.delete(targetKey(state));
-        hours.note(state);
-      }
-      if (states.length > 0) publisher.publish();
-    },
+    note,
     noteUnrecorded,
     isStoreAway: () => watch.isAway(),
     stalled: (loops) => (watch.backForMs() < settledMs ? [] : stalledLoops(loops)),

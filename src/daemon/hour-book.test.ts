@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../base/time.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
-import type { VerdictHour } from "../store/runs/verdicts.ts";
+import type { VerdictHour } from "../store/runs/history.ts";
 import { createHourBook, type HourBook } from "./hour-book.ts";
 
 const startMs = Date.UTC(2026, 10, 2);
@@ -21,7 +20,7 @@ function bookOf(retentionMs: number): HourBook {
     asked.push(fromMs);
     return Promise.resolve([]);
   };
-  return createHourBook({ verdicts: { hours } as never }, clock, () => retentionMs);
+  return createHourBook({ hours }, clock, () => retentionMs);
 }
 
 async function runHourly(book: HourBook, hours: number): Promise<readonly VerdictHour[]> {
@@ -29,7 +28,7 @@ async function runHourly(book: HourBook, hours: number): Promise<readonly Verdic
   for (let hour = 0; hour < hours; hour++) {
     await clock.advance(hourMs);
     const lastReport = resultReport({ finishedAtMs: clock.nowMs() });
-    book.note({ check: "dead-asset-spike", slug: "acme", lastReport } as CheckState);
+    book.note({ check: "dead-asset-spike", slug: "acme", lastReport });
   }
   return book.read("acme");
 }

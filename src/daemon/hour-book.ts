@@ -1,13 +1,12 @@
 import { hourMs, type Clock } from "../base/time.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
-import type { Store } from "../store/store.ts";
-import type { VerdictHour } from "../store/runs/verdicts.ts";
+import type { CheckState } from "../store/runs/board.ts";
+import type { History, VerdictHour } from "../store/runs/history.ts";
 
 /** The last week of every organization's spike check by hours, read once and kept current by the runs. */
 export interface HourBook {
   read(slug: string): Promise<readonly VerdictHour[]>;
   /** After a run was recorded. */
-  note(state: CheckState): void;
+  note(state: Pick<CheckState, "check" | "slug" | "lastReport">): void;
   /** What was read of this organization is no longer so; without a slug, of all. */
   forget(slug?: string): void;
 }
@@ -15,9 +14,9 @@ export interface HourBook {
 /** A week, and what its edges need. */
 const mostHours = 7 * 24 + 3;
 
-/** Over the verdicts of the store: no hour outlives its retention here either. */
+/** Over the history: no hour outlives its retention here either. */
 export function createHourBook(
-  store: Pick<Store, "verdicts">,
+  history: Pick<History, "hours">,
   clock: Pick<Clock, "nowMs">,
   retentionMs: () => number,
 ): HourBook {
@@ -28,16 +27,16 @@ export function createHourBook(
       const known = book.get(slug);
       if (known !== undefined) return known;
       const fromMs = clock.nowMs() - keptHours() * hourMs;
-      const hours = store.verdicts.hours({ check: "dead-asset-spike", slug, fromMs }).then((rows) => [...rows]);
+      const hours = history.hours({ check: "dead-asset-spike", slug, fromMs }).then((rows) => [...rows]);
       book.set(slug, hours);
       // A store that was busy is asked again.
       hours.catch(() => book.delete(slug));
       return hours;
     },
-    note: ({ check, slug, lastReport }) => {
-      if (check !== "dead-asset-spike" || lastReport === null) return;
-      const known = book.get(slug);
+    note: (state) => {
+      const known = state.check === "dead-asset-spike" ? book.get(state.slug) : undefined;
       if (known === undefined) return;
+      const { lastReport } = state;
       const { finishedAtMs: atMs, severity } = lastReport;
       const counts = lastReport.kind === "result" ? lastReport.counts : { currentCount: null, expectedCount: null };
       const { currentCount, expectedCount } = counts;

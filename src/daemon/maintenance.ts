@@ -27,6 +27,9 @@ const pauseMs = 20;
 // An ended silence explains a quiet alert of last week.
 const silenceRetentionMs = 30 * dayMs;
 
+// For so long every report that a change left is kept; then one a day of each severity.
+const wholeReportsMs = 7 * dayMs;
+
 /** The housekeeping loop. */
 export function createMaintenance({ store, clock, logger, storage }: MaintenanceOptions): Maintenance {
   const stopping = new AbortController();
@@ -39,10 +42,9 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
   async function round(): Promise<void> {
     const { retentionMs, eventRetentionMs } = storage();
     const nowMs = clock.nowMs();
-    await inSlices(() =>
-      store.transaction(({ verdicts }) => verdicts.compact({ nowMs, retentionMs, maxRows: rowsPerSlice })),
-    );
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
+    const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
+    await inSlices(() => store.runs.prune({ ...pastRetention, thinBeforeMs }));
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
     await inSlices(() => store.deliveries.prune(pastRetention));

@@ -8,8 +8,9 @@ import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
-import { createRoundRunner, type RoundTarget } from "../monitor/run-round.ts";
+import { createTogetherRunner } from "../monitor/run-together.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import type { Board } from "../store/runs/board.ts";
 import { createReceiver } from "../receivers/create-receiver.ts";
 import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
@@ -46,12 +47,14 @@ export interface Runtime {
   restore(applied: Applied): void;
   /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
-  /** Runs these together over the store's own events; see run-round.ts. */
-  runRound(targets: readonly RoundTarget[]): Promise<readonly (CheckReport | null)[]>;
+  /** Runs these together over the store's own events; see run-together.ts. */
+  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
   readonly logger: Logger;
+  /** The last states of checks. */
+  readonly board: Pick<Board, "state">;
   /** Sees what receivers answer [nobody does]. */
   readonly watch?: (receiver: Receiver) => Receiver;
 }
@@ -59,7 +62,7 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
 /** Wires `config` over the parts that outlive a reload. */
 export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
   let applied = wire(config, parts, deps);
-  const runRound = createRoundRunner();
+  const runTogether = createTogetherRunner();
   const { events } = parts.store;
   return {
     current: () => applied,
@@ -70,10 +73,10 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       applied = before;
     },
     run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
-    runRound: (targets) => {
+    runTogether: (targets) => {
       const { checkDeps, config, baselineOf } = applied;
       const { appUrl } = config;
-      return runRound(targets, {
+      return runTogether(targets, {
         ...checkDeps,
         firstEventAtMs: (slug) => events.firstEventAtMs(slug),
         evaluate: (some, nowMs) =>
@@ -102,7 +105,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
       receivers.flatMap(({ receiver: { name, budget } }) => (budget === undefined ? [] : [[name, budget]])),
     ),
     counts: localCounts(config, { ...deps, ...parts }),
-    checkDeps: runCheckDeps(config, source, { ...deps, ...parts, isContinuous: true }),
+    checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),
     runTimeoutMs: runTimeoutMs(config.source),
   };
 }

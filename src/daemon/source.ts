@@ -98,7 +98,7 @@ export function runCheckDeps(
   config: Config,
   source: PlatformSource,
   deps: Pick<SourceDeps, "store" | "clock" | "tables" | "onRequest" | "version"> &
-    Pick<SpikeEvidenceOptions, "logger" | "isContinuous">,
+    Pick<SpikeEvidenceOptions, "logger" | "board">,
 ): RunCheckDeps {
   const { appUrl } = config;
   const shared = {

@@ -1,6 +1,5 @@
 import { minuteMs } from "../base/time.ts";
-import type { ScheduleEntry } from "../store/runs/schedule.ts";
-import { nextDueAtMs, scheduleKey, ticksBetween, type Schedule } from "./schedule.ts";
+import { nextDueAtMs, ticksBetween, type Schedule } from "./schedule.ts";
 import type { CheckTarget } from "./target.ts";
 
 // A pattern with seconds has 86,400 ticks a day; counting costs 5 µs each.
@@ -8,20 +7,25 @@ const countedTicks = 10_000;
 // A clock is corrected by less at once; one that is set back farther must not keep checks from running.
 const smallStepMs = minuteMs;
 
-/** The row that the store should have for a target, given the one that it has (ScheduleStore.sync, CONTRACT 5). */
-export function wantedEntry(target: CheckTarget, stored: ScheduleEntry | undefined, nowMs: number): ScheduleEntry {
-  const { check, slug, schedule } = target;
-  const key = scheduleKey(schedule);
-  // Never run: at once. Overdue under another schedule: that runs once, then the new one holds.
-  if (stored === undefined) return { check, slug, scheduleKey: key, nextDueAtMs: nowMs, seenDueAtMs: null };
-  const isOverdue = stored.scheduleKey !== key && stored.nextDueAtMs <= nowMs;
-  return {
-    check,
-    slug,
-    scheduleKey: key,
-    nextDueAtMs: isOverdue ? stored.nextDueAtMs : nextDueAtMs(schedule, slug, nowMs),
-    seenDueAtMs: stored.nextDueAtMs,
-  };
+/** When a check is due that this process begins to run, given its last run; one that never ran is due at once. */
+export function firstDueAtMs(target: CheckTarget, last: LastRun | null, nowMs: number): number {
+  if (last === null) return nowMs;
+  const { schedule, slug } = target;
+  // By a clock that has been set back since.
+  if (last.lastRunAtMs > nowMs + smallStepMs) return nextDueAtMs(schedule, slug, nowMs);
+  return dueAgainAtMs({ schedule, slug, ...last, finishedAtMs: last.lastRunAtMs, isScheduled: !last.isAsked });
+}
+
+/** When a check is due whose schedule has changed: what is overdue runs once, then the new schedule holds. */
+export function rescheduledAtMs({ schedule, slug }: CheckTarget, dueAtMs: number, nowMs: number): number {
+  return dueAtMs <= nowMs ? dueAtMs : nextDueAtMs(schedule, slug, nowMs);
+}
+
+/** What of a check's last run decides when it is due again. */
+export interface LastRun {
+  readonly dueAtMs: number;
+  readonly isAsked: boolean;
+  readonly lastRunAtMs: number;
 }
 
 /** A run that has ended, by the wall clock. */
@@ -37,7 +41,7 @@ export interface EndedRun {
 }
 
 /** When the check is due again. */
-export function dueAgainAtMs(run: EndedRun): number {
+export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
   // A clock that was stepped back a little while it ran must not bring the same tick twice.
   const backMs = run.dueAtMs - run.finishedAtMs;
   const isSteppedBack = run.isScheduled && backMs > 0 && backMs < smallStepMs;

@@ -3,15 +3,17 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { CheckState, ClaimedRun, ScheduleStore } from "../store/runs/schedule.ts";
-import type { RoundOptions } from "./rounds.ts";
+import type { Board } from "../store/runs/board.ts";
+import type { CheckKey } from "../store/runs/runs.ts";
+import type { Membership } from "./membership.ts";
 import type { CheckTarget } from "./target.ts";
 
 export interface SchedulerOptions {
-  readonly store: ScheduleStore;
+  /** Which checks this process runs, and whether it may begin one now. */
+  readonly membership: Pick<Membership, "leasedJournal" | "owns">;
+  /** The last run of each check: what is due when follows from it. */
+  readonly board: Pick<Board, "state">;
   readonly clock: Clock;
-  /** Names this process in leases: another one at each start. */
-  readonly owner: string;
   readonly targets: readonly CheckTarget[];
   /** Checks under way at once. */
   readonly concurrency: number;
@@ -20,19 +22,19 @@ export interface SchedulerOptions {
   /** Answers what the check gave; must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
   /**
-   * Makes a finished run durable in one transaction with all that follows from it (alerting/record.ts); `state` is null
-   * when the lease was lost: then nothing was written, because the run is somebody else's now.
+   * Runs at once what takes microseconds each; null for one that has to be run on its own. Rejects when the source cannot be
+   * asked: then each is run on its own. See run-together.ts [each on its own].
    */
-  readonly record: (request: RecordRequest) => Promise<Pick<Recorded, "state">>;
-  /** Called after a run was recorded, with the state as it is stored now. */
-  readonly onRecorded: (state: CheckState) => void;
-  /** Called when the store would not take a run, however often it was asked; it is run again [nobody is told]. */
-  readonly onUnrecorded?: (run: ClaimedRun, durationSeconds: number) => void;
-  /** Runs together what takes no time of its own [each on its own]; see rounds.ts. */
-  readonly rounds?: RoundOptions;
+  readonly runTogether?: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | null)[]>;
+  /** Makes a finished run durable (alerting/record.ts); `state` is null when another process runs the check by now. */
+  readonly record: (request: RecordRequest, signal: AbortSignal) => Promise<Pick<Recorded, "state">>;
+  /** Called when the store would not take a run, however often it was asked; it is run again [nobody is]. */
+  readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
+  /** Has another process run a check of its own now [there is none]. */
+  readonly runElsewhere?: (check: CheckKey, signal: AbortSignal) => Promise<CheckReport>;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
-  /** [1 s] How often to look at the store and the wall clock though nothing is known to be due. */
+  /** [1 s] How often to look at the wall clock though nothing is known to be due. */
   readonly pollMs?: number;
 }
 
@@ -43,24 +45,26 @@ export interface SchedulerChange {
 }
 
 export interface Scheduler {
-  /** Writes the targets into the store and begins to run what is due. Answers what the store had and the targets have not. */
-  start(): Promise<RemovedTargets>;
-  /** Applies a new configuration; runs under way go on. Answers which (check, slug) are gone. */
-  setTargets(change: SchedulerChange): Promise<RemovedTargets>;
+  /** Begins to run what is due. */
+  start(): void;
+  /** Applies a new configuration; runs under way go on. */
+  setTargets(change: SchedulerChange): void;
+  /** Looks anew at which checks are this process's. */
+  shardsChanged(): void;
   /**
-   * Runs the check now, like a scheduled run, after one that is under way.
-   * @throws FlatlineError not_found, conflict (another process runs it), unavailable (stopping), or what recording threw
+   * Runs the check now, like a scheduled run, after one that is under way; by the process that owns it.
+   * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
+  /** When the check is due; null where another process runs it. */
+  nextDueAtMs(check: CheckKey): number | null;
+  isRunning(check: CheckKey): boolean;
+  /** Resolves when none of these is under way here. */
+  whenIdle(isOf: (check: CheckKey) => boolean): Promise<void>;
   /** Nothing was looked at for more than 30 s while something is due, or it has stopped. */
   isStalled(): boolean;
   /** How many checks are under way here. */
   running(): number;
-  /**
-   * No new runs; those under way get `drainMs`, then their signals abort and their leases go back.
-   * @throws what kept a run from being recorded, or a lease from going back
-   */
+  /** No new runs; those under way get `drainMs`, then their signals abort. @throws what kept a run from being recorded */
   stop(drainMs: number): Promise<void>;
 }
-
-export type RemovedTargets = readonly { readonly check: CheckName; readonly slug: string }[];

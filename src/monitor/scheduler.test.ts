@@ -1,20 +1,31 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createMemoryScheduleStore } from "../../test/support/memory-schedule-store.ts";
+import { createFastStore, type FastStore } from "../../test/support/fast-store.ts";
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { ScheduleStore } from "../store/runs/schedule.ts";
-import type { RoundOptions } from "./rounds.ts";
+import type { CheckTarget } from "./target.ts";
+import { FlatlineError } from "../base/errors.ts";
+import type { Store } from "../store/store.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
 const startMs = Date.parse("2026-05-06T12:02:00Z");
 
-function setUp(): { clock: VirtualClock; store: ScheduleStore; world: SchedulingWorld } {
+let backend: FastStore;
+
+beforeEach(async () => {
+  backend = await createFastStore();
+});
+
+afterEach(async () => {
+  await backend.remove();
+});
+
+async function setUp(): Promise<{ clock: VirtualClock; store: Store; world: SchedulingWorld }> {
   const clock = createVirtualClock({ startMs });
-  const store = createMemoryScheduleStore();
+  const store = await backend.connect();
   return { clock, store, world: createSchedulingWorld(store, clock) };
 }
 
@@ -28,7 +39,7 @@ function times(world: SchedulingWorld): string[] {
 
 describe("the scheduler", () => {
   it("runs what was never run at once, then at each tick", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex", { pattern: "4 * * * *" })]);
 
     await scheduler.start();
@@ -43,11 +54,11 @@ describe("the scheduler", () => {
       "acme 12:10:00",
     ]);
     expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0]);
-    expect(world.states.at(-1)).toMatchObject({ slug: "acme", severity: "ok", nextDueAtMs: startMs + 13 * minute });
+    expect(world.states.at(-1)).toMatchObject({ slug: "acme", severity: "ok", dueAtMs: startMs + 8 * minute });
   });
 
   it("runs at most as many at once as it may", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1_000 });
     const targets = Array.from({ length: 20 }, (_, index) => spikeTarget(`organization-${index}`));
     const scheduler = world.process("a", targets, { concurrency: 4 });
@@ -64,7 +75,7 @@ describe("the scheduler", () => {
   });
 
   it("skips and counts ticks that come while the last run is under way", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 7 * minute });
     const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30 * minute });
 
@@ -79,7 +90,7 @@ describe("the scheduler", () => {
   });
 
   it("runs once after a suspension and counts the ticks that it missed", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(minute);
@@ -95,7 +106,7 @@ describe("the scheduler", () => {
   });
 
   it("ends a run at its timeout and records it as unknown", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1e9 });
     const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30_000 });
 
@@ -108,9 +119,9 @@ describe("the scheduler", () => {
   });
 
   it("keeps its lease while a run is longer than the lease", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 50_000 });
-    const both = [world.process("a", [spikeTarget("acme")]), world.process("b", [spikeTarget("acme")])];
+    const both = ["a", "b"].map((owner) => world.process(owner, [spikeTarget("acme")], { isShared: true }));
 
     for (const scheduler of both) await scheduler.start();
     await clock.advance(55_000);
@@ -121,7 +132,7 @@ describe("the scheduler", () => {
   });
 
   it("does not lose its loop to recording that fails, and runs the check again", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     let failures = 2;
     world.beforeRecord = ({ run }) => {
       if (run.slug === "acme" && failures-- > 0) throw new Error("disk is full");
@@ -141,14 +152,13 @@ describe("the scheduler", () => {
     expect(errors[0]?.fields).toMatchObject({ slug: "acme", check: "dead-asset-spike" });
   });
 
-  it("goes on when the store was out of order, and is stalled while it is", async () => {
-    const { clock, store, world } = setUp();
+  it("begins nothing while its lease is not certain, and is stalled meanwhile", async () => {
+    const { clock, store, world } = await setUp();
     let isBroken = false;
-    const breakable: ScheduleStore = {
-      ...store,
-      claimDue: (claim) => (isBroken ? Promise.reject(new Error("I/O error")) : store.claimDue(claim)),
-    };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable });
+    const renew: Store["owners"]["renew"] = (owner, lease) =>
+      isBroken ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
+    const breakable = { ...store, owners: { ...store.owners, renew } };
+    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable, isShared: true });
     await scheduler.start();
     await clock.advance(minute);
 
@@ -165,7 +175,7 @@ describe("the scheduler", () => {
   });
 
   it("is not stalled while nothing is due", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme", { pattern: "@daily" })], { pollMs: 60_000 });
     await scheduler.start();
     await clock.advance(1_000);
@@ -180,24 +190,8 @@ describe("the scheduler", () => {
     expect(stalled).not.toContain(true);
   });
 
-  it("looks once a second, not in a busy loop, when others hold what is due", async () => {
-    const { clock, store, world } = setUp();
-    let looks = 0;
-    const counting: ScheduleStore = { ...store, nextDueAtMs: (nowMs) => (looks++, store.nextDueAtMs(nowMs)) };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: counting });
-    await scheduler.start();
-    await clock.settle();
-    const atStart = looks;
-
-    await clock.advance(minute);
-    await scheduler.stop(0);
-
-    expect(atStart).toBeLessThanOrEqual(4);
-    expect(looks - atStart).toBeLessThanOrEqual(61);
-  });
-
   it("computes due times anew when somebody sets the clock back", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(4 * minute);
@@ -214,7 +208,7 @@ describe("the scheduler", () => {
   });
 
   it("runs a tick once though the clock is stepped back a little meanwhile", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 100 });
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
@@ -229,7 +223,7 @@ describe("the scheduler", () => {
   });
 
   it("waits longer than a timer can", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme", { pattern: "@yearly" })], { pollMs: 1e12 });
 
     await scheduler.start();
@@ -240,7 +234,7 @@ describe("the scheduler", () => {
   });
 
   it("logs each run at debug, and a change of severity at info", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(minute);
@@ -258,7 +252,7 @@ describe("the scheduler", () => {
 
 describe("a run that is asked for", () => {
   it("is run now, and keeps the tick that follows", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(2 * minute + 50_000);
@@ -274,7 +268,7 @@ describe("a run that is asked for", () => {
   });
 
   it("comes after one that is under way, which is not shared", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 10_000 });
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
@@ -291,7 +285,7 @@ describe("a run that is asked for", () => {
   });
 
   it("gets the next place, before what waits for its turn", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1_000 });
     const targets = Array.from({ length: 10 }, (_, index) => spikeTarget(`organization-${index}`));
     const scheduler = world.process("a", targets, { concurrency: 1 });
@@ -310,24 +304,25 @@ describe("a run that is asked for", () => {
 
   it.each([
     { what: "an organization that is not configured", slug: "nobody", code: "not_found" },
-    { what: "a check that another process runs", slug: "acme", code: "conflict" },
+    { what: "a check that another process runs, where it cannot be asked", slug: "acme", code: "unavailable" },
   ])("refuses $what", async ({ slug, code }) => {
-    const { clock, store, world } = setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const { clock, world } = await setUp();
+    const owner = world.process("b", [spikeTarget("acme")], { isShared: true });
+    await owner.start();
+    const scheduler = world.process("a", [spikeTarget("acme")], { isShared: true });
     await scheduler.start();
-    await clock.advance(minute);
-    const claim = { check: "dead-asset-spike", slug: "acme", nowMs: clock.nowMs(), owner: "b" } as const;
-    await store.claimNow({ ...claim, leaseUntilMs: clock.nowMs() + minute });
+    await clock.advance(1_000);
 
     const asked = scheduler.runNow("dead-asset-spike", slug, never()).catch((error: unknown) => error);
     await clock.advance(1_000);
 
     expect(await asked).toMatchObject({ code });
     await scheduler.stop(0);
+    await owner.stop(0);
   });
 
   it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 30_000 });
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
@@ -342,7 +337,7 @@ describe("a run that is asked for", () => {
   });
 
   it("hears of recording that failed", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(minute);
@@ -357,57 +352,37 @@ describe("a run that is asked for", () => {
 
 describe("a change of the configuration", () => {
   it("runs what is new at once, forgets what is gone, and keeps the rest", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
     await scheduler.start();
     await clock.advance(minute);
 
-    const removed = await scheduler.setTargets({ targets: [spikeTarget("acme"), spikeTarget("initech")] });
+    scheduler.setTargets({ targets: [spikeTarget("acme"), spikeTarget("initech")] });
     await clock.advance(3 * minute);
     await scheduler.stop(0);
 
-    expect(removed).toEqual([{ check: "dead-asset-spike", slug: "globex" }]);
     expect(times(world).slice(2)).toEqual(["initech 12:03:00", "acme 12:05:00", "initech 12:05:00"]);
   });
 
   it("takes a new schedule from now on, also for a run that is under way", async () => {
-    const { clock, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = (slug) => ({ durationMs: slug === "acme" ? 30_000 : 0 });
     const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
     await scheduler.start();
     await clock.advance(10_000);
 
     const changed = { pattern: "* * * * *" };
-    await scheduler.setTargets({ targets: [spikeTarget("acme", changed), spikeTarget("globex", changed)] });
+    scheduler.setTargets({ targets: [spikeTarget("acme", changed), spikeTarget("globex", changed)] });
     await clock.advance(80_000);
     await scheduler.stop(0);
 
     expect(times(world)).toEqual(["globex 12:02:00", "acme 12:02:00", "globex 12:03:00", "acme 12:03:00"]);
   });
-
-  it("leaves everything as it was when the store refuses it", async () => {
-    const { clock, store, world } = setUp();
-    let isBroken = false;
-    const breakable: ScheduleStore = {
-      ...store,
-      sync: (wanted) => (isBroken ? Promise.reject(new Error("I/O error")) : store.sync(wanted)),
-    };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable });
-    await scheduler.start();
-    await clock.advance(minute);
-
-    isBroken = true;
-    await expect(scheduler.setTargets({ targets: [] })).rejects.toThrow("I/O error");
-    await clock.advance(3 * minute);
-    await scheduler.stop(0);
-
-    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00"]);
-  });
 });
 
 describe("a stop", () => {
   it("lets runs under way end within the time to drain", async () => {
-    const { clock, store, world } = setUp();
+    const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 5_000 });
     const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
@@ -418,12 +393,12 @@ describe("a stop", () => {
     await stopped;
 
     expect(world.recorded).toHaveLength(1);
-    expect(await store.state("dead-asset-spike", "acme")).toMatchObject({ isRunning: false, severity: "ok" });
+    expect(world.states).toMatchObject([{ slug: "acme", severity: "ok" }]);
     clock.assertIdle();
   });
 
   it("aborts what hangs, records nothing of it and gives its lease back", async () => {
-    const { clock, store, world } = setUp();
+    const { clock, store, world } = await setUp();
     world.behave = () => ({ durationMs: 1e9 });
     const targets = [spikeTarget("acme"), spikeTarget("globex")];
     const scheduler = world.process("a", targets, { concurrency: 1 });
@@ -437,102 +412,99 @@ describe("a stop", () => {
     expect(world.upstream.starts).toBe(1);
     expect(world.recorded).toEqual([]);
     expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
-    expect(await store.claimDue({ nowMs: clock.nowMs(), owner: "b", leaseUntilMs: 0, limit: 9 })).toHaveLength(2);
+    const { nowMs, leaseUntilMs } = { nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + minute };
+    const next = await store.owners.register({ nowMs, leaseUntilMs });
+    expect((await store.owners.balance(next, { nowMs, isAlone: false }))?.shards).toHaveLength(64);
     expect(scheduler.running()).toBe(0);
     expect(scheduler.isStalled(), "one that has stopped ticks no more").toBe(true);
     clock.assertIdle();
   });
 });
 
-describe("rounds", () => {
+describe("checks that are run together", () => {
   const ok = (slug: string, atMs: number): CheckReport =>
     resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
 
-  function roundsOf({ clock, store, world }: ReturnType<typeof setUp>, over: Partial<RoundOptions> = {}) {
+  function togetherOf(clock: VirtualClock) {
     const together: string[][] = [];
-    const options: RoundOptions = {
-      run: async (targets) => {
-        together.push(targets.map(({ slug }) => slug));
-        return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
-      },
-      record: async (requests) => (await store.completeAll(requests)).map((state) => ({ state })),
-      onRecorded: (states) => world.states.push(...states),
-      ...over,
+    const runTogether = async (targets: readonly CheckTarget[]): Promise<(CheckReport | null)[]> => {
+      together.push(targets.map(({ slug }) => slug));
+      return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
     };
-    return { together, options };
+    return { together, runTogether };
   }
 
-  it("runs what is due together, and on its own what a round gave no result for", async () => {
-    const set = setUp();
-    const { clock, world } = set;
-    const { together, options } = roundsOf(set);
+  it("are what is due at once; what gave no result with the others runs on its own", async () => {
+    const { clock, world } = await setUp();
+    const { together, runTogether } = togetherOf(clock);
     const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
-    const scheduler = world.process("a", targets, { rounds: options });
+    const scheduler = world.process("a", targets, { runTogether });
 
     await scheduler.start();
     await clock.advance(4 * minute);
     await scheduler.stop(0);
 
-    expect(together).toEqual([
+    expect(together.map((slugs) => slugs.toSorted())).toEqual([
       ["acme", "globex", "initech"],
       ["acme", "globex", "initech"],
     ]);
-    expect(times(world)).toEqual(["globex 12:02:00", "globex 12:05:00"]);
-    expect(world.states.filter(({ slug }) => slug === "acme").map(({ nextDueAtMs }) => nextDueAtMs)).toEqual([
-      startMs + 3 * minute,
-      startMs + 8 * minute,
+    expect(world.upstream.starts).toBe(2);
+    expect(times(world).toSorted()).toEqual([
+      "acme 12:02:00",
+      "acme 12:05:00",
+      "globex 12:02:00",
+      "globex 12:05:00",
+      "initech 12:02:00",
+      "initech 12:05:00",
     ]);
     expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it("leaves what is not ok, and what is no spike check or watches for silence, to runs of their own", async () => {
-    const set = setUp();
-    const { clock, world } = set;
-    const { together, options } = roundsOf(set);
-    world.behave = () => ({ durationMs: 0, severity: "warn" });
-    const silent = { ...spikeTarget("silent"), maxSilenceMs: minute };
-    const queue = { check: "review-queue", slug: "acme", schedule: silent.schedule } as const;
-    const thresholds = { warnAfterMs: minute, failAfterMs: minute };
-    const scheduler = world.process("a", [spikeTarget("globex"), silent, { ...queue, thresholds }], {
-      rounds: options,
-    });
-
-    await scheduler.start();
-    await clock.advance(4 * minute);
-    await scheduler.stop(0);
-
-    expect(together).toEqual([["globex"]]);
-    expect(world.recorded).toHaveLength(6);
-  });
-
-  it("runs each on its own when they cannot be run together", async () => {
-    const set = setUp();
-    const { clock, world } = set;
-    const { options } = roundsOf(set, { record: () => Promise.reject(new Error("one of them is broken")) });
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { rounds: options });
+  it("run each on its own when they cannot be run together", async () => {
+    const { clock, world } = await setUp();
+    const runTogether = () => Promise.reject(new Error("one of them is broken"));
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { runTogether });
 
     await scheduler.start();
     await clock.advance(1);
     await scheduler.stop(0);
 
-    expect(times(world)).toEqual(["acme 12:02:00", "initech 12:02:00"]);
+    expect(times(world).toSorted()).toEqual(["acme 12:02:00", "initech 12:02:00"]);
     expect(world.log).toContainEqual(
       expect.objectContaining({ level: "warn", fields: expect.objectContaining({ runs: 2 }) as object }),
     );
   });
 
-  it("gets through more than one round holds without waiting", async () => {
-    const set = setUp();
-    const { clock, world } = set;
-    const { together, options } = roundsOf(set);
+  it("are at most five hundred, and the rest follows without waiting", async () => {
+    const { clock, world } = await setUp();
+    const { together, runTogether } = togetherOf(clock);
     const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { rounds: options });
+    const scheduler = world.process("a", targets, { runTogether });
 
     await scheduler.start();
     await clock.advance(100);
     await scheduler.stop(0);
 
     expect(together.map(({ length }) => length)).toEqual([500, 500, 200]);
-    expect(world.recorded).toEqual([]);
+    expect(world.recorded).toHaveLength(1_200);
+  });
+
+  it("are gathered for a quarter of a second where jitter spreads them", async () => {
+    const { clock, world } = await setUp();
+    const { together, runTogether } = togetherOf(clock);
+    const targets = Array.from({ length: 100 }, (_, index) =>
+      spikeTarget(`organization-${index}`, { jitterMs: 10_000 }),
+    );
+    const scheduler = world.process("a", targets, { runTogether });
+    await scheduler.start();
+    await clock.advance(minute);
+    together.length = 0;
+
+    await clock.advance(2 * minute + 20_000);
+    await scheduler.stop(0);
+
+    expect(together.flat()).toHaveLength(100);
+    expect(together.length).toBeLessThanOrEqual(41);
+    expect(Math.max(...world.lagSeconds)).toBeLessThan(0.3);
   });
 });

@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
+import { createRunProcess } from "../../test/support/run-process.ts";
 import { createDatabase } from "../../test/support/postgres.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
@@ -197,14 +198,16 @@ describe("a store in PostgreSQL", () => {
     const counts = { currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7, ratio: null };
     const report = resultReport({ counts, result: { title: "a\0b" } });
 
-    await store.verdicts.append(report);
+    const own = await createRunProcess(store, clock);
+    await own.record(report);
+    await own.fold();
     await store.meta.getOrSet("a\0b", "c\0d");
 
     const all = { check, slug: report.slug, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
-    expect(await store.verdicts.points(all)).toMatchObject([
+    expect(await own.history.points(all)).toMatchObject([
       { atMs: report.finishedAtMs, currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7 },
     ]);
-    expect(await store.verdicts.reports({ ...all, limit: 9 })).toEqual([report]);
+    expect(await own.history.reports({ ...all, limit: 9 })).toEqual([report]);
     expect(await store.meta.get("a\0b")).toBe("c\u{FFFD}d");
   });
 
@@ -257,55 +260,39 @@ describe("leases in PostgreSQL", () => {
     const [one, two] = [await open(url), await open(url)];
     const databaseMs = await databaseNowMs(url);
     const nowMs = databaseMs + skewMs;
-    const entry = { check, scheduleKey: "*/5" } as const;
-    await one.schedule.sync([
-      { ...entry, slug: "due", nextDueAtMs: databaseMs - 1_000 },
-      { ...entry, slug: "soon", nextDueAtMs: databaseMs + 600_000 },
-    ]);
+    const lease = (leaseMs: number) => ({ nowMs, leaseUntilMs: nowMs + leaseMs });
+    const kept = await one.owners.register(lease(60_000));
+    const gone = await one.owners.register(lease(-1));
+    const other = await two.owners.register({ nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + 60_000 });
 
-    const claimed = await one.schedule.claimDue({ owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 });
-    const again = await two.schedule.claimDue({
-      owner: "two",
-      nowMs: clock.nowMs(),
-      leaseUntilMs: clock.nowMs() + 60_000,
-      limit: 9,
-    });
+    const balanced = await two.owners.balance(other, { nowMs: clock.nowMs(), isAlone: false });
 
-    expect(claimed.map(({ slug }) => slug)).toEqual(["due"]);
-    expect(again).toEqual([]);
-    const [leaseMs] = await ask(url, `select (lease_until_ms - ${databaseMs})::int from checks where slug = 'due'`);
+    expect(balanced?.shards).toHaveLength(32);
+    expect(await one.owners.renew(kept, lease(60_000))).toBe(true);
+    expect(await one.owners.renew(gone, lease(60_000))).toBe(false);
+    const [leaseMs] = await ask(
+      url,
+      `select (lease_until_ms - ${databaseMs})::int from owners where owner_id = ${kept.ownerId}`,
+    );
     expect(leaseMs).toBeGreaterThanOrEqual(60_000);
     expect(leaseMs).toBeLessThan(120_000);
-    const nextInMs = ((await one.schedule.nextDueAtMs(nowMs)) ?? 0) - nowMs;
-    expect(nextInMs).toBeGreaterThan(0);
-    expect(nextInMs).toBeLessThanOrEqual(61_000);
   });
 
   it("pass over what another process is just taking", async () => {
     const url = await database();
     const store = await open(url);
     const nowMs = clock.nowMs();
-    const entries = ["first", "second"].map((slug, index) => ({
-      check,
-      slug,
-      scheduleKey: "*/5",
-      nextDueAtMs: nowMs - 60_000 + index,
-    })) as Parameters<Store["schedule"]["sync"]>[0];
-    await store.schedule.sync(entries);
     for (const id of ["first", "second"]) {
       const times = { createdAtMs: nowMs, notBeforeMs: nowMs - 60_000 };
       await store.outbox.enqueue({ id, receiver: "ops", ...times, subjects: [id], payload: "{}" });
     }
     const other = await connect(url);
     await other.query("begin");
-    await other.query("select from checks where slug = 'first' for update");
     await other.query("select from outbox where id = 'first' for update");
     const lease = { owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 };
 
-    expect((await store.schedule.claimDue(lease)).map(({ slug }) => slug)).toEqual(["second"]);
     expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["second"]);
     await other.query("rollback");
-    expect((await store.schedule.claimDue(lease)).map(({ slug }) => slug)).toEqual(["first"]);
     expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["first"]);
   });
 });

@@ -40,6 +40,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     transaction: (work, { reads } = {}) =>
       inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),
     exclusively: (name, work) => exclusively(db, name, work),
+    takeOwnerLock: async () => null,
     nowMs: async () => {
       const { rows } = await sql<{ now_ms: number }>`
         select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`.execute(db);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { resultReport } from "../../test/support/check-reports.ts";
 import { createSystemClock } from "../base/time.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
@@ -148,15 +147,13 @@ describe("a transaction", () => {
 
     const failed = store.transaction(async (parts) => {
       await parts.meta.getOrSet("secret", "one");
-      await parts.verdicts.append(resultReport());
+      await parts.runs.addChecks([{ check: "dead-asset-spike", slug: "acme" }]);
       throw new RangeError("no");
     });
 
     await expect(failed).rejects.toThrow("no");
     expect(await store.meta.get("secret")).toBeNull();
-    expect(
-      await store.verdicts.reports({ check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: 1e15, limit: 1 }),
-    ).toEqual([]);
+    expect((await store.runs.load()).checks).toEqual([]);
   });
 
   it("keeps others waiting until it has ended", async () => {

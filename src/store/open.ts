@@ -9,6 +9,7 @@ import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import type { Tables } from "./schema.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
+import { takeOwnerLock } from "./runs/owner-lock.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 
@@ -117,6 +118,7 @@ function createStore(
     transaction: (work) =>
       db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),
     exclusively: (_, work) => work(),
+    takeOwnerLock: () => takeOwnerLock(path, clock),
     nowMs: async () => clock.nowMs(),
     bytes: async () => {
       const pages = await sql<{ bytes: number }>`

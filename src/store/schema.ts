@@ -1,9 +1,7 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
-import type { Severity } from "../contract/severity.ts";
 import type { NoticeTables } from "./alerts/notice-table.ts";
 import type { PlatformTables } from "./platform/rows.ts";
-import type { VerdictNumbers } from "./runs/verdict-rows.ts";
 
 /** An integer primary key that the database numbers. */
 type RowId = ColumnType<number, number | undefined, never>;
@@ -12,58 +10,41 @@ export interface CheckRow {
   readonly check_id: RowId;
   readonly check_name: CheckName;
   readonly slug: string;
-  readonly schedule_key: string;
-  readonly next_due_at_ms: number;
-  readonly fence: Generated<number>;
-  readonly lease_owner: string | null;
-  readonly lease_until_ms: Generated<number>;
-  readonly last_run_at_ms: number | null;
-  readonly last_success_at_ms: number | null;
-  readonly severity: Severity | null;
-  readonly severity_since_ms: number | null;
-  /** Whole; null where the last run gave a result that is kept in parts. */
-  readonly last_report: string | null;
-  /** Of the last run with a result, while last_report is an error; null where it is kept in parts. */
-  readonly last_result_report: string | null;
-  /** Of the last run with a result that was kept in parts (report-parts.ts). */
-  readonly report_values: Uint8Array | null;
-  readonly report_shape: string | null;
 }
 
-/** The part of a last result's report that stays the same from run to run. */
+export interface OwnerRow {
+  readonly owner_id: RowId;
+  readonly epoch: number;
+  readonly lease_until_ms: number;
+  readonly folded_seq: number;
+}
+
+export interface BoardRow {
+  readonly check_id: number;
+  readonly owner_id: number;
+  readonly due_at_ms: number;
+  readonly is_asked: number;
+  readonly severity_since_ms: number;
+  readonly started_at_ms: number;
+  readonly finished_at_ms: number;
+  /** See report-shape.ts. */
+  readonly shape: string;
+  readonly report_values: Uint8Array;
+  /** The last result, where the last run gave none. */
+  readonly result_started_at_ms: number | null;
+  readonly result_finished_at_ms: number | null;
+  readonly result_shape: string | null;
+  readonly result_values: Uint8Array | null;
+  readonly kept_at_ms: number | null;
+  readonly kept_digest: string | null;
+}
+
 export interface CheckReportRow {
   readonly check_id: number;
-  readonly shape_id: string;
-  readonly shape: string;
-}
-
-export interface VerdictSeriesRow {
-  readonly series_id: RowId;
-  readonly check_name: string;
-  readonly slug: string;
-  /** When the last whole report was kept. */
-  readonly last_full_at_ms: number | null;
-  /** Of severity, thresholds and findings of the last run. */
-  readonly last_digest: string | null;
-}
-
-export interface VerdictPointRow extends VerdictNumbers {
-  readonly series_id: number;
-  readonly at_ms: number;
-}
-
-export interface VerdictReportRow {
-  readonly series_id: number;
   readonly at_ms: number;
   readonly severity: number;
   /** See packReport (check-reports.ts). */
   readonly report: Uint8Array;
-}
-
-export interface VerdictHourRow extends VerdictPointRow {
-  readonly hour: number;
-  readonly min_current_count: number | null;
-  readonly max_current_count: number | null;
 }
 
 export interface AlertRow {
@@ -148,11 +129,11 @@ export interface DeliveryRow {
 /** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
+  readonly owners: OwnerRow;
+  readonly shards: { readonly shard: number; readonly owner_id: number | null };
+  readonly board: BoardRow;
   readonly check_reports: CheckReportRow;
-  readonly verdict_series: VerdictSeriesRow;
-  readonly verdict_points: VerdictPointRow;
-  readonly verdict_hours: VerdictHourRow;
-  readonly verdict_reports: VerdictReportRow;
+  readonly run_requests: { readonly request_id: RowId; readonly check_id: number; readonly asked_at_ms: number };
   readonly alerts: AlertRow;
   readonly alert_history: AlertHistoryRow;
   readonly outbox: OutboxRow;

@@ -12,11 +12,11 @@ import { createMetaStore } from "./engine/meta.ts";
 import { createNoticeStore } from "./alerts/notice-table.ts";
 import { createOutboxStore } from "./alerts/outbox-table.ts";
 import { createPlatformStore } from "./platform/platform-store.ts";
-import { createScheduleStore } from "./runs/schedule-table.ts";
+import { createOwnerStore } from "./runs/owners.ts";
+import { createRunStore } from "./runs/run-tables.ts";
 import type { Db } from "./schema.ts";
 import { createSilenceStore } from "./alerts/silence-table.ts";
 import type { StoreParts } from "./store.ts";
-import { createVerdictStore } from "./runs/verdict-table.ts";
 
 export interface PartsOptions {
   readonly leaseClock: LeaseClock;
@@ -30,8 +30,8 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     events: engineOf(db) === "postgres" ? createPostgresEventStore(db) : createEventStore(db, sums),
     liveness: createLivenessStore(db),
     evidence: createEvidenceStore(db),
-    schedule: createScheduleStore(db, leaseClock),
-    verdicts: createVerdictStore(db),
+    runs: createRunStore(db),
+    owners: createOwnerStore(db, leaseClock),
     alerts: createAlertStore(db),
     outbox: createOutboxStore(db, leaseClock),
     notices: createNoticeStore(db),

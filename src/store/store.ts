@@ -11,17 +11,18 @@ import type { MetaStore } from "./engine/meta.ts";
 import type { NoticeStore } from "./alerts/notices.ts";
 import type { OutboxStore } from "./alerts/outbox.ts";
 import type { PlatformStore } from "./platform/platform.ts";
-import type { ScheduleStore } from "./runs/schedule.ts";
+import type { OwnerLock } from "./runs/owner-lock.ts";
+import type { OwnerStore } from "./runs/owners.ts";
+import type { RunStore } from "./runs/runs.ts";
 import type { SilenceStore } from "./alerts/silences.ts";
-import type { VerdictStore } from "./runs/verdicts.ts";
 
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export interface StoreParts {
   readonly events: EventStore;
   readonly liveness: LivenessStore;
   readonly evidence: EvidenceStore;
-  readonly schedule: ScheduleStore;
-  readonly verdicts: VerdictStore;
+  readonly runs: RunStore;
+  readonly owners: OwnerStore;
   readonly alerts: AlertStore;
   readonly outbox: OutboxStore;
   readonly notices: NoticeStore;
@@ -54,6 +55,11 @@ export interface Store extends StoreParts {
    * and no need for it. @throws store_busy when others do for ten minutes
    */
   exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Proves that no other daemon runs on a store in a file; null where several may, as on PostgreSQL: they divide the checks by
+   * leases. @throws store_busy while another has it
+   */
+  takeOwnerLock(): Promise<OwnerLock | null>;
   /** Now by the clock that decides about leases: the database server's, or for a file the machine's; epoch ms. */
   nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */

@@ -39,13 +39,14 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
   it("are all or nothing", async () => {
     const failed = one().transaction(async (parts) => {
       await parts.meta.getOrSet("name", "value");
-      await parts.verdicts.append(resultReport());
+      await parts.runs.keepReports([{ ...resultReport(), checkId: 1 }]);
+      await parts.alerts.save(alert);
       throw new RangeError("no");
     });
 
     await expect(failed).rejects.toThrow("no");
     expect(await one().meta.get("name")).toBeNull();
-    expect(await one().verdicts.firstAtMs("dead-asset-spike", "acme")).toBeNull();
+    expect(await one().alerts.allLive()).toEqual([]);
   });
 
   it("of three processes that count in one row lose no count", async () => {
@@ -91,46 +92,31 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     expect(await one().outbox.list()).toHaveLength(4);
   });
 
-  it("do work once more that another process came before, and none of it twice", async () => {
-    const checkRow = { check: "dead-asset-spike", slug: "acme" } as const;
-    await one().schedule.sync([{ ...checkRow, scheduleKey: "*/5", nextDueAtMs: nowMs }]);
-    const lease = { nowMs, leaseUntilMs: nowMs + 10_000, limit: 1 };
-    const [run] = await one().schedule.claimDue({ ...lease, owner: "one" });
-    if (run === undefined) throw new Error("nothing due");
-    const done = { run, owner: "one", report: resultReport(), nextDueAtMs: nowMs + 300_000 };
+  it("of an owner whose epoch ends meanwhile write nothing, and one that was stored is not stored again", async () => {
+    const lease = { nowMs, leaseUntilMs: nowMs + 10_000 };
+    const [owner, taker] = [await one().owners.register(lease), await one().owners.register(lease)];
+    const row = { seq: 1, atMs: nowMs, runs: new Uint8Array([1, 0]) };
+    const append = (store: Store, seq: number): Promise<string> =>
+      store.transaction(async (parts) => {
+        const appended = await parts.runs.append(owner, { ...row, seq });
+        if (appended === "appended")
+          await parts.alerts.appendHistory({ ...alert, alertId: `${seq}`, atMs: nowMs, event: "firing" });
+        return appended;
+      });
 
-    const recorded = await Promise.all(
-      stores.map((store) =>
-        store.transaction(async (parts) => {
-          const [state] = await parts.schedule.completeAll([done]);
-          if (state === null) return false;
-          await parts.verdicts.append(done.report);
-          await parts.alerts.appendHistory({ ...alert, alertId: "one", atMs: nowMs, event: "firing" });
-          return true;
-        }),
-      ),
-    );
+    const first = [await append(one(), 1), await append(one(), 1)];
+    const meeting = await Promise.all([
+      append(stores[1] as Store, 2),
+      (stores[2] as Store).owners.balance(taker, { nowMs: nowMs + 20_000, isAlone: true }),
+    ]);
+    const later = await append(one(), 3);
 
-    expect(recorded.filter((isDone) => isDone)).toHaveLength(1);
-    expect(await one().alerts.history({ ...checkRow, fromMs: 0, limit: 9 })).toHaveLength(1);
-  });
-
-  it("of three processes that fold the same history leave it folded once", async () => {
-    const dayMs = 86_400_000;
-    const runs = Array.from({ length: 48 }, (_, index) => resultReport({ finishedAtMs: nowMs + index * 900_000 }));
-    await one().transaction(({ verdicts }) => verdicts.appendAll(runs));
-    const limits = { nowMs: nowMs + 10 * dayMs, retentionMs: 90 * dayMs, maxRows: 7 };
-
-    const rounds = stores.map(async (store) => {
-      while ((await store.verdicts.compact(limits)).hasMore);
-    });
-    await Promise.all(rounds);
-    while ((await one().verdicts.compact(limits)).hasMore);
-
-    const all = { check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
-    expect((await one().verdicts.points(all)).map(({ atMs }) => atMs)).toEqual(
-      Array.from({ length: 12 }, (_, hour) => nowMs + hour * 3_600_000 + 3 * 900_000),
-    );
+    expect(first).toEqual(["appended", "present"]);
+    expect(["appended", "fenced"]).toContain(meeting[0]);
+    expect(later).toBe("fenced");
+    const history = await one().alerts.history({ check: alert.check, slug: "acme", fromMs: 0, limit: 9 });
+    expect(history).toHaveLength(meeting[0] === "appended" ? 2 : 1);
+    expect((await one().runs.load()).journal).toHaveLength(history.length);
   });
 
   it("under way end before the store is closed, and later ones are refused as unavailable", async () => {

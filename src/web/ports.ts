@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
@@ -7,7 +8,6 @@ import type { IngestOutcome } from "../store/events/events.ts";
 import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
-import type { CheckState } from "../store/runs/schedule.ts";
 import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
@@ -48,7 +48,25 @@ export interface ReloadPort {
   reload(): Promise<void>;
 }
 
-/** A check of an organization, as it is stored, with its live alerts. */
+/** The last state of a configured check, and when it is due again. */
+export interface CheckState {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly nextDueAtMs: number;
+  /** By this process, just now. */
+  readonly isRunning: boolean;
+  readonly lastRunAtMs: number | null;
+  readonly lastSuccessAtMs: number | null;
+  /** Of the last run; null before the first. */
+  readonly severity: Severity | null;
+  /** Since when the severity holds. */
+  readonly severitySinceMs: number | null;
+  readonly lastReport: CheckReport | null;
+  /** Of the last run that gave a result. */
+  readonly lastResultReport: CheckReport | null;
+}
+
+/** A check of an organization with its live alerts. */
 export interface CheckSnapshot {
   readonly state: CheckState;
   readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];

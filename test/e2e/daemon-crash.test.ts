@@ -6,6 +6,8 @@ import { expect, it } from "vitest";
 
 import { createSystemClock, secondMs } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import { createHistory } from "../../src/store/runs/history.ts";
 import type { Store } from "../../src/store/store.ts";
 import { parseExposition, seriesValue } from "../support/exposition-parser.ts";
 import { flipThresholds, startFlipLoad } from "../support/flip-load.ts";
@@ -67,9 +69,11 @@ function integrity(path: string): unknown[] {
 async function expectWhole(path: string): Promise<void> {
   expect(integrity(path)).toEqual([{ integrity_check: "ok" }]);
   await withStore(path, async (store) => {
+    const board = new Board();
+    await board.reload(() => store.runs.load());
     for (const slug of slugs) {
-      const state = await store.schedule.state(check, slug);
-      const points = await store.verdicts.points({ ...whole, slug });
+      const state = board.state(check, slug);
+      const points = await createHistory(store.runs, board).runs({ ...whole, slug });
       const live = await store.alerts.live(check, slug);
       const history = await store.alerts.history({ check, slug, fromMs: 0, limit: 100_000 });
 

@@ -15,7 +15,7 @@ const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const organizations = Number(process.env["FLATLINE_TEST_REPLICA_ORGANIZATIONS"] ?? 2_000);
 const chaosMs = 120 * secondMs;
 const restarts = 2;
-// As in src/monitor/scheduler.ts.
+// As in src/monitor/membership.ts.
 const leaseMs = 10 * secondMs;
 const flippingSlugs = 20;
 const clock = createSystemClock();
@@ -171,12 +171,12 @@ describe(`three replicas on one PostgreSQL${isLong ? "" : " (npm run test:long)"
     { timeout: chaosMs + 180_000 },
     async ({ annotate }) => {
       await eventually(async () => (await audit.oldestRunAgeMs()) < 3 * secondMs, 60_000);
-      const [claims, sinceMs] = [await audit.claims(), clock.monotonicMs()];
+      const [runs, sinceMs] = [await audit.runs(), clock.monotonicMs()];
 
       const waitedMs = await longestWaitWhile(chaos(chaosMs));
-      const rate = ((await audit.claims()) - claims) / ((clock.monotonicMs() - sinceMs) / secondMs);
+      const rate = ((await audit.runs()) - runs) / ((clock.monotonicMs() - sinceMs) / secondMs);
       await annotate(
-        `${organizations} organizations: ${Math.round(rate)} checks/s, the longest waited ${Math.round(waitedMs)} ms, ${await audit.lostLeases()} leases were lost`,
+        `${organizations} organizations: ${Math.round(rate)} checks/s, the longest waited ${Math.round(waitedMs)} ms, ${await audit.lostLeases()} shards were taken from the dead`,
       );
 
       expect(waitedMs).toBeLessThan(2 * leaseMs);

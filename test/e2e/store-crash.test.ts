@@ -7,6 +7,8 @@ import { describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import { createHistory } from "../../src/store/runs/history.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "../support/crash-runs.ts";
 import { startLineProcess } from "../support/line-process.ts";
 
@@ -47,18 +49,21 @@ async function expectWhole(path: string, said: Said): Promise<void> {
   try {
     const changes = await store.notices.changes();
     const waiting = await store.outbox.list();
+    const board = new Board();
+    await board.reload(() => store.runs.load());
+    const kept = createHistory(store.runs, board);
     for (const slug of slugs) {
-      const state = await store.schedule.state(check, slug);
+      const state = board.state(check, slug);
       const last = runNumberOf(state?.lastReport ?? null);
       const query = { check, slug, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
-      const points = await store.verdicts.points(query);
+      const points = await kept.runs(query);
       const alert = await store.alerts.byId(alertIdOf(slug));
       const history = await store.alerts.history({ check, slug, fromMs: 0, limit: 1 });
       const numbers = waiting.flatMap(({ id }) => (id.startsWith(`${slug}-`) ? [Number(id.split("-")[1])] : []));
 
       expect(last, `${slug}: what was said to be recorded`).toBeGreaterThanOrEqual(said.recorded[slug] ?? 0);
       expect(points.map(({ atMs }) => runNumberOf({ finishedAtMs: atMs }))).toEqual(oneTo(1, last));
-      expect((await store.verdicts.reports({ ...query, limit: 1 })).map(runNumberOf)).toEqual(last === 0 ? [] : [last]);
+      expect((await kept.reports({ ...query, limit: 1 })).map(runNumberOf)).toEqual(last === 0 ? [] : [last]);
       expect(alert?.unknownRuns ?? 0).toBe(last);
       expect(history.map(({ atMs }) => runNumberOf({ finishedAtMs: atMs }))).toEqual(last === 0 ? [] : [last]);
       expect(changes.filter((change) => change.slug === slug)).toHaveLength(last);

@@ -20,11 +20,11 @@ interface Sent {
   readonly sentAt: bigint;
 }
 
-/** Runs that are due for every organization, and notifications of which some share alerts with others. */
+/** Checks of every organization, and notifications of which some share alerts with others. */
 async function fill(path: string): Promise<void> {
   const store = await openStore({ path, clock: createSystemClock() });
   const slugs = Array.from({ length: organizations }, (_, index) => `org-${index}`);
-  await store.schedule.sync(slugs.map((slug) => ({ check, slug, scheduleKey: "test", nextDueAtMs: nowMs })));
+  await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
   await store.transaction(async ({ outbox }) => {
     for (let index = 0; index < notifications; index++) {
       const subjects = [`alert-${index % 7}`, `alert-${7 + (index % 3)}`];
@@ -63,7 +63,7 @@ describe("two processes on one store", () => {
     const allRuns = runs.flat();
     expect(new Set(allRuns.map(([, slug]) => slug)).size).toBe(organizations);
     expect(allRuns).toHaveLength(organizations);
-    expect(allRuns.every(([, , fence]) => fence === "1")).toBe(true);
+    expect(allRuns.every(([, , appended]) => appended === "appended")).toBe(true);
     const all = sent.flat().toSorted((left, right) => left.id - right.id);
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: notifications }, (_, index) => index));
     const overtaken = all.flatMap((newer) =>

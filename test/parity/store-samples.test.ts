@@ -13,13 +13,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSystemClock } from "../../src/base/time.ts";
 import { currentVersion, migrations } from "../../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../../src/store/open.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import { createHistory } from "../../src/store/runs/history.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../support/postgres.ts";
 
 const clock = createSystemClock();
 const versions = migrations.map((_migration, index) => index + 1);
 // Each takes a second.
-const onPostgres = process.env["FLATLINE_TEST_LONG"] === "1" ? versions : [1, currentVersion - 1];
+const onPostgres = process.env["FLATLINE_TEST_LONG"] === "1" ? versions : [currentVersion];
 const endMs = 8_640_000_000_000_000;
 const spike = { check: "dead-asset-spike", slug: "acme" } as const;
 
@@ -37,30 +39,46 @@ const readings: readonly {
     read: (store) => store.events.deaths([{ slug: "acme", intervals: [{ afterMs: 0, untilMs: endMs }] }]),
   },
   { since: 1, name: "last event", read: (store) => store.liveness.lastEventAtMs("globex", endMs) },
-  { since: 2, name: "schedule", read: (store) => store.schedule.states() },
-  { since: 2, name: "points", read: (store) => store.verdicts.points({ ...spike, fromMs: 0, toMs: endMs }) },
-  { since: 2, name: "hours", read: (store) => store.verdicts.hours({ ...spike, fromMs: 0 }) },
   {
-    since: 2,
-    name: "reports",
-    read: (store) => store.verdicts.reports({ ...spike, fromMs: 0, toMs: endMs, limit: 9 }),
+    since: 1,
+    name: "last states",
+    read: async (store) =>
+      (await boardOf(store))
+        .states()
+        .map(({ slug, severitySinceMs, lastReport }) => [slug, severitySinceMs, lastReport]),
   },
-  { since: 2, name: "alerts", read: (store) => store.alerts.allLive() },
-  { since: 2, name: "history of alerts", read: (store) => store.alerts.history({ ...spike, fromMs: 0, limit: 99 }) },
-  { since: 2, name: "outbox", read: (store) => store.outbox.list() },
-  { since: 2, name: "silences", read: (store) => store.silences.endingAfter(0) },
-  { since: 3, name: "told", read: (store) => store.notices.told() },
-  { since: 3, name: "receivers", read: (store) => store.notices.receiverStates() },
-  { since: 3, name: "fleets", read: (store) => store.notices.fleets(9) },
-  { since: 4, name: "organizations", read: (store) => store.platform.organizations.slugs() },
-  { since: 4, name: "keys", read: (store) => store.platform.keys.list() },
-  { since: 4, name: "asset", read: (store) => store.platform.assets.byId(501) },
-  { since: 4, name: "platform's reports", read: (store) => store.platform.reports.records([9001], 0) },
-  { since: 4, name: "reviews", read: (store) => store.platform.reviews.apiReviewsAfter(1, 0, 9) },
-  { since: 7, name: "markers", read: (store) => store.markers.between({ fromMs: 0, toMs: endMs }) },
-  { since: 7, name: "releases of the gate", read: (store) => store.gate.releases("acme", 0) },
-  { since: 8, name: "deliveries", read: (store) => store.deliveries.last("gone", false) },
+  {
+    since: 1,
+    name: "runs",
+    read: async (store) => createHistory(store.runs, await boardOf(store)).runs({ ...spike, fromMs: 0, toMs: endMs }),
+  },
+  {
+    since: 1,
+    name: "reports",
+    read: (store) => store.runs.reports({ ...spike, fromMs: 0, toMs: endMs, limit: 9 }),
+  },
+  { since: 1, name: "alerts", read: (store) => store.alerts.allLive() },
+  { since: 1, name: "history of alerts", read: (store) => store.alerts.history({ ...spike, fromMs: 0, limit: 99 }) },
+  { since: 1, name: "outbox", read: (store) => store.outbox.list() },
+  { since: 1, name: "silences", read: (store) => store.silences.endingAfter(0) },
+  { since: 1, name: "told", read: (store) => store.notices.told() },
+  { since: 1, name: "receivers", read: (store) => store.notices.receiverStates() },
+  { since: 1, name: "fleets", read: (store) => store.notices.fleets(9) },
+  { since: 1, name: "organizations", read: (store) => store.platform.organizations.slugs() },
+  { since: 1, name: "keys", read: (store) => store.platform.keys.list() },
+  { since: 1, name: "asset", read: (store) => store.platform.assets.byId(501) },
+  { since: 1, name: "platform's reports", read: (store) => store.platform.reports.records([9001], 0) },
+  { since: 1, name: "reviews", read: (store) => store.platform.reviews.apiReviewsAfter(1, 0, 9) },
+  { since: 1, name: "markers", read: (store) => store.markers.between({ fromMs: 0, toMs: endMs }) },
+  { since: 1, name: "releases of the gate", read: (store) => store.gate.releases("acme", 0) },
+  { since: 1, name: "deliveries", read: (store) => store.deliveries.last("gone", false) },
 ];
+
+async function boardOf(store: Store): Promise<Board> {
+  const board = new Board();
+  await board.reload(() => store.runs.load());
+  return board;
+}
 
 type Rows = ReadonlyMap<string, readonly Readonly<Record<string, SQLOutputValue>>[]>;
 

@@ -123,7 +123,7 @@ async function live(
       world.reload(changes);
     const runNow = async (slug: string, severity: Severity): Promise<void> => {
       await world.run(slug, severity);
-      const state = await world.store.schedule.state("dead-asset-spike", slug);
+      const state = world.board.state("dead-asset-spike", slug);
       model.run(slug, severity, state?.lastReport?.startedAtMs ?? 0, policy);
     };
 
@@ -159,7 +159,7 @@ async function live(
           world.crashAt(step.point);
           break;
         case "restart":
-          world.restart();
+          await world.restart();
           break;
         case "policy":
           policy = policies[step.index] ?? policy;

@@ -202,12 +202,12 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await open();
       await spike(slugsOf(3));
       await world.advance(minuteMs);
-      world.restart();
+      await world.restart();
       await spike(["org-3"]);
       await world.advance(2 * minuteMs);
-      world.restart();
+      await world.restart();
       for (const slug of slugsOf(4)) await world.run(slug, "ok");
-      world.restart();
+      await world.restart();
       await world.advance(2 * minuteMs);
 
       expect(world.told().map((entries) => entries.length)).toEqual([3, 1, 4]);

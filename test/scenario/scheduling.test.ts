@@ -2,12 +2,16 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { nextDueAtMs, type Schedule } from "../../src/monitor/schedule.ts";
-import type { Scheduler } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/monitor/target.ts";
-import type { ScheduleStore } from "../../src/store/runs/schedule.ts";
-import { createMemoryScheduleStore } from "../support/memory-schedule-store.ts";
-import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../support/scheduling.ts";
-import { createSqliteSchedule } from "../support/sqlite-schedule-store.ts";
+import { FlatlineError } from "../../src/base/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createFastStore, type FastStore } from "../support/fast-store.ts";
+import {
+  createSchedulingWorld,
+  spikeTarget,
+  type SchedulingProcess,
+  type SchedulingWorld,
+} from "../support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 
 const minute = 60_000;
@@ -47,21 +51,21 @@ function ticks(schedule: Schedule, slug: string, fromMs: number, untilMs: number
 }
 
 /**
- * Every tick since `startMs` is accounted for up to each row's next due time: it was run once, or counted as skipped. The
- * first run of each is no tick: it was due at the start.
+ * Every tick since the first run is accounted for up to each check's next due time: it was run once, or counted as skipped. The
+ * first run of each is no tick: it was due at the start of the process that ran it.
  */
 async function expectEachTickOnce(
   world: SchedulingWorld,
-  store: ScheduleStore,
   targets: readonly CheckTarget[],
   startMs: number,
 ): Promise<void> {
   let due = 0;
-  for (const { check, slug, schedule } of targets) {
-    const state = await store.state(check, slug);
-    const all = ticks(schedule, slug, startMs, state?.nextDueAtMs ?? 0);
+  for (const target of targets) {
+    const { slug, schedule } = target;
     const runs = world.recorded.filter((run) => run.slug === slug).map(({ dueAtMs }) => dueAtMs);
-    expect(runs[0], `first run of ${slug}`).toBe(startMs);
+    const [firstAtMs = startMs] = runs;
+    const all = ticks(schedule, slug, firstAtMs, await world.nextDueAtMs(target));
+    expect(world.startsAtMs, `first run of ${slug}`).toContain(firstAtMs);
     expect(new Set(runs).size, `runs of ${slug} for different ticks`).toBe(runs.length);
     expect(all, `ticks of ${slug}`).toEqual(expect.arrayContaining(runs.slice(1)));
     due += all.length;
@@ -79,39 +83,23 @@ function expectNoOverlap(world: SchedulingWorld): void {
   }
 }
 
-async function stop(clock: VirtualClock, scheduler: Scheduler): Promise<void> {
+async function stop(clock: VirtualClock, scheduler: SchedulingProcess): Promise<void> {
   const stopped = scheduler.stop(1_000);
   await clock.advance(1_000);
   await stopped;
 }
 
-interface Backend {
-  /** The store as one process sees it. */
-  connect(): Promise<ScheduleStore>;
-  remove(): Promise<void>;
-}
+let backend: FastStore;
 
-async function createMemoryBackend(): Promise<Backend> {
-  const store = createMemoryScheduleStore();
-  return { connect: async () => store, remove: async () => {} };
-}
+beforeEach(async () => {
+  backend = await createFastStore();
+});
 
-const backends = [
-  { name: "in memory", create: createMemoryBackend },
-  { name: "in SQLite", create: createSqliteSchedule },
-];
+afterEach(async () => {
+  await backend.remove();
+});
 
-describe.each(backends)("the schedule, $name,", ({ create }) => {
-  let backend: Backend;
-
-  beforeEach(async () => {
-    backend = await create();
-  });
-
-  afterEach(async () => {
-    await backend.remove();
-  });
-
+describe("the schedule", () => {
   // The weekend on which Berlin (00:00Z–02:00Z on the 25th) goes back; and those on which others change.
   it.each([
     { what: "Berlin goes back", from: "2026-10-24T12:03:07Z" },
@@ -131,7 +119,7 @@ describe.each(backends)("the schedule, $name,", ({ create }) => {
     await clock.advance(24 * hour);
     await stop(clock, scheduler);
 
-    await expectEachTickOnce(world, store, targets, startMs);
+    await expectEachTickOnce(world, targets, startMs);
     expectNoOverlap(world);
     expect(world.upstream.most).toBe(4);
     expect(world.skipped).toEqual({ late: 0, overlap: 0 });
@@ -150,7 +138,7 @@ describe.each(backends)("the schedule, $name,", ({ create }) => {
       return { durationMs: roll < 10 ? 1e9 : roll * 10 };
     };
     const targets = fleet();
-    const begin = async (owner: string): Promise<Scheduler> => {
+    const begin = async (owner: string): Promise<SchedulingProcess> => {
       const scheduler = world.process(owner, targets, {
         concurrency: 8,
         pollMs: 10 * minute,
@@ -184,7 +172,7 @@ describe.each(backends)("the schedule, $name,", ({ create }) => {
     await clock.advance(6 * hour);
     await stop(clock, scheduler);
 
-    await expectEachTickOnce(world, store, targets, startMs);
+    await expectEachTickOnce(world, targets, startMs);
     expectNoOverlap(world);
     expect(world.skipped.late).toBeGreaterThan(50);
     expect(world.skipped.overlap).toBeGreaterThan(0);
@@ -198,23 +186,24 @@ describe.each(backends)("the schedule, $name,", ({ create }) => {
     const store = await backend.connect();
     const world = createSchedulingWorld(store, clock);
     world.behave = (slug) => ({ durationMs: 5 * chance(slug, clock.nowMs()) });
-    const targets = fleet();
+    // Minutes instead of days: each process looks at the others every second.
+    const targets = fleet().map((target) => ({ ...target, schedule: { ...target.schedule, pattern: "*/2 * * * *" } }));
     const lost = vanishing(await backend.connect());
-    const processes: [Scheduler, Scheduler, Scheduler] = [
-      world.process("a", targets, { concurrency: 2, pollMs: 30_000 }),
-      world.process("b", targets, { concurrency: 2, pollMs: 30_000, store: await backend.connect() }),
-      world.process("c", targets, { concurrency: 2, pollMs: 30_000, store: lost }),
+    const processes: [SchedulingProcess, SchedulingProcess, SchedulingProcess] = [
+      world.process("a", targets, { isShared: true, concurrency: 2, pollMs: 30_000 }),
+      world.process("b", targets, { isShared: true, concurrency: 2, pollMs: 30_000, store: await backend.connect() }),
+      world.process("c", targets, { isShared: true, concurrency: 2, pollMs: 30_000, store: lost }),
     ];
 
     for (const scheduler of processes) await scheduler.start();
-    await clock.advanceTo(Date.parse("2026-10-24T15:00:00Z"));
+    await clock.advanceTo(Date.parse("2026-10-24T12:06:00Z"));
     await clock.advanceUntil(() => processes[2].running() === 2);
     const vanishedAtMs = clock.nowMs();
     lost.vanish();
-    await clock.advanceTo(Date.parse("2026-10-24T22:00:00Z"));
+    await clock.advanceTo(Date.parse("2026-10-24T12:16:00Z"));
     for (const scheduler of processes) await stop(clock, scheduler);
 
-    await expectEachTickOnce(world, store, targets, startMs);
+    await expectEachTickOnce(world, targets, startMs);
     expectNoOverlap(world);
     const ranAfter = (owner: string): number =>
       world.recorded.filter((run) => run.owner === owner && run.finishedAtMs > vanishedAtMs).length;
@@ -246,10 +235,11 @@ describe("the schedule, whatever happens,", () => {
         async (steps, concurrency) => {
           const startMs = Date.parse("2026-10-24T12:03:07Z");
           const clock = createVirtualClock({ startMs });
-          const store = createMemoryScheduleStore();
+          const fresh = await createFastStore();
+          const store = await fresh.connect();
           const world = createSchedulingWorld(store, clock);
           const targets = fleet().slice(0, 7);
-          const begin = async (): Promise<{ scheduler: Scheduler; lost: ReturnType<typeof vanishing> }> => {
+          const begin = async (): Promise<{ scheduler: SchedulingProcess; lost: ReturnType<typeof vanishing> }> => {
             const lost = vanishing(store);
             const owner = `process-${clock.nowMs()}-${clock.pendingSleeps()}`;
             const over = { store: lost, concurrency, pollMs: 10 * minute, runTimeoutMs: 100 * minute };
@@ -263,7 +253,7 @@ describe("the schedule, whatever happens,", () => {
             if (kind === "advance") await clock.advance(minutes * minute);
             if (kind === "suspend") await clock.jump(minutes * minute);
             if (kind === "slow") world.behave = () => ({ durationMs: minutes * minute });
-            if (kind === "reload") await scheduler.setTargets({ targets: fleet().slice(0, 7) });
+            if (kind === "reload") scheduler.setTargets({ targets: fleet().slice(0, 7) });
             if (kind === "crash") lost.vanish();
             if (kind === "crash" || kind === "restart") {
               await stop(clock, scheduler);
@@ -275,9 +265,10 @@ describe("the schedule, whatever happens,", () => {
           await clock.advance(8 * hour);
           await stop(clock, scheduler);
 
-          await expectEachTickOnce(world, store, targets, startMs);
+          await expectEachTickOnce(world, targets, startMs);
           expectNoOverlap(world);
           clock.assertIdle();
+          await fresh.remove();
         },
       ),
       { numRuns: 40 },
@@ -285,17 +276,25 @@ describe("the schedule, whatever happens,", () => {
   });
 });
 
-/** The store as a process sees it until `vanish`: from then on it neither claims, renews, completes nor releases anything. */
-function vanishing(store: ScheduleStore): ScheduleStore & { vanish: () => void } {
+/** The store as a process sees it until `vanish`: from then on nothing that it does reaches it. */
+function vanishing(store: Store): Store & { vanish: () => void } {
   let isGone = false;
+  const unlessGone = <Work extends (...args: never[]) => Promise<unknown>>(work: Work): Work =>
+    (async (...args: never[]) => {
+      if (isGone) throw new FlatlineError("store_busy", "the store cannot be reached");
+      return work(...args);
+    }) as Work;
+  const wrap = <Part extends object>(part: Part): Part =>
+    Object.fromEntries(
+      Object.entries(part).map(([name, work]) => [name, typeof work === "function" ? unlessGone(work as never) : work]),
+    ) as Part;
   return {
     ...store,
     vanish: () => {
       isGone = true;
     },
-    claimDue: async (claim) => (isGone ? [] : store.claimDue(claim)),
-    renewLeases: async (renewal) => (isGone ? undefined : store.renewLeases(renewal)),
-    completeAll: async (done) => (isGone ? done.map(() => null) : store.completeAll(done)),
-    releaseLeases: async (owner) => (isGone ? undefined : store.releaseLeases(owner)),
+    runs: wrap(store.runs),
+    owners: wrap(store.owners),
+    transaction: (work, options) => unlessGone(() => store.transaction(work, options))(),
   };
 }

@@ -106,10 +106,10 @@ storage: { path: flatline.db }
 }
 
 /** What every stop tries, whatever else fails. */
-const always = ["schedule.releaseLeases", "outbox.releaseLeases", "deliveries.add", "close"];
+const always = ["owners.leave", "outbox.releaseLeases", "deliveries.add", "close"];
 /** What has no answer to what was under way, or a lease, stored when it fails. The rest is the reload's. */
 const stores =
-  /^(?:transaction: (?:schedule|verdicts|notices\.append)|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
+  /^(?:transaction: (?:runs|notices\.append)|owners\.leave|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
 
 // Enough for the wait for one to be the work of another.
 const atOnce = 4;
@@ -122,8 +122,8 @@ describe("a stop in the middle of everything", () => {
     expect(calls).toEqual(
       expect.arrayContaining([
         ...always,
-        "schedule.sync",
-        "transaction: schedule.completeAll",
+        "runs.addChecks",
+        "transaction: runs.append",
         "outbox.deliveredAll",
         "outbox.retryAllLater",
         "outbox.deadLetter",

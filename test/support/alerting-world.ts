@@ -5,6 +5,8 @@ import { createNotifier, type Notifier } from "../../src/alerting/notify/notifie
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import { OwnJournal } from "../../src/store/runs/own-journal.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
@@ -50,6 +52,8 @@ export type CrashPoint = "record" | "form" | "acknowledge";
 export interface AlertingWorld {
   readonly clock: VirtualClock;
   readonly store: Store;
+  /** Of the process that lives now. */
+  readonly board: Board;
   readonly receivers: ReadonlyMap<string, FakeReceiver>;
   readonly notifier: Notifier;
   readonly outbox: Outbox;
@@ -70,7 +74,7 @@ export interface AlertingWorld {
   silence(slug: string, forMs: number): Promise<string>;
   acknowledge(slug: string): Promise<boolean>;
   /** Another process on the same store: what the old one had leased has to run out. */
-  restart(): void;
+  restart(): Promise<void>;
   /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
   crashAt(point: CrashPoint): void;
   /** `event slug severity` of each entry that the receiver accepted, notifications apart from each other; repeats dropped. */
@@ -190,14 +194,27 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   }
 
   let owner = "";
+  let board: Board;
+  let journal: OwnJournal;
   let recorder: Recorder;
   let notifier: Notifier;
   let outbox: Outbox;
 
-  function restart(): void {
+  async function restart(): Promise<void> {
     owner = `process-${++processes}`;
-    const common = { clock, logger, newId, settings };
-    recorder = createRecorder({ ...common, store: crashable("record"), onChange: () => undefined });
+    board = new Board();
+    await board.reload(() => store.runs.load());
+    board.keepOnly(({ slug }) => slugs().includes(slug));
+    const nowMs = clock.nowMs();
+    journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs }));
+    const common = { clock, logger, newId, settings, board };
+    recorder = createRecorder({
+      ...common,
+      store: crashable("record"),
+      journal: () => journal,
+      distrust: () => undefined,
+      onChange: () => undefined,
+    });
     const budgetOf = (receiver: string): DeliveryBudget | null =>
       options.receivers?.find(({ name }) => name === receiver)?.budget ?? null;
     notifier = createNotifier({ ...common, store: crashable("form"), budgetOf, onEnqueued: () => undefined });
@@ -224,31 +241,16 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       return await work();
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
-      restart();
+      await restart();
       return await work();
     }
   }
 
-  async function syncSchedule(): Promise<void> {
-    const checks = ["dead-asset-spike", "review-queue"] as const;
-    await store.schedule.sync(
-      slugs().flatMap((slug) => checks.map((check) => ({ check, slug, scheduleKey: "manual", nextDueAtMs: startMs }))),
-    );
-  }
-
   async function record(report: CheckReport): Promise<Recorded> {
     return surviving(async () => {
-      const { check, slug } = report;
-      const claim = { check, slug, nowMs: clock.nowMs(), owner, leaseUntilMs: clock.nowMs() + leaseMs };
-      let run = await store.schedule.claimNow(claim);
-      if (run === null) {
-        // The lease of the process that crashed: nobody will complete it.
-        await clock.advance(leaseMs);
-        run = await store.schedule.claimNow({ ...claim, nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + leaseMs });
-      }
-      if (run === null) throw new Error(`${slug} cannot be claimed`);
-      const onTime = { ...run, dueAtMs: report.startedAtMs };
-      return recorder.record({ run: onTime, owner, report, nextDueAtMs: clock.nowMs() + 300_000 });
+      const { check, slug, startedAtMs } = report;
+      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
+      return recorder.record({ run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     });
   }
 
@@ -288,11 +290,13 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
 
   const entry = ({ event, slug, severity }: AlertNotice): string => `${event} ${slug} ${severity}`;
 
-  await syncSchedule();
-  restart();
+  await restart();
   return {
     clock,
     store,
+    get board() {
+      return board;
+    },
     receivers,
     get notifier() {
       return notifier;
@@ -327,7 +331,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     },
     reload: async (changes) => {
       options = { ...options, ...changes };
-      await syncSchedule();
+      board.keepOnly(({ slug }) => slugs().includes(slug));
       await surviving(() => recorder.endUnconfigured());
       await outbox.setReceivers(outboxReceivers());
     },

@@ -1,10 +1,13 @@
+import { createRecorder, type RecordRequest } from "../../src/alerting/record.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
-import type { RecordRequest } from "../../src/alerting/record.ts";
+import { firstDueAtMs } from "../../src/monitor/due-times.ts";
+import { createMembership } from "../../src/monitor/membership.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/monitor/target.ts";
-import type { CheckState, ScheduleStore } from "../../src/store/runs/schedule.ts";
+import { Board, type CheckState } from "../../src/store/runs/board.ts";
+import type { Store } from "../../src/store/store.ts";
 import { spikeResult } from "./scripted-source.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -26,6 +29,8 @@ export interface LogLine {
 /** What schedulers of one store did, whoever they were. */
 export interface SchedulingWorld {
   readonly recorded: RecordedRun[];
+  /** When processes began, or took checks of another one. */
+  readonly startsAtMs: number[];
   readonly states: CheckState[];
   readonly skipped: { late: number; overlap: number };
   readonly lagSeconds: number[];
@@ -37,13 +42,26 @@ export interface SchedulingWorld {
   /** Throws to make recording fail. */
   beforeRecord: (request: RecordRequest) => void;
   /** A process on the store that is not started yet. */
-  process(owner: string, targets: readonly CheckTarget[], over?: Partial<SchedulerOptions>): Scheduler;
+  process(owner: string, targets: readonly CheckTarget[], over?: ProcessOptions): SchedulingProcess;
+  /** When the check is due, as a process that begins now finds it. */
+  nextDueAtMs(target: CheckTarget): Promise<number>;
 }
 
+export type ProcessOptions = Partial<SchedulerOptions> & {
+  /** Its own connection [the world's]. */
+  readonly store?: Store;
+  /** Others are on the store, too [it is alone]. */
+  readonly isShared?: boolean;
+};
+
+/** A scheduler with its part in the checks. */
+export type SchedulingProcess = Omit<Scheduler, "start"> & { start(): Promise<void> };
+
 /** Upstream, recorder, metrics and log for schedulers in tests. */
-export function createSchedulingWorld(store: ScheduleStore, clock: VirtualClock): SchedulingWorld {
+export function createSchedulingWorld(store: Store, clock: VirtualClock): SchedulingWorld {
   const world: SchedulingWorld = {
     recorded: [],
+    startsAtMs: [],
     states: [],
     skipped: { late: 0, overlap: 0 },
     lagSeconds: [],
@@ -51,34 +69,92 @@ export function createSchedulingWorld(store: ScheduleStore, clock: VirtualClock)
     upstream: { now: 0, most: 0, starts: 0 },
     behave: () => ({ durationMs: 0 }),
     beforeRecord: () => {},
-    process: (owner, targets, over = {}) =>
-      createScheduler({
-        store,
-        clock,
-        owner,
-        targets,
-        concurrency: 16,
-        runTimeoutMs: 60_000,
-        run: runUpstream,
-        record: async (request) => {
-          world.beforeRecord(request);
-          const [state = null] = await (over.store ?? store).completeAll([request]);
-          const { report, run } = request;
-          const { startedAtMs, finishedAtMs } = report;
-          if (state !== null)
-            world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
-          return { state };
-        },
-        onRecorded: (state) => world.states.push(state),
-        metrics: {
-          checkRan: () => {},
-          runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
-          schedulerLag: (seconds) => world.lagSeconds.push(seconds),
-        },
-        logger: createRecordingLogger(world.log),
-        ...over,
-      }),
+    process: createProcess,
+    nextDueAtMs: async (target) => {
+      const board = new Board();
+      await board.reload(() => store.runs.load());
+      return firstDueAtMs(target, board.state(target.check, target.slug), clock.nowMs());
+    },
   };
+
+  function createProcess(
+    owner: string,
+    targets: readonly CheckTarget[],
+    options: ProcessOptions = {},
+  ): SchedulingProcess {
+    const { store: own = store, isShared = false, ...over } = options;
+    const board = new Board();
+    const logger = createRecordingLogger(world.log);
+    const membership = createMembership({
+      store: own,
+      board,
+      clock,
+      logger,
+      onShards: () => {
+        world.startsAtMs.push(clock.nowMs());
+        scheduler.shardsChanged();
+      },
+      onFollowed: () => undefined,
+      whenIdle: (isOf) => scheduler.whenIdle(isOf),
+    });
+    const recorder = createRecorder({
+      store: own,
+      board,
+      journal: () => membership.journal(),
+      distrust: (journal) => membership.distrust(journal),
+      clock,
+      logger,
+      newId: () => crypto.randomUUID(),
+      settings: () => ({
+        groupWaitMs: 0,
+        groupIntervalMs: 0,
+        fleet: null,
+        externalUrl: null,
+        receivers: [],
+        silences: [],
+        targetOf: () => null,
+      }),
+      onChange: () => undefined,
+    });
+    const scheduler = createScheduler({
+      membership,
+      board,
+      clock,
+      targets,
+      concurrency: 16,
+      runTimeoutMs: 60_000,
+      run: runUpstream,
+      record: async (request, signal) => {
+        world.beforeRecord(request);
+        const { state } = await recorder.record(request, signal);
+        const { report, run } = request;
+        const { startedAtMs, finishedAtMs } = report;
+        if (state === null) return { state };
+        world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
+        world.states.push(state);
+        return { state };
+      },
+      metrics: {
+        checkRan: () => {},
+        runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
+        schedulerLag: (seconds) => world.lagSeconds.push(seconds),
+      },
+      logger,
+      ...over,
+    });
+    return {
+      ...scheduler,
+      start: async () => {
+        world.startsAtMs.push(clock.nowMs());
+        await membership.start(!isShared);
+        scheduler.start();
+      },
+      stop: async (drainMs) => {
+        await scheduler.stop(drainMs);
+        await membership.stop().catch(() => undefined);
+      },
+    };
+  }
 
   async function runUpstream(target: CheckTarget, signal: AbortSignal): Promise<CheckReport> {
     const startedAtMs = clock.nowMs();

@@ -1,4 +1,5 @@
-import type { CheckState } from "../../store/runs/schedule.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
 import type { FleetBounds } from "../settings.ts";
 
 /**
@@ -11,7 +12,7 @@ export function fleetBound(bounds: FleetBounds | null, organizations: number): n
 
 /** Counts the organizations that the ratio is of: those whose last spike run gave a result, or whose spike alert fires. */
 export function countFleet(
-  states: Iterable<Pick<CheckState, "check" | "slug" | "severity">>,
+  states: Iterable<{ readonly check: CheckName; readonly slug: string; readonly severity: Severity | null }>,
   spiking: Iterable<string>,
 ): number {
   const slugs = new Set(spiking);

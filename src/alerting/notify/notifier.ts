@@ -3,6 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
+import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { countSpiking, planNotifications, type Plan } from "../decide/grouping.ts";
@@ -37,6 +38,8 @@ export interface Notifier {
 
 export interface NotifierOptions {
   readonly store: Store;
+  /** The last states of checks, for what notifications show. */
+  readonly board: Pick<Board, "state" | "states">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of notifications and fleet verdicts; unique over all time. */
@@ -51,7 +54,7 @@ export interface NotifierOptions {
 
 /** A notifier over the store. */
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { store, clock, newId } = options;
+  const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
 
   async function runOnce(): Promise<NotifierRun> {
@@ -79,7 +82,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings, isFinal: boolean): Promise<Planned | null> {
-    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs(), newId, isFinal });
+    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId, isFinal });
     return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
   }
 
@@ -98,7 +101,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
       for (const notice of notices)
-        shown.push(composeNotice(notice, await snapshotFor(parts, alerts, stored, snapshots, notice)));
+        shown.push(composeNotice(notice, await snapshotFor({ parts, board }, alerts, stored, snapshots, notice)));
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
       const compose = (alerts: readonly AlertNotice[]): Notification =>
         composeNotification({
@@ -142,13 +145,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs(), newId, isFinal: true });
+    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId, isFinal: true });
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
       const told = alert.told.get(receiver);
       if (alert.live === null || told === undefined || told.isEnded) continue;
-      const snapshot = await liveSnapshot(parts, alert);
+      const snapshot = await liveSnapshot({ parts, board }, alert);
       const { severity } = told;
       shown.push(
         composeNotice(
@@ -206,7 +209,7 @@ function outboxEntry({ recipient, notification }: FormedNotification): NewOutbox
 
 /** One reading for all receivers that are told of the same moment. */
 async function snapshotFor(
-  parts: StoreParts,
+  source: SnapshotSource,
   alerts: ReadonlyMap<string, TrackedAlert>,
   stored: ReadonlyMap<number, string>,
   known: Map<string, AlertSnapshot>,
@@ -216,16 +219,22 @@ async function snapshotFor(
   let snapshot = known.get(key);
   if (snapshot === undefined) {
     const text = seq === null ? undefined : stored.get(seq);
-    snapshot = text === undefined ? await liveSnapshot(parts, alerts.get(alertId)) : readSnapshot(text);
+    snapshot = text === undefined ? await liveSnapshot(source, alerts.get(alertId)) : readSnapshot(text);
     known.set(key, snapshot);
   }
   return snapshot;
 }
 
-async function liveSnapshot(parts: StoreParts, alert: TrackedAlert | undefined): Promise<AlertSnapshot> {
+/** Where an alert's present is read. */
+interface SnapshotSource {
+  readonly parts: StoreParts;
+  readonly board: Pick<Board, "state">;
+}
+
+async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAlert | undefined): Promise<AlertSnapshot> {
   const state = alert?.live ?? null;
   if (state === null) throw new FlatlineError("internal", "an alert that has ended has no present");
-  const report = reportFor(state.kind, await parts.schedule.state(state.check, state.slug));
+  const report = reportFor(state.kind, board.state(state.check, state.slug));
   const last = await parts.notices.lastSnapshot(state.id);
   const context = alert?.target ?? (last === null ? { labels: {}, url: null, isDrill: false } : readSnapshot(last));
   return snapshotOf(state, report, context, null);

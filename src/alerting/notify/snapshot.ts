@@ -3,7 +3,7 @@ import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from ".
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
-import type { CheckState } from "../../store/runs/schedule.ts";
+import type { CheckState } from "../../store/runs/board.ts";
 
 /** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
 export interface AlertSnapshot {
@@ -60,9 +60,12 @@ export function snapshotOf(
 }
 
 /** The report that goes with an alert of that kind now: for a verdict the last one with a result. */
-export function reportFor(kind: AlertKind, state: CheckState | null): CheckReport | null {
+export function reportFor(
+  kind: AlertKind,
+  state: Pick<CheckState, "lastReport" | "lastResultReport"> | null,
+): CheckReport | null {
   if (state === null) return null;
-  return kind === "verdict" && state.lastReport?.kind !== "result" ? state.lastResultReport : state.lastReport;
+  return kind === "verdict" && state.lastReport.kind !== "result" ? state.lastResultReport : state.lastReport;
 }
 
 /** The text that the store keeps of a snapshot. */

@@ -1,6 +1,6 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
-import type { CheckState } from "../../store/runs/schedule.ts";
+import type { Board, CheckState } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store.ts";
 import { countFleet } from "../decide/fleet-bound.ts";
 import { countSpiking, type PlanInput } from "../decide/grouping.ts";
@@ -22,6 +22,8 @@ export interface Tracked {
 
 export interface LoadOptions {
   readonly settings: AlertingSettings;
+  /** The last states of checks; of what other processes run up to 2 s old. */
+  readonly board: Pick<Board, "states">;
   readonly nowMs: number;
   readonly newId: () => string;
   /** The plan is carried out: everything that notifications show is read. Else only what a plan without changes needs. */
@@ -30,7 +32,7 @@ export interface LoadOptions {
 
 /** Reads what fires, what has changed and what was told; null when there is nothing of which anybody could be told. */
 export async function loadTracked(parts: StoreParts, options: LoadOptions): Promise<Tracked | null> {
-  const { settings, nowMs, newId } = options;
+  const { settings, board, nowMs, newId } = options;
   const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
   const changes = await parts.notices.changes();
   const fleet = await parts.notices.liveFleet("dead-asset-spike");
@@ -42,11 +44,8 @@ export async function loadTracked(parts: StoreParts, options: LoadOptions): Prom
   const receiverStates = new Map((await parts.notices.receiverStates()).map((state) => [state.receiver, state]));
   const isFleet =
     fleet !== null || (settings.fleet !== null && countSpiking(alerts) >= settings.fleet.minOrganizations);
-  // All last reports of a fleet are megabytes: without a change nobody asks for them.
   const isNeeded = isFleet && (options.isFinal || changes.length > 0);
-  const spikeStates = isNeeded
-    ? (await parts.schedule.states()).filter(({ check }) => check === "dead-asset-spike")
-    : [];
+  const spikeStates = isNeeded ? board.states().filter(({ check }) => check === "dead-asset-spike") : [];
   const spiking = alerts.flatMap((alert) => (alert.live !== null && isFleetAlert(alert) ? [alert.slug] : []));
   const organizations = countFleet(spikeStates, spiking);
   return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences, spikeStates };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { createRunProcess } from "../../../test/support/run-process.ts";
 import { createEventWorld, death, type EventWorld } from "../../../test/support/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
@@ -8,19 +9,24 @@ import { defaultThresholds } from "../../spike/thresholds.ts";
 import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
+import { Board } from "../../store/runs/board.ts";
 import { createSpikeEvidence } from "./spike.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const thresholds = defaultThresholds;
 const never = new AbortController().signal;
 
-function evidenceOf({ store }: Pick<EventWorld, "store">, organizations = 4): ReturnType<typeof createSpikeEvidence> {
+function evidenceOf(
+  { store }: Pick<EventWorld, "store">,
+  organizations = 4,
+  board: Pick<Board, "state"> = new Board(),
+): ReturnType<typeof createSpikeEvidence> {
   const clock = createSystemClock();
   return createSpikeEvidence({
     store,
     clock,
     logger: createSilentLogger(),
-    isContinuous: true,
+    board,
     fleet: { minOrganizations: 3, ratio: 0.5 },
     organizations,
   });
@@ -133,37 +139,21 @@ describe("the evidence of a spike", () => {
     await world.store.events.add(regression());
     const result = await evaluate(world);
     const last = { ...result, observed: { ...result.observed, onsetAt: "2026-01-14T08:00:00.000Z" } };
-    await world.store.schedule.sync([
-      { check: "dead-asset-spike", slug: "acme", scheduleKey: "x", nextDueAtMs: nowMs - hourMs },
-    ]);
-    const claim = {
-      check: "dead-asset-spike",
-      slug: "acme",
-      nowMs,
-      owner: "me",
-      leaseUntilMs: nowMs + hourMs,
-    } as const;
-    const run = await world.store.schedule.claimNow(claim);
-    if (run === null) throw new Error("not claimed");
     const counts = { currentCount: 1, baselineCount: 1, expectedCount: 1, ratio: 1 };
     const times = { startedAtMs: nowMs - hourMs, finishedAtMs: nowMs - hourMs };
-    await world.store.schedule.complete({
-      run,
-      owner: "me",
-      nextDueAtMs: nowMs,
-      report: {
-        kind: "result",
-        check: "dead-asset-spike",
-        slug: "acme",
-        severity: "fail",
-        result: last,
-        counts,
-        baselineCoverage: 1,
-        ...times,
-      },
+    const own = await createRunProcess(world.store, createSystemClock());
+    await own.record({
+      kind: "result",
+      check: "dead-asset-spike",
+      slug: "acme",
+      severity: "fail",
+      result: last,
+      counts,
+      baselineCoverage: 1,
+      ...times,
     });
 
-    const enriched = await evidenceOf(world)(result, { slug: "acme", thresholds }, never);
+    const enriched = await evidenceOf(world, 4, own.board)(result, { slug: "acme", thresholds }, never);
 
     expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
     expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);

@@ -8,6 +8,7 @@ import { onsetAtMs } from "../../evidence/onset.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
 import type { AssetTypeCounts, CountQuery } from "../../store/events/events.ts";
+import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
 import { readRegret } from "./regret-reading.ts";
@@ -16,8 +17,8 @@ export interface SpikeEvidenceOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether runs follow each other: an episode then keeps the onset that was found while it was in the window. */
-  readonly isContinuous: boolean;
+  /** Where runs follow each other: an episode then keeps the onset that was found while it was in the window; null: they do not. */
+  readonly board: Pick<Board, "state"> | null;
   readonly fleet: FleetEvidenceOptions["fleet"];
   /** How many organizations are checked. */
   readonly organizations: number;
@@ -32,7 +33,7 @@ type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
 export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
-  const { store, clock, logger, isContinuous } = options;
+  const { store, board, clock, logger } = options;
   const isFleet = createFleetEvidence(options);
   return async (result, { slug, thresholds }, signal) => {
     const bounded = clock.timeout(withinMs, signal);
@@ -43,7 +44,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const interval = { afterMs: query.windowStartMs, untilMs: query.endMs };
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const found = await findOnset(store, result, slug, interval);
-      const onset = isContinuous ? await keptOnset(store, slug, query.windowStartMs, found) : found;
+      const onset = board === null ? found : keptOnset(board, slug, query.windowStartMs, found);
       const evidence: SpikeEvidence = {
         counts,
         regret,
@@ -105,14 +106,13 @@ async function findMarker(
 }
 
 /** The onset of the episode under way: an earlier run has seen what has left the window since. */
-async function keptOnset(
-  { schedule }: Pick<StoreParts, "schedule">,
+function keptOnset(
+  board: Pick<Board, "state">,
   slug: string,
   windowStartMs: number,
   foundAtMs: number | null,
-): Promise<number | null> {
-  const state = await schedule.state("dead-asset-spike", slug);
-  const last = state?.lastReport?.kind === "result" ? state.lastReport : (state?.lastResultReport ?? null);
+): number | null {
+  const last = board.state("dead-asset-spike", slug)?.lastResultReport;
   if (last?.kind !== "result" || last.severity === "ok") return foundAtMs;
   const text = last.result.observed["onsetAt"];
   const knownAtMs = typeof text === "string" ? Date.parse(text) : Number.NaN;

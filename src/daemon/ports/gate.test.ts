@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { createEventWorld, type EventWorld } from "../../../test/support/event-store.ts";
+import { createRunProcess } from "../../../test/support/run-process.ts";
 import { resultReport } from "../../../test/support/reports.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
@@ -46,7 +47,10 @@ it.each([
 ])("a release $rule, though the run counts from when it was due", async ({ releasedMinute, decision, reason }) => {
   const { store } = world;
   const clock = createVirtualClock({ startMs: startMs + releasedMinute * minuteMs });
-  const port = createGatePort({ store, runtime, clock, logger: createSilentLogger() });
+  const own = await createRunProcess(store, clock);
+  // No run is on the board here.
+  const states = { of: () => null, staleAfterMs: () => 0 };
+  const port = createGatePort({ store, states, history: own.history, runtime, clock, logger: createSilentLogger() });
   await port.release("acme", "kim", "ten opened by hand");
 
   // Due at noon, late, and over five minutes after it.
@@ -60,9 +64,9 @@ it.each([
     severity: "fail",
     reason: "not_ok",
   });
-  await store.verdicts.append(resultReport({ ...key, severity: "fail", startedAtMs: startMs + 5 * minuteMs }));
+  await own.record(resultReport({ ...key, severity: "fail", startedAtMs: startMs + 5 * minuteMs }));
   await clock.advance(10 * minuteMs);
 
-  // No run is in the schedule here: with nothing on hold, nothing is known.
+  // With nothing on hold, nothing is known.
   expect(await port.look("acme")).toMatchObject({ decision, reason });
 });

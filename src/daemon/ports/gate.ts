@@ -7,16 +7,19 @@ import {
   type GatePolicy,
 } from "../../alerting/decide/gate.ts";
 import type { Logger } from "../../base/logger.ts";
-import { dayMs, hourMs, type Clock } from "../../base/time.ts";
+import { hourMs, type Clock } from "../../base/time.ts";
 import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { GateRelease } from "../../store/alerts/gate.ts";
+import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { GatePort, GateView, ListedRelease } from "../../web/ports.ts";
+import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
-import { staleAfter } from "./web.ts";
 
 export interface GatePortOptions {
   readonly store: Store;
+  readonly states: Pick<CheckStates, "of" | "staleAfterMs">;
+  readonly history: Pick<History, "runs">;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,11 +30,9 @@ const mostHistory = 1_000;
 const shownReleases = 10;
 // From when a run was due to its end: a quarter of a day's interval (alerting/decide/run-time.ts).
 const longestLagMs = 6 * hourMs;
-// Older runs are kept as hours (store/runs/verdict-hours.ts).
-const singleRunsMs = 6 * dayMs;
 
 /** The gate as the HTTP server sees it: read from what the alerts left, at each question. */
-export function createGatePort({ store, runtime, clock, logger }: GatePortOptions): GatePort {
+export function createGatePort({ store, states, history: runs, runtime, clock, logger }: GatePortOptions): GatePort {
   async function look(slug: string): Promise<GateView | null> {
     const applied = runtime.current();
     const organization = applied.config.organizations.find((one) => one.slug === slug);
@@ -42,12 +43,12 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
     const lives = gateChecks.map((check) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }));
     const releases = await store.gate.releases(slug, fromMs);
     const told = (await Promise.all(lives)).flat();
-    const history = await asRecorded(store, told, releases, nowMs);
-    const state = await store.schedule.state("dead-asset-spike", slug);
+    const history = await asRecorded(runs, told, releases);
+    const state = states.of("dead-asset-spike", slug);
     const isKnown =
       state !== null &&
       state.lastReport?.kind === "result" &&
-      nowMs - (state.lastRunAtMs ?? 0) <= staleAfter(state, applied);
+      nowMs - (state.lastRunAtMs ?? 0) <= states.staleAfterMs(state);
     const facts = { live, history, releases, isKnown };
     const decided = decideGate(facts, organization.gate);
     return {
@@ -74,10 +75,9 @@ export function createGatePort({ store, runtime, clock, logger }: GatePortOption
  * was known has not released that one.
  */
 async function asRecorded(
-  { verdicts }: Pick<Store, "verdicts">,
+  runs: Pick<History, "runs">,
   history: readonly AlertHistoryEntry[],
   releases: readonly GateRelease[],
-  nowMs: number,
 ): Promise<readonly AlertHistoryEntry[]> {
   const acknowledged = history.filter(({ event }) => event === "acknowledged");
   const byPeople = [...releases, ...acknowledged].map(({ atMs }) => atMs);
@@ -85,8 +85,8 @@ async function asRecorded(
     const { check, slug, atMs, event, severity } = entry;
     const isFailure = severity === "fail" && (event === "firing" || event === "escalated");
     const isClose = byPeople.some((personAtMs) => personAtMs >= atMs && personAtMs - atMs <= longestLagMs);
-    if (!isFailure || !isClose || nowMs - atMs > singleRunsMs) return entry;
-    const points = await verdicts.points({ check, slug, fromMs: atMs - 1, toMs: atMs + longestLagMs });
+    if (!isFailure || !isClose) return entry;
+    const points = await runs.runs({ check, slug, fromMs: atMs - 1, toMs: atMs + longestLagMs });
     return { ...entry, atMs: points.find((point) => point.severity === "fail")?.atMs ?? atMs };
   });
   return (await Promise.all(recorded)).toSorted((left, right) => left.atMs - right.atMs);

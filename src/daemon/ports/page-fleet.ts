@@ -4,6 +4,7 @@ import { isFleetAlert } from "../../alerting/decide/news.ts";
 import { loadTracked } from "../../alerting/notify/tracking.ts";
 import type { Clock } from "../../base/time.ts";
 import type { WaitingEntry } from "../../store/alerts/outbox.ts";
+import type { Board } from "../../store/runs/board.ts";
 import type { Store } from "../../store/store.ts";
 import type { PagePort } from "../../web/page/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
@@ -11,6 +12,7 @@ import type { Runtime } from "../runtime.ts";
 
 export interface PageFleetOptions {
   readonly store: Store;
+  readonly board: Pick<Board, "states">;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly deliveries: DeliveryLog;
@@ -20,7 +22,7 @@ export interface PageFleetOptions {
 export function createPageFleet(
   options: PageFleetOptions,
 ): Pick<PagePort, "fleets" | "fleetStanding" | "fleetForecast" | "notifiedOfFleet"> {
-  const { store, runtime, clock } = options;
+  const { store, board, runtime, clock } = options;
   return {
     fleets: () => store.notices.fleets(20),
     fleetStanding: (states, alerts) => {
@@ -37,7 +39,7 @@ export function createPageFleet(
       const { settings } = runtime.current();
       const nowMs = clock.nowMs();
       // The id is that of a verdict which nobody is sent.
-      const tracked = await loadTracked(store, { settings, nowMs, newId: () => "forecast", isFinal: true });
+      const tracked = await loadTracked(store, { settings, board, nowMs, newId: () => "forecast", isFinal: true });
       return tracked === null ? null : forecastFleet(tracked.input);
     },
     notifiedOfFleet: async (fleetId) => {

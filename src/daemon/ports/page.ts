@@ -8,6 +8,8 @@ import { formatDuration } from "../../config/schema/durations.ts";
 import { renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
 import type { CheckReport } from "../../contract/report.ts";
+import type { Board } from "../../store/runs/board.ts";
+import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page/ports.ts";
 import type { GatePort } from "../../web/ports.ts";
@@ -15,10 +17,14 @@ import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
 import { readQueues } from "./page-queue.ts";
+import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface PagePortOptions {
   readonly store: Store;
+  readonly board: Pick<Board, "states">;
+  readonly states: Pick<CheckStates, "of">;
+  readonly history: History;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly hours: HourBook;
@@ -37,7 +43,7 @@ const spike = "dead-asset-spike" as const;
 
 /** The rooms as the pages see them. */
 export function createPagePort(options: PagePortOptions): PagePort {
-  const { store, runtime, clock } = options;
+  const { store, states, history, runtime, clock } = options;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
   function organizations(): readonly PageOrganization[] {
@@ -57,18 +63,16 @@ export function createPagePort(options: PagePortOptions): PagePort {
       return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
     },
     hours: (slug) => options.hours.read(slug),
-    points: (slug, fromMs, toMs) => store.verdicts.points({ check: spike, slug, fromMs, toMs }),
+    points: (slug, fromMs, toMs) => history.points({ check: spike, slug, fromMs, toMs }),
     thresholdsOf: async (slug, fromMs, toMs) =>
-      thresholdsOf(
-        await store.verdicts.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports }),
-      ),
+      thresholdsOf(await history.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports })),
     alertHistory: (check, slug, fromMs) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }),
     assetTypes: async (slug) => {
       const { config, counts } = runtime.current();
       const organization = config.organizations.find((one) => one.slug === slug);
       if (counts === null || organization === undefined) return [];
       const { thresholds, baseline } = organization;
-      const state = await store.schedule.state(spike, slug);
+      const state = states.of(spike, slug);
       const nowMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
       const found = await expectByAssetType({ slug, thresholds, baseline, appUrl: null, nowMs }, counts).catch(
         noneUnlessBug,

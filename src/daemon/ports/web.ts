@@ -6,28 +6,28 @@ import { formatDuration } from "../../config/schema/durations.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
-import type { CheckSeriesInput } from "../../metrics/metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
-import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../../monitor/schedule.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { targetKey } from "../../monitor/target.ts";
-import type { CheckState } from "../../store/runs/schedule.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   AlertSnapshot,
   CheckSnapshot,
+  CheckState,
   EventsPort,
   GatePort,
   HealthVerdict,
   MarkersPort,
 } from "../../web/ports.ts";
 import type { WebOptions } from "../../web/web.ts";
+import type { CheckStates } from "../check-states.ts";
 import { createFleetGauges } from "../fleet-gauges.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 
 export interface WebPortsOptions {
   readonly store: Store;
+  readonly states: CheckStates;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly metrics: AppMetrics;
@@ -70,7 +70,7 @@ type WebPorts = Pick<
 
 /** The rooms as the HTTP server sees them. */
 export function createWebPorts(options: WebPortsOptions): WebPorts {
-  const { store, runtime, clock, metrics, prober, scheduler, silences } = options;
+  const { store, states, runtime, clock, metrics, prober, scheduler, silences } = options;
   const current = (): Applied => runtime.current();
   const gauges = createFleetGauges({ store, runtime, clock, isStoreAway: () => options.fleet.isStoreAway() });
 
@@ -83,8 +83,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     return {
       state,
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
-      staleAfterMs: staleAfter(state, current()),
-      ...paceOf(state, current()),
+      staleAfterMs: states.staleAfterMs(state),
+      ...states.paceOf(state),
     };
   }
 
@@ -115,11 +115,10 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     checks: {
       list: async () => {
         const alerts = await alertsByCheck();
-        const states = await store.schedule.states();
-        return states.map((state) => snapshot(state, alerts.get(targetKey(state)) ?? []));
+        return states.all().map((state) => snapshot(state, alerts.get(targetKey(state)) ?? []));
       },
       get: async (check, slug) => {
-        const state = await store.schedule.state(check, slug);
+        const state = states.of(check, slug);
         if (state === null) return null;
         return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
       },
@@ -198,37 +197,5 @@ function alertSnapshot({ alert, isSilenced, target }: AlertView): AlertSnapshot 
   return { state: alert, silenced: isSilenced, labels: target?.labels ?? {}, url: target?.url ?? null };
 }
 
-/** What the metrics show of a stored state; null when it is not configured (a reload is removing it just now). */
-export function checkSeriesInput(state: CheckState, applied: Applied): CheckSeriesInput | null {
-  if (!applied.targetByKey.has(targetKey(state))) return null;
-  const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
-  return {
-    check,
-    slug,
-    lastReport,
-    lastRunAtMs,
-    lastSuccessAtMs,
-    nextDueAtMs,
-    staleAfterMs: staleAfter(state, applied),
-  };
-}
-
-/** How its schedule goes on; never due again, where nobody configures it any more. */
-function paceOf(state: CheckState, applied: Applied): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs"> {
-  const schedule = applied.targetByKey.get(targetKey(state))?.schedule;
-  if (schedule === undefined) return { intervalMs: null, secondDueAtMs: Number.POSITIVE_INFINITY };
-  return {
-    intervalMs: evenIntervalMs(schedule),
-    secondDueAtMs: nextDueAtMs(schedule, state.slug, state.nextDueAtMs),
-  };
-}
-
-// A run that waits for its place, beyond the run itself.
-const runNowMarginMs = 10 * secondMs;
-
-/** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
-export function staleAfter(state: CheckState, applied: Applied): number {
-  const target = applied.targetByKey.get(targetKey(state));
-  if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
-  return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);
-}
+/** For a run that waits for its place, beyond the run itself. */
+export const runNowMarginMs = 10 * secondMs;

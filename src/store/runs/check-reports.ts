@@ -2,9 +2,8 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { cutText } from "../../base/cut-text.ts";
 import { healthcheckResultSchema } from "../../contract/healthcheck-schemas.ts";
-import { checkErrorReasons, checkNames, type CheckReport, type ResultReport } from "../../contract/report.ts";
+import { checkErrorReasons, checkNames, type CheckReport } from "../../contract/report.ts";
 import { boundResult } from "../../contract/result-bounds.ts";
-import { joinReport, splitReport, type ReportParts } from "./report-parts.ts";
 
 const nullableNumber = z.number().nullable();
 const base = {
@@ -47,41 +46,21 @@ interface Bounds {
   readonly characters: number;
 }
 
-// A remote answer may have 4 MiB, one for each organization. What is usual fits whole; of the rest stays what metrics show
-// (the first 32 keys in order of their names, CONTRACT 6) and what people read.
-const wholeCharacters = 64 * 1_024;
+/** Longest report that is kept whole: what is usual fits, and a remote answer may have 4 MiB for each organization. */
+export const wholeCharacters = 64 * 1_024;
+// What metrics show (the first 32 keys in order of their names, CONTRACT 6) and what people read.
 const lastBounds: Bounds = { keys: 64, findings: 5_000, characters: 200 };
-const doubleBytes = 8;
-/** The longest number of JSON. */
-const numberCharacters = 24;
 // Of 1,000 organizations 90,000 reports and more are kept, in 1 GB that is not theirs alone.
 const historyBounds: Bounds = { keys: 64, findings: 20, characters: 300 };
 
-/** A last report as it is kept in a row: whole up to 64 Ki characters, then without what nobody reads. */
-export function writeReport(report: CheckReport): string {
-  const whole = JSON.stringify(report);
-  return whole.length <= wholeCharacters ? whole : JSON.stringify(boundReport(report, lastBounds));
+/** A last report that is longer than 64 Ki characters, without what nobody reads. */
+export function boundLastReport(report: CheckReport): CheckReport {
+  return boundReport(report, lastBounds);
 }
 
-/** The same in two parts. */
-export function writeParts(report: ResultReport): ReportParts {
-  const parts = splitReport(report);
-  const isSmall = parts.shape.length + (parts.values.length / doubleBytes) * numberCharacters <= wholeCharacters;
-  if (isSmall || JSON.stringify(report).length <= wholeCharacters) return parts;
-  return splitReport(boundReport(report, lastBounds));
-}
-
-/** The report of two parts; null as with readReport, and where one is missing. */
-export function readParts(
-  base: Pick<CheckReport, "check" | "slug" | "finishedAtMs">,
-  { shape, values }: { readonly shape: string | null; readonly values: Uint8Array | null },
-): CheckReport | null {
-  return shape === null || values === null ? null : validReport(joinReport(base, shape, values));
-}
-
-/** The report of a row; null for null, and for one of another version that this one cannot read any more. */
-export function readReport(text: string | null): CheckReport | null {
-  return text === null ? null : parseReport(text);
+/** Whether a value is a report as this version knows them. */
+export function isStoredReport(value: unknown): boolean {
+  return storedReport.safeParse(value).success;
 }
 
 /** A report as it is kept in the history: at most some kilobytes of it, deflated. */
@@ -89,17 +68,9 @@ export function packReport(report: CheckReport): Uint8Array {
   return deflateRawSync(JSON.stringify(boundReport(report, historyBounds)));
 }
 
-/** The report of the history; null as with readReport. */
+/** The report of the history; null for one of another version that this one cannot read any more. */
 export function unpackReport(packed: Uint8Array): CheckReport | null {
-  return parseReport(inflateRawSync(packed).toString("utf8"));
-}
-
-function parseReport(text: string): CheckReport | null {
-  return validReport(JSON.parse(text));
-}
-
-function validReport(value: unknown): CheckReport | null {
-  const parsed = storedReport.safeParse(value);
+  const parsed = storedReport.safeParse(JSON.parse(inflateRawSync(packed).toString("utf8")));
   return parsed.success ? parsed.data : null;
 }
 

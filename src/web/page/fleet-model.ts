@@ -1,5 +1,5 @@
 import { hourMs } from "../../base/time.ts";
-import type { VerdictHour } from "../../store/runs/verdicts.ts";
+import type { VerdictHour } from "../../store/runs/history.ts";
 import type { AlertsSnapshot, CheckSnapshot } from "../ports.ts";
 import type { FleetData, FleetVerdict } from "./fleet.ts";
 import type { Notified } from "./notified.ts";

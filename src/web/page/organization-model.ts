@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { VerdictPoint } from "../../store/runs/verdicts.ts";
+import type { VerdictPoint } from "../../store/runs/history.ts";
 import { otherChecksOf } from "./checks.ts";
 import { findingLines } from "./evidence.ts";
 import type { PageModel, PageModelPorts } from "./overview-model.ts";

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { Clock } from "../../base/time.ts";
-import type { VerdictHour } from "../../store/runs/verdicts.ts";
+import type { VerdictHour } from "../../store/runs/history.ts";
 import { isStaleResult, viewCheck } from "../api/check-view.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "./ports.ts";

@@ -3,9 +3,8 @@ import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
-import type { CheckState } from "../../store/runs/schedule.ts";
-import type { VerdictHour, VerdictPoint } from "../../store/runs/verdicts.ts";
-import type { GateView } from "../ports.ts";
+import type { VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
+import type { CheckState, GateView } from "../ports.ts";
 import type { Forecast, Notified } from "./notified.ts";
 
 /** What the configuration says of an organization's spike check. */

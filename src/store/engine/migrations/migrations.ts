@@ -3,17 +3,7 @@ import { z } from "zod";
 import { FlatlineError } from "../../../base/errors.ts";
 import { engineOf } from "../engine.ts";
 import type { StoreEngine } from "../location.ts";
-import * as events from "./0001-events.ts";
-import * as checks from "./0002-checks.ts";
-import * as notices from "./0003-notices.ts";
-import * as platform from "./0004-platform.ts";
-import * as eventEvidence from "./0005-event-evidence.ts";
-import * as eventChanges from "./0006-event-changes.ts";
-import * as operations from "./0007-operations.ts";
-import * as deliveries from "./0008-deliveries.ts";
-import * as outboxOrder from "./0009-outbox-order.ts";
-import * as checkReports from "./0010-check-reports.ts";
-import * as receivers from "./0011-receivers.ts";
+import * as initial from "./0001-initial.ts";
 
 /** One step of the schema. */
 export interface Migration {
@@ -22,19 +12,7 @@ export interface Migration {
 }
 
 /** Forward only; version n is the n-th entry. What was released is never changed, only added to. */
-export const migrations: readonly Migration[] = [
-  { name: "events", ...events },
-  { name: "checks", ...checks },
-  { name: "notices", ...notices },
-  { name: "platform", ...platform },
-  { name: "event-evidence", ...eventEvidence },
-  { name: "event-changes", ...eventChanges },
-  { name: "operations", ...operations },
-  { name: "deliveries", ...deliveries },
-  { name: "outbox-order", ...outboxOrder },
-  { name: "check-reports", ...checkReports },
-  { name: "receivers", ...receivers },
-];
+export const migrations: readonly Migration[] = [{ name: "initial", ...initial }];
 
 /** The schema version that this program writes. */
 export const currentVersion = migrations.length;

@@ -1,0 +1,83 @@
+import type { Clock } from "../base/time.ts";
+import type { CheckName } from "../contract/report.ts";
+import type { CheckSeriesInput } from "../metrics/metrics.ts";
+import { firstDueAtMs } from "../monitor/due-times.ts";
+import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
+import type { Scheduler } from "../monitor/scheduler.ts";
+import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import type { Board } from "../store/runs/board.ts";
+import type { CheckSnapshot, CheckState } from "../web/ports.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** The configured checks as metrics, page and API show them: the board, with what the schedule says. */
+export interface CheckStates {
+  all(): CheckState[];
+  /** null: it is not configured. */
+  of(check: CheckName, slug: string): CheckState | null;
+  /** What metrics show of a state. */
+  seriesOf(state: CheckState): CheckSeriesInput;
+  /** How its schedule goes on; never due again, where nobody configures it any more. */
+  paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
+  /** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
+  staleAfterMs(state: CheckState): number;
+}
+
+export interface CheckStatesOptions {
+  readonly board: Pick<Board, "state">;
+  readonly runtime: Pick<Runtime, "current">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly scheduler: Pick<Scheduler, "nextDueAtMs" | "isRunning">;
+}
+
+/** Over the configuration that holds at each question. */
+export function createCheckStates({ board, runtime, clock, scheduler }: CheckStatesOptions): CheckStates {
+  function stateOf(target: CheckTarget): CheckState {
+    const { check, slug } = target;
+    const last = board.state(check, slug);
+    return {
+      check,
+      slug,
+      // Of another process's checks by the same rule, from the same last run.
+      nextDueAtMs: scheduler.nextDueAtMs(target) ?? firstDueAtMs(target, last, clock.nowMs()),
+      isRunning: scheduler.isRunning(target),
+      lastRunAtMs: last?.lastRunAtMs ?? null,
+      lastSuccessAtMs: last?.lastSuccessAtMs ?? null,
+      severity: last?.severity ?? null,
+      severitySinceMs: last?.severitySinceMs ?? null,
+      // Put together when somebody wants them.
+      get lastReport() {
+        return last?.lastReport ?? null;
+      },
+      get lastResultReport() {
+        return last?.lastResultReport ?? null;
+      },
+    };
+  }
+
+  function staleAfter(state: CheckState): number {
+    const target = runtime.current().targetByKey.get(targetKey(state));
+    if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
+    return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);
+  }
+
+  return {
+    all: () => runtime.current().targets.map(stateOf),
+    of: (check, slug) => {
+      const target = runtime.current().targetByKey.get(targetKey({ check, slug }));
+      return target === undefined ? null : stateOf(target);
+    },
+    seriesOf: (state) => {
+      const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
+      return { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs, staleAfterMs: staleAfter(state) };
+    },
+    paceOf: (state) => {
+      const schedule = runtime.current().targetByKey.get(targetKey(state))?.schedule;
+      if (schedule === undefined) return { intervalMs: null, secondDueAtMs: Number.POSITIVE_INFINITY };
+      return {
+        intervalMs: evenIntervalMs(schedule),
+        secondDueAtMs: nextDueAtMs(schedule, state.slug, state.nextDueAtMs),
+      };
+    },
+    staleAfterMs: staleAfter,
+  };
+}

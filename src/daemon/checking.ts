@@ -1,0 +1,131 @@
+import { createRecorder, type Recorder, type RecorderOptions } from "../alerting/record.ts";
+import type { Config } from "../config/config.ts";
+import type { AppMetrics } from "../metrics/app-metrics.ts";
+import { createMembership, type Membership } from "../monitor/membership.ts";
+import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
+import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import type { ReleaseGroup } from "../base/lifecycle.ts";
+import type { Board } from "../store/runs/board.ts";
+import { createCheckStates, type CheckStates } from "./check-states.ts";
+import { createFleetView, type FleetView } from "./fleet-view.ts";
+import { createFold } from "./fold.ts";
+import type { HourBook } from "./hour-book.ts";
+import { runNowMarginMs } from "./ports/web.ts";
+import type { Publisher } from "./publisher.ts";
+import { createRunRequests } from "../monitor/run-requests.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** The way of a check: due, run, recorded with what follows from it, and shown. */
+export interface Checking {
+  readonly recorder: Recorder;
+  readonly scheduler: Scheduler;
+  readonly states: CheckStates;
+  readonly fleet: FleetView;
+  /** Takes part in the checks of the store, and begins to run what is due; `releases` ends with the store. */
+  start(releases: ReleaseGroup): Promise<void>;
+  /** Applies the configuration that holds now. */
+  apply(): Promise<void>;
+  /** Lets what is under way end, and hands the checks over to other processes. */
+  stop(drainMs: number): Promise<void>;
+}
+
+export interface CheckingOptions extends Pick<
+  RecorderOptions,
+  "store" | "board" | "clock" | "logger" | "newId" | "settings" | "onChange"
+> {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly metrics: AppMetrics;
+  readonly hours: HourBook;
+  readonly publisher: Publisher;
+}
+
+/** The parts that run checks, over one board. */
+export function createChecking(options: CheckingOptions): Checking {
+  const { store, board, clock, logger, runtime, metrics, config } = options;
+  const membership: Membership = createMembership({
+    store,
+    board,
+    clock,
+    logger,
+    onShards: () => scheduler.shardsChanged(),
+    onFollowed: (changed) => fleet.note(changed),
+    whenIdle: (isOf) => scheduler.whenIdle(isOf),
+    onLook: () => requests.answer(),
+  });
+  const requests = createRunRequests({
+    store,
+    board,
+    membership,
+    clock,
+    logger,
+    scheduler: () => scheduler,
+    runWithinMs: () => runtime.current().runTimeoutMs + runNowMarginMs,
+  });
+  const recorder = createRecorder({
+    ...options,
+    journal: () => membership.journal(),
+    distrust: (journal) => membership.distrust(journal),
+    onRecorded: (changed) => fleet.note(changed),
+  });
+  const runTogether = (targets: readonly CheckTarget[]) => runtime.runTogether(targets);
+  const scheduler: Scheduler = createScheduler({
+    membership,
+    board,
+    clock,
+    targets: runtime.current().targets,
+    concurrency: config.source.concurrency,
+    runTimeoutMs: runtime.current().runTimeoutMs,
+    run: (target, signal) => runtime.run(target, signal),
+    ...(config.source.type === "embedded" ? { runTogether } : {}),
+    record: (request, signal) => recorder.record(request, signal),
+    onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
+    runElsewhere: (check, signal) => requests.ask(check, signal),
+    metrics,
+    logger,
+  });
+  const states = createCheckStates({ board, runtime, clock, scheduler });
+  const fleet: FleetView = createFleetView({ ...options, states, membership });
+  const fold = createFold({ store, board, membership, clock, logger });
+
+  return {
+    recorder,
+    scheduler,
+    states,
+    fleet,
+    start: async (releases) => {
+      const lock = await store.takeOwnerLock();
+      // Referred to from now on: a lock that nobody refers to goes with the garbage.
+      if (lock !== null) releases.add("lock of the store", () => lock.release());
+      await membership.start(lock !== null);
+      await learnChecks(store, board, runtime);
+      scheduler.start();
+      fold.start();
+    },
+    apply: async () => {
+      const { targets, config: applied, runTimeoutMs } = runtime.current();
+      await learnChecks(store, board, runtime);
+      scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
+    },
+    stop: async (drainMs) => {
+      try {
+        await Promise.all([scheduler.stop(drainMs), fold.stop()]);
+      } finally {
+        // The checks go to another process as soon as none is under way here.
+        await membership.stop();
+      }
+    },
+  };
+}
+
+/** Gives each configured check its number, and lets go of the last states of the others. */
+async function learnChecks(
+  store: Pick<RecorderOptions["store"], "runs">,
+  board: Board,
+  runtime: Pick<Runtime, "current">,
+): Promise<void> {
+  const { targets, targetByKey } = runtime.current();
+  const ids = await store.runs.addChecks(targets);
+  for (const target of targets) board.name(ids.get(targetKey(target)) ?? 0, target);
+  await store.runs.forget(board.keepOnly((check) => targetByKey.has(targetKey(check))));
+}

@@ -1,0 +1,76 @@
+import type { Logger } from "../base/logger.ts";
+import { hourMs, minuteMs, type Clock } from "../base/time.ts";
+import type { Membership } from "../monitor/membership.ts";
+import type { Board } from "../store/runs/board.ts";
+import { foldJournal } from "../store/runs/fold.ts";
+import type { Store } from "../store/store.ts";
+
+/** Moves the runs of each hour from the journal into the history. */
+export interface Fold {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface FoldOptions {
+  readonly store: Pick<Store, "runs" | "exclusively">;
+  readonly board: Board;
+  readonly membership: Pick<Membership, "journal" | "follow">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const lookEveryMs = minuteMs;
+// Between two slices everybody else gets the store.
+const pauseMs = 20;
+
+/** The loop that folds the own journal after each hour, and those of owners that have ended. */
+export function createFold({ store, board, membership, clock, logger }: FoldOptions): Fold {
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  let foldedHour = Math.floor(clock.nowMs() / hourMs);
+
+  async function look(): Promise<void> {
+    const hour = Math.floor(clock.nowMs() / hourMs);
+    const journal = membership.journal();
+    if (journal !== null && hour !== foldedHour) {
+      await fold(journal.owner.ownerId, await journal.cut());
+      foldedHour = hour;
+    }
+    await store.exclusively("fold of ended owners", foldEnded);
+  }
+
+  async function foldEnded(): Promise<void> {
+    await membership.follow();
+    const { owners } = await store.runs.journalAfter(board.known());
+    const ownId = membership.journal()?.owner.ownerId;
+    for (const { ownerId, isEnded } of owners)
+      if (isEnded && ownerId !== ownId) await fold(ownerId, board.known().get(ownerId) ?? 0);
+  }
+
+  async function fold(ownerId: number, throughSeq: number): Promise<void> {
+    const pause = async (): Promise<boolean> => {
+      await clock.sleep(pauseMs, stopping.signal);
+      return !stopping.signal.aborted;
+    };
+    await foldJournal({ runs: store.runs, board, ownerId, throughSeq, pause });
+    logger.debug({ ownerId, throughSeq }, "journal folded");
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(lookEveryMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await look().catch((error: unknown) => logger.error({ err: error }, "journal not folded, trying again"));
+    }
+  }
+
+  return {
+    start: () => {
+      loop = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

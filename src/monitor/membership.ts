@@ -1,0 +1,226 @@
+import { createHash } from "node:crypto";
+import type { Logger } from "../base/logger.ts";
+import { memoized } from "../base/memo.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import type { Board, CheckState } from "../store/runs/board.ts";
+import { OwnJournal } from "../store/runs/own-journal.ts";
+import { shardCount, type Lease } from "../store/runs/owners.ts";
+import type { CheckKey } from "../store/runs/runs.ts";
+import type { Store } from "../store/store.ts";
+
+/** The part of this process in the fleet of those that share a store: its journal, its shards, and what the others ran. */
+export interface Membership {
+  /** Fills the board, and takes part. `isAlone`: no other process is on the store, so that nobody's lease is waited for. */
+  start(isAlone: boolean): Promise<void>;
+  /** The own journal; null while this process takes no part. Whether it may still be written the store decides. */
+  journal(): OwnJournal | null;
+  /** The own journal while the lease is certain, so that no other process runs the same checks; null: nothing may be begun. */
+  leasedJournal(): OwnJournal | null;
+  /** Whether this process runs the check. */
+  owns(check: CheckKey): boolean;
+  /** Shows on the board what the others ran since the last look. */
+  follow(): Promise<void>;
+  /** The journal may be other than it is thought to be: this process takes part anew, as another owner. */
+  distrust(journal: OwnJournal): void;
+  /** Gives the shards back. */
+  stop(): Promise<void>;
+}
+
+export interface MembershipOptions {
+  readonly store: Pick<Store, "runs" | "owners">;
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when other checks are this process's than before. */
+  readonly onShards: () => void;
+  /** Called after other processes' runs came onto the board. */
+  readonly onFollowed: (states: readonly CheckState[]) => void;
+  /** Resolves when none of these checks is under way here. */
+  readonly whenIdle: (isOf: (check: CheckKey) => boolean) => Promise<void>;
+  /** Called at each look, while others may ask for runs of this process's checks. */
+  readonly onLook?: () => Promise<void>;
+}
+
+/** Long enough for a loop that is blocked by a slow disk, short enough that the checks of a crashed process are not missed. */
+export const leaseMs = 10 * secondMs;
+const renewEveryMs = 3 * secondMs;
+const lookEveryMs = secondMs;
+
+// Each run is looked up.
+const keptSlugs = 20_000;
+
+/** The shard of an organization: a stable hash of the slug. */
+export const shardOf = memoized(
+  keptSlugs,
+  (slug: string) => createHash("sha256").update(slug).digest().readUInt32BE(8) % shardCount,
+);
+
+/** A process that takes no part yet. */
+export function createMembership(options: MembershipOptions): Membership {
+  const { store, board, clock } = options;
+  const logger = options.logger.child({ room: "monitor" });
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  let own: OwnJournal | null = null;
+  let shards: ReadonlySet<number> = new Set();
+  /** Those that go to another process: nothing of them is begun any more. */
+  const giving = new Set<number>();
+  let isAlone = false;
+  let wakeUp = new AbortController();
+  /** Of the monotonic clock. */
+  let leasedUntilMs = -Infinity;
+  let renewedAtMs = -Infinity;
+  let following: Promise<void> = Promise.resolve();
+  let nextFollow: Promise<void> | null = null;
+
+  function setShards(next: readonly number[]): void {
+    if (next.length === shards.size && next.every((shard) => shards.has(shard))) return;
+    shards = new Set(next);
+    options.onShards();
+  }
+
+  function lose(): void {
+    own = null;
+    leasedUntilMs = -Infinity;
+    setShards([]);
+  }
+
+  /** Counted from before it is asked for: when the answer is late, so is the end of the lease for everybody else. */
+  async function leased<Answer>(ask: (lease: Lease) => Promise<Answer>): Promise<Answer> {
+    const askedAtMs = clock.monotonicMs();
+    const nowMs = clock.nowMs();
+    const answer = await ask({ nowMs, leaseUntilMs: nowMs + leaseMs });
+    renewedAtMs = askedAtMs;
+    leasedUntilMs = askedAtMs + leaseMs;
+    return answer;
+  }
+
+  async function renew(): Promise<OwnJournal> {
+    const known = own;
+    if (known !== null) {
+      if (await leased((lease) => store.owners.renew(known.owner, lease))) return known;
+      logger.warn({}, "lease was lost, its checks are run by another process; taking part again");
+      lose();
+    }
+    own = await leased(async (lease) => new OwnJournal(await store.owners.register(lease)));
+    return own;
+  }
+
+  async function balance(journal: OwnJournal): Promise<void> {
+    const balanced = await store.owners.balance(journal.owner, { nowMs: clock.nowMs(), isAlone });
+    if (balanced === null || own !== journal) {
+      // Somebody else is at it: looked at again at once.
+      renewedAtMs = -Infinity;
+      return;
+    }
+    const kept = balanced.shards.filter((shard) => !giving.has(shard));
+    const given = kept.splice(kept.length - Math.max(0, balanced.surplus - giving.size));
+    // What the one before ran is on the board before anything of it is run here: its journal has ended.
+    if (kept.some((shard) => !shards.has(shard))) await follow();
+    if (own !== journal) return;
+    setShards(kept);
+    if (given.length > 0) void giveBack(journal, given);
+  }
+
+  /** Frees shards for another process as soon as none of their checks is under way here. */
+  async function giveBack(journal: OwnJournal, given: readonly number[]): Promise<void> {
+    for (const shard of given) giving.add(shard);
+    try {
+      await options.whenIdle(({ slug }) => giving.has(shardOf(slug)));
+      await store.owners.release(journal.owner, given);
+    } catch (error) {
+      logger.debug({ err: error }, "shards could not be given back, trying again");
+    } finally {
+      for (const shard of given) giving.delete(shard);
+    }
+  }
+
+  async function readOthers(): Promise<void> {
+    const ownId = own?.owner.ownerId ?? 0;
+    const known = board.known();
+    const { owners, journal } = await store.runs.journalAfter(new Map(known));
+    const others = owners.filter(({ ownerId }) => ownerId !== ownId);
+    const isGone = [...known.keys()].some((id) => id !== ownId && !owners.some(({ ownerId }) => ownerId === id));
+    const rows = journal.filter(({ ownerId }) => ownerId !== ownId);
+    const changed: CheckState[] = [];
+    let hasGap = false;
+    for (const row of rows) {
+      const seq = board.known().get(row.ownerId) ?? 0;
+      if (row.seq <= seq) continue;
+      const states = row.seq === seq + 1 ? board.read(row) : null;
+      hasGap ||= states === null;
+      if (states === null) break;
+      changed.push(...states);
+    }
+    for (const owner of others) {
+      hasGap ||= owner.foldedSeq > (board.known().get(owner.ownerId) ?? 0);
+      board.noteFolded(owner);
+    }
+    // What is in the history already was not followed in time, as after a suspension: the board has to be read again.
+    const isWhole = !hasGap && !isGone;
+    if (!isWhole) await board.reload(() => store.runs.load());
+    const shown = isWhole ? changed : board.states();
+    if (shown.length > 0) options.onFollowed(shown);
+  }
+
+  /** A look that begins now or later: one under way may have missed what the caller knows to be committed. */
+  function follow(): Promise<void> {
+    nextFollow ??= following
+      .catch(() => undefined)
+      .then(() => {
+        nextFollow = null;
+        following = readOthers();
+        return following;
+      });
+    return nextFollow;
+  }
+
+  async function look(): Promise<void> {
+    if (clock.monotonicMs() - renewedAtMs >= renewEveryMs) await balance(await renew());
+    // Nobody else runs anything.
+    if (isAlone) return;
+    await follow();
+    await options.onLook?.();
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      wakeUp = new AbortController();
+      // Who is alone keeps its part.
+      const waitMs = isAlone && own !== null ? Number.MAX_SAFE_INTEGER : lookEveryMs;
+      await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wakeUp.signal]));
+      if (stopping.signal.aborted) return;
+      await look().catch((error: unknown) =>
+        logger.debug({ err: error }, "store could not be looked at, trying again"),
+      );
+    }
+  }
+
+  return {
+    start: async (alone) => {
+      isAlone = alone;
+      await board.reload(() => store.runs.load());
+      await balance(await renew());
+      loop = run();
+    },
+    journal: () => own,
+    leasedJournal: () => (isAlone || clock.monotonicMs() < leasedUntilMs ? own : null),
+    owns: ({ slug }) => shards.has(shardOf(slug)),
+    follow,
+    distrust: (journal) => {
+      if (own !== journal) return;
+      logger.warn({}, "it is not known what the store has taken, taking part again");
+      const { owner } = journal;
+      lose();
+      renewedAtMs = -Infinity;
+      void store.owners.leave(owner).catch(() => undefined);
+      wakeUp.abort();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+      if (own !== null) await store.owners.leave(own.owner);
+      lose();
+    },
+  };
+}

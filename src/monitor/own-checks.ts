@@ -1,0 +1,113 @@
+import type { CheckReport } from "../contract/report.ts";
+import type { Board } from "../store/runs/board.ts";
+import { DueQueue } from "./due-queue.ts";
+import { firstDueAtMs, rescheduledAtMs } from "./due-times.ts";
+import type { Membership } from "./membership.ts";
+import { nextDueAtMs, scheduleKey } from "./schedule.ts";
+import { targetKey, type CheckTarget } from "./target.ts";
+
+/** A check that this process runs. */
+export interface OwnCheck {
+  target: CheckTarget;
+  dueAtMs: number;
+  /** Its entry of the queue: an older one does not count. */
+  ticket: number;
+  /** Settles when the run is over and recorded; rejects with what recording threw. */
+  underWay: Promise<CheckReport> | null;
+}
+
+export interface OwnChecksOptions {
+  readonly membership: Pick<Membership, "owns">;
+  readonly board: Pick<Board, "state">;
+}
+
+/** The checks that this process runs, in memory: when each is due follows from its last run. */
+export class OwnChecks {
+  readonly #options: OwnChecksOptions;
+  readonly #checks = new Map<string, OwnCheck>();
+  readonly #queue = new DueQueue<{ readonly one: OwnCheck; readonly ticket: number }>();
+  #targets: ReadonlyMap<string, CheckTarget> = new Map();
+
+  constructor(options: OwnChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Takes on what is configured and this process's, and lets go of the rest; what is under way goes when it ends. */
+  arrange(targets: ReadonlyMap<string, CheckTarget>, nowMs: number): void {
+    const { membership, board } = this.#options;
+    this.#targets = targets;
+    for (const [key, one] of this.#checks) if (one.underWay === null && !this.#isOwn(key)) this.#drop(key, one);
+    for (const [key, target] of targets) {
+      if (!membership.owns(target)) continue;
+      const known = this.#checks.get(key);
+      if (known === undefined) {
+        const one: OwnCheck = { target, dueAtMs: 0, ticket: 0, underWay: null };
+        this.#checks.set(key, one);
+        this.#enqueue(one, firstDueAtMs(target, board.state(target.check, target.slug), nowMs));
+        continue;
+      }
+      const isChanged = scheduleKey(known.target.schedule) !== scheduleKey(target.schedule);
+      known.target = target;
+      if (isChanged && known.underWay === null) this.#enqueue(known, rescheduledAtMs(target, known.dueAtMs, nowMs));
+    }
+  }
+
+  get(key: string): OwnCheck | undefined {
+    return this.#checks.get(key);
+  }
+
+  /** When the next one is due, or earlier; null when none is waited for. */
+  nextAtMs(): number | null {
+    return this.#queue.nextAtMs();
+  }
+
+  /** What is due and not under way, the longest due first; at most `limit`. */
+  takeDue(nowMs: number, limit: number): OwnCheck[] {
+    const due: OwnCheck[] = [];
+    while (due.length < limit && (this.#queue.nextAtMs() ?? Infinity) <= nowMs) {
+      const entry = this.#queue.take();
+      if (entry !== undefined && entry.ticket === entry.one.ticket && entry.one.underWay === null) due.push(entry.one);
+    }
+    return due;
+  }
+
+  /** Ends a run: the check is due again, or goes where it is no longer this process's. */
+  leave(one: OwnCheck, dueAtMs: number, notBeforeMs: number): void {
+    const key = targetKey(one.target);
+    one.underWay = null;
+    if (this.#isOwn(key)) this.#enqueue(one, dueAtMs, notBeforeMs);
+    else this.#drop(key, one);
+  }
+
+  /** Computes due times from now: the clock was set back, it may be by days. */
+  setBack(nowMs: number): void {
+    for (const one of this.#checks.values()) {
+      const { schedule, slug } = one.target;
+      const dueAtMs = Math.min(one.dueAtMs, nextDueAtMs(schedule, slug, nowMs));
+      if (one.underWay === null && dueAtMs !== one.dueAtMs) this.#enqueue(one, dueAtMs);
+    }
+  }
+
+  /** Those under way. */
+  underWay(): { readonly target: CheckTarget; readonly ended: Promise<CheckReport> }[] {
+    return [...this.#checks.values()].flatMap(({ target, underWay }) =>
+      underWay === null ? [] : [{ target, ended: underWay }],
+    );
+  }
+
+  #isOwn(key: string): boolean {
+    const target = this.#targets.get(key);
+    return target !== undefined && this.#options.membership.owns(target);
+  }
+
+  #enqueue(one: OwnCheck, dueAtMs: number, notBeforeMs = dueAtMs): void {
+    one.dueAtMs = dueAtMs;
+    one.ticket++;
+    this.#queue.add(notBeforeMs, { one, ticket: one.ticket });
+  }
+
+  #drop(key: string, one: OwnCheck): void {
+    this.#checks.delete(key);
+    one.ticket++;
+  }
+}

@@ -1,0 +1,56 @@
+/** Bounds how much is under way at once; who waits gets a place in the order of asking, or before everybody else. */
+export class Places {
+  #count: number;
+  #taken = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  get free(): number {
+    return Math.max(0, this.#count - this.#taken - this.#waiting.length);
+  }
+
+  resize(count: number): void {
+    this.#count = count;
+    this.#giveOut();
+  }
+
+  /** Resolves with a place, which `leave` gives back; rejects, without one, when the signal aborts. */
+  async take(isFirst: boolean, signal?: AbortSignal): Promise<void> {
+    if (this.#taken < this.#count && (isFirst || this.#waiting.length === 0)) {
+      this.#taken++;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (isFirst) this.#waiting.unshift(resolve);
+    else this.#waiting.push(resolve);
+    const giveUp = (): void => {
+      const at = this.#waiting.indexOf(resolve);
+      if (at === -1) return;
+      this.#waiting.splice(at, 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", giveUp, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+    }
+  }
+
+  leave(): void {
+    this.#taken--;
+    this.#giveOut();
+  }
+
+  #giveOut(): void {
+    while (this.#taken < this.#count) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#taken++;
+      next();
+    }
+  }
+}

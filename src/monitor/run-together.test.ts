@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+
+import { createScriptedSource, spikeResult } from "../../test/support/scripted-source.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { runCheck } from "./run-check.ts";
+import { createTogetherRunner, type SpikeTarget, type RunTogetherDeps } from "./run-together.ts";
+
+const startMs = Date.parse("2026-05-06T12:00:00Z");
+const minute = 60_000;
+const day = 86_400_000;
+const schedule = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
+const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
+const target = (slug: string): SpikeTarget => ({ check: "dead-asset-spike", slug, schedule, thresholds });
+const observedKeys = {
+  currentCount: "currentCount",
+  baselineCount: "baselineCount",
+  expectedCount: "expectedCount",
+  ratio: "ratio",
+};
+
+/** A runner whose organizations had their first event so long before the start; null: never. */
+function setUp(
+  options: { readonly firstAgeMs?: number | null; readonly severity?: HealthcheckResult["severity"] } = {},
+) {
+  const { firstAgeMs = 30 * day, severity = "ok" } = options;
+  const clock = createVirtualClock({ startMs });
+  const asked: string[] = [];
+  const deps: RunTogetherDeps = {
+    clock,
+    version: "1.2.3",
+    observedKeys,
+    evaluate: async (targets) =>
+      targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),
+    firstEventAtMs: async (slug) => {
+      asked.push(slug);
+      return firstAgeMs === null ? null : startMs - firstAgeMs;
+    },
+  };
+  const run = createTogetherRunner();
+  return { clock, asked, deps, round: (...slugs: string[]) => run(slugs.map(target), deps) };
+}
+
+describe("a round of spike checks", () => {
+  it("reports what a run of each on its own would", async () => {
+    const { deps, round } = setUp();
+    const source = createScriptedSource({ spike: async ({ slug }) => spikeResult(slug) });
+    const own = ["a", "b"].map((slug) => runCheck(target(slug), { ...deps, source }, new AbortController().signal));
+
+    const reports = await round("a", "b");
+
+    expect(reports).toEqual(await Promise.all(own));
+  });
+
+  it("leaves to a run of its own what cannot be evaluated", async () => {
+    const reports = await setUp().round("refused", "a");
+
+    expect(reports.map((report) => report?.slug)).toEqual([undefined, "a"]);
+  });
+
+  it.each(["warn", "fail"] as const)("leaves to a run of its own what is %s", async (severity) => {
+    expect(await setUp({ severity }).round("a")).toEqual([null]);
+  });
+
+  it.each([
+    { rule: "a complete baseline for a minute", firstAgeMs: 30 * day, passedMs: minute - 1, times: 1 },
+    { rule: "no complete baseline for longer", firstAgeMs: 30 * day, passedMs: minute, times: 2 },
+    { rule: "no incomplete one, as older events may come", firstAgeMs: 2 * day, passedMs: 1, times: 2 },
+    { rule: "no missing one", firstAgeMs: null, passedMs: 1, times: 2 },
+  ])("remembers $rule", async ({ firstAgeMs, passedMs, times }) => {
+    const { clock, asked, round } = setUp({ firstAgeMs });
+
+    const [first] = await round("a");
+    await clock.advance(passedMs);
+    const [second] = await round("a");
+
+    expect(asked).toHaveLength(times);
+    expect(second?.baselineCoverage).toBeCloseTo(first?.baselineCoverage ?? Number.NaN, 3);
+  });
+});

@@ -1,0 +1,276 @@
+import type { Kysely } from "kysely";
+import { runStatements, type MigrationStatement } from "./statements.ts";
+
+/** Liveness events with their rollups, and what their import needs (CONTRACT 10). */
+const events: readonly MigrationStatement[] = [
+  // Dictionaries: an event names its organization, type and status by a small integer.
+  `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
+  `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
+  `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
+  // 1 is deadStatusId of src/store/events/sqlite/writer.ts: what counts as a death.
+  `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
+  { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
+
+  // Rows of an import count for nothing until its state is 'published'. Import 0 is what was posted directly.
+  `CREATE TABLE event_imports (
+     import_id INTEGER PRIMARY KEY AUTOINCREMENT,
+     state TEXT NOT NULL CHECK (state IN ('staging', 'published', 'abandoned')),
+     started_at_ms INTEGER NOT NULL,
+     published_at_ms INTEGER,
+     next_ordinal INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE INDEX event_imports_unpublished ON event_imports (import_id) WHERE state <> 'published'`,
+  `INSERT INTO event_imports (import_id, state, started_at_ms, published_at_ms) VALUES (0, 'published', 0, 0)`,
+
+  // Every event as it came; ordinal tells apart those of one import at one instant. type_id 0: none.
+  `CREATE TABLE events (
+     slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+     type_id INTEGER NOT NULL, status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT,
+     attribute_set_id INTEGER, PRIMARY KEY (slug_id, at_ms, import_id, ordinal)) WITHOUT ROWID`,
+  // A hash index over (slug, id): the hash finds candidates, the text in events decides.
+  {
+    sqlite: `CREATE TABLE event_ids (
+     slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+     at_ms INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, id_hash, import_id, ordinal)) WITHOUT ROWID`,
+    // An import is one transaction there: no two rows with one id are ever stored, not even to be settled later.
+    postgres: `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
+  },
+
+  // Deaths only. minute and hour are at_ms divided by their length, rounded down.
+  `CREATE TABLE event_minutes (
+     slug_id INTEGER NOT NULL, minute INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
+     deaths INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, minute, type_id, import_id)) WITHOUT ROWID`,
+  `CREATE TABLE event_hours (
+     slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
+     deaths INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, hour, type_id, import_id)) WITHOUT ROWID`,
+  // At or before an organization's first event of an import: where the search for the first one begins.
+  {
+    sqlite: `CREATE TABLE event_extents (
+     slug_id INTEGER NOT NULL, import_id INTEGER NOT NULL, first_at_ms INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, import_id)) WITHOUT ROWID`,
+  },
+
+  // Rows of an unpublished import whose id may be in another one too; settled when the import is published.
+  {
+    sqlite: `CREATE TABLE event_contests (
+     import_id INTEGER NOT NULL, rival_id INTEGER NOT NULL, slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL,
+     ordinal INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+     PRIMARY KEY (import_id, rival_id, slug_id, id_hash, ordinal)) WITHOUT ROWID`,
+  },
+  { sqlite: `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)` },
+
+  // What was imported before, by SHA-256 of the decompressed content.
+  `CREATE TABLE event_files (
+     sha256 TEXT NOT NULL, import_id INTEGER NOT NULL, name TEXT NOT NULL, rows_without_id INTEGER NOT NULL,
+     imported_at_ms INTEGER NOT NULL,
+     PRIMARY KEY (sha256, import_id)) WITHOUT ROWID`,
+  // Answers to posts with an Idempotency-Key, for 24 h.
+  `CREATE TABLE event_posts (
+     idempotency_key TEXT PRIMARY KEY, body_sha256 TEXT NOT NULL, received INTEGER NOT NULL, stored INTEGER NOT NULL,
+     duplicates INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE INDEX event_posts_by_time ON event_posts (at_ms)`,
+  // A set of attributes as a JSON object with its names in order; an event names it by a small integer.
+  `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
+  // When the rows of import 0 came in, from this ordinal on; a row an instant and post, none an event. Those before the first
+  // one came in before anybody took note. Rows of other imports came in when their import was published.
+  `CREATE TABLE event_receipts (first_ordinal INTEGER PRIMARY KEY, received_at_ms INTEGER NOT NULL)`,
+  // What has changed in the published rows of event_minutes, in the order of the commits, for those who keep sums of them in
+  // memory (store/events/sums/event-sums.ts). position counts the cells up to and with this row, so that the newest rows can be kept by
+  // their size; weight is this row's share. detail is a JSON array of whole numbers, by kind:
+  //   added: slug_id, minute, type_id, deaths, again and again · published: import_id · pruned: the first minute that stays
+  {
+    sqlite: `CREATE TABLE event_changes (
+     position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,
+  },
+];
+
+/** Who runs which checks, and what their runs gave. */
+const runs: readonly MigrationStatement[] = [
+  // A check of an organization, and the number that stands for it; it keeps that for ever, as history outlives configuration.
+  `CREATE TABLE checks (
+     check_id INTEGER PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, UNIQUE (check_name, slug))`,
+  // Who runs checks: a process with an epoch and a lease. lease_until_ms 0: it has ended. Rows of its journal up to folded_seq
+  // are in the history. Room beside each row, because leases are prolonged all the time.
+  {
+    sqlite: `CREATE TABLE owners (
+     owner_id INTEGER PRIMARY KEY AUTOINCREMENT, epoch INTEGER NOT NULL, lease_until_ms INTEGER NOT NULL,
+     folded_seq INTEGER NOT NULL)`,
+    postgres: `CREATE TABLE owners (
+     owner_id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, epoch BIGINT NOT NULL, lease_until_ms BIGINT NOT NULL,
+     folded_seq BIGINT NOT NULL) WITH (fillfactor = 50)`,
+  },
+  `CREATE TABLE shards (shard INTEGER PRIMARY KEY, owner_id INTEGER)`,
+  `INSERT INTO shards (shard)
+     WITH RECURSIVE numbers (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM numbers WHERE shard < 63)
+     SELECT shard FROM numbers`,
+  // One row a commit of runs (store/runs/journal-row.ts); seq counts those of an owner, fence is its epoch.
+  `CREATE TABLE journal (
+     owner_id INTEGER NOT NULL, seq INTEGER NOT NULL, fence INTEGER NOT NULL, at_ms INTEGER NOT NULL, runs BLOB NOT NULL,
+     PRIMARY KEY (owner_id, seq)) WITHOUT ROWID`,
+  // The last state of each check, as of the last fold of the journal that had a run of it.
+  `CREATE TABLE board (
+     check_id INTEGER PRIMARY KEY, owner_id INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, is_asked INTEGER NOT NULL,
+     severity_since_ms INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, finished_at_ms INTEGER NOT NULL,
+     shape TEXT NOT NULL, report_values BLOB NOT NULL, result_started_at_ms INTEGER, result_finished_at_ms INTEGER,
+     result_shape TEXT, result_values BLOB, kept_at_ms INTEGER, kept_digest TEXT)`,
+  // The runs of a check in an hour (store/runs/hour-runs.ts); hour is the run's end divided by an hour, rounded down.
+  `CREATE TABLE check_hours (
+     hour INTEGER NOT NULL, check_id INTEGER NOT NULL, runs BLOB NOT NULL,
+     PRIMARY KEY (hour, check_id)) WITHOUT ROWID`,
+  // Whole reports, deflated: at each change and once a day. severity is the index of contract/severity.ts.
+  `CREATE TABLE check_reports (
+     check_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, report BLOB NOT NULL,
+     PRIMARY KEY (check_id, at_ms)) WITHOUT ROWID`,
+  `CREATE INDEX check_reports_by_time ON check_reports (at_ms)`,
+  // Runs that were asked for where another process owns the shard.
+  `CREATE TABLE run_requests (
+     request_id INTEGER PRIMARY KEY AUTOINCREMENT, check_id INTEGER NOT NULL, asked_at_ms INTEGER NOT NULL)`,
+];
+
+/** Alerts, what receivers are told of them, and what operators say. */
+const alerts: readonly MigrationStatement[] = [
+  `CREATE TABLE alerts (
+     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
+     body TEXT NOT NULL,
+     UNIQUE (check_name, slug, kind)) WITHOUT ROWID`,
+  `CREATE TABLE alert_history (
+     entry_id INTEGER PRIMARY KEY, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
+     kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)`,
+  `CREATE INDEX alert_history_by_check ON alert_history (check_name, slug, at_ms)`,
+  `CREATE INDEX alert_history_by_time ON alert_history (at_ms)`,
+
+  // seq is the order in which notifications were formed, which receivers and alerts keep. recipient: who of a receiver's
+  // recipients it is for; empty where the receiver is one.
+  `CREATE TABLE outbox (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, state TEXT NOT NULL,
+     attempts INTEGER NOT NULL DEFAULT 0, created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL,
+     lease_owner TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0, last_error TEXT, payload TEXT NOT NULL,
+     recipient TEXT NOT NULL DEFAULT '')`,
+  `CREATE INDEX outbox_by_receiver ON outbox (receiver, state, next_attempt_at_ms)`,
+  // Claims want a receiver's oldest entries: without it each would sort all that wait there.
+  `CREATE INDEX outbox_in_order ON outbox (receiver, seq)`,
+  `CREATE TABLE outbox_alerts (
+     alert_id TEXT NOT NULL, seq INTEGER NOT NULL REFERENCES outbox (seq) ON DELETE CASCADE,
+     PRIMARY KEY (alert_id, seq)) WITHOUT ROWID`,
+  `CREATE INDEX outbox_alerts_by_seq ON outbox_alerts (seq)`,
+
+  // The receiver asked for it (Retry-After); nothing is claimed for it until then.
+  `CREATE TABLE receiver_pauses (receiver TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID`,
+
+  `CREATE TABLE silences (
+     id TEXT PRIMARY KEY, slug TEXT NOT NULL, check_name TEXT, starts_at_ms INTEGER NOT NULL,
+     ends_at_ms INTEGER NOT NULL, comment TEXT NOT NULL, created_by TEXT, created_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE INDEX silences_by_end ON silences (ends_at_ms)`,
+
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
+
+  // Written with the alert's state, settled when nobody waits for it; the last one of an alert is kept for its snapshot.
+  `CREATE TABLE alert_changes (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
+     kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL,
+     is_settled INTEGER NOT NULL DEFAULT 0, snapshot TEXT NOT NULL)`,
+  `CREATE INDEX alert_changes_by_alert ON alert_changes (alert_id, seq)`,
+  `CREATE INDEX alert_changes_unsettled ON alert_changes (seq) WHERE is_settled = 0`,
+  `CREATE TABLE alert_told (
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, seq INTEGER NOT NULL, severity TEXT NOT NULL,
+     told_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
+     PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
+  `CREATE TABLE receiver_states (
+     receiver TEXT PRIMARY KEY, last_new_at_ms INTEGER, told_fleet_id TEXT, last_fleet_at_ms INTEGER) WITHOUT ROWID`,
+  `CREATE TABLE fleets (
+     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, starts_at_ms INTEGER NOT NULL, ends_at_ms INTEGER,
+     peak_spiking INTEGER NOT NULL, organizations INTEGER NOT NULL) WITHOUT ROWID`,
+  // Without rows: who holds its lock forms notifications. In SQLite nobody else writes meanwhile.
+  { postgres: `CREATE TABLE notifier_turns ()` },
+  // One lasts at a time.
+  `CREATE UNIQUE INDEX fleets_live ON fleets (check_name) WHERE ends_at_ms IS NULL`,
+
+  `CREATE TABLE deliveries (
+     notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, took_ms INTEGER NOT NULL,
+     outcome TEXT NOT NULL, detail TEXT NOT NULL, slugs TEXT NOT NULL, recipient TEXT NOT NULL DEFAULT '',
+     fleet_id TEXT, PRIMARY KEY (notification_id, at_ms))`,
+  // The fleet verdict that it told of; most tell of none.
+  `CREATE INDEX deliveries_by_fleet ON deliveries (fleet_id) WHERE fleet_id IS NOT NULL`,
+  `CREATE INDEX deliveries_by_receiver ON deliveries (receiver, at_ms)`,
+  `CREATE INDEX deliveries_by_time ON deliveries (at_ms)`,
+  // Which of them told of an organization.
+  `CREATE TABLE delivery_slugs (
+     slug TEXT NOT NULL, at_ms INTEGER NOT NULL, notification_id TEXT NOT NULL,
+     PRIMARY KEY (slug, at_ms, notification_id))`,
+  `CREATE INDEX delivery_slugs_by_time ON delivery_slugs (at_ms)`,
+
+  `CREATE TABLE markers (
+     id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT,
+     created_at_ms INTEGER NOT NULL)`,
+  `CREATE INDEX markers_by_time ON markers (at_ms)`,
+  `CREATE TABLE gate_releases (
+     slug TEXT NOT NULL, at_ms INTEGER NOT NULL, released_by TEXT, comment TEXT, PRIMARY KEY (slug, at_ms))`,
+];
+
+/** What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */
+const platform: readonly MigrationStatement[] = [
+  `CREATE TABLE organizations (organization_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT)`,
+  `CREATE TABLE brands (
+     organization_id INTEGER NOT NULL REFERENCES organizations, brand_id INTEGER NOT NULL, name TEXT NOT NULL,
+     PRIMARY KEY (organization_id, brand_id)) WITHOUT ROWID`,
+  `CREATE TABLE api_keys (
+     key_id TEXT PRIMARY KEY, key_sha256 TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
+     organizations TEXT NOT NULL, created_at_ms INTEGER NOT NULL, revoked_at_ms INTEGER) WITHOUT ROWID`,
+
+  // Global: what one organization's review blocks is blocked for every organization.
+  `CREATE TABLE assets (
+     asset_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL, content TEXT NOT NULL, status TEXT NOT NULL,
+     is_watchlisted INTEGER NOT NULL DEFAULT 0,
+     UNIQUE (asset_type, content))`,
+  // organization_id 0: the platform's own rule.
+  `CREATE TABLE legitimacy_rules (
+     rule_id INTEGER PRIMARY KEY, organization_id INTEGER NOT NULL, name TEXT NOT NULL, is_enabled INTEGER NOT NULL,
+     UNIQUE (organization_id, name))`,
+  `CREATE TABLE legitimacy_domains (
+     domain TEXT NOT NULL, rule_id INTEGER NOT NULL REFERENCES legitimacy_rules ON DELETE CASCADE,
+     includes_itself INTEGER NOT NULL,
+     PRIMARY KEY (domain, rule_id, includes_itself)) WITHOUT ROWID`,
+  `CREATE INDEX legitimacy_domains_by_rule ON legitimacy_domains (rule_id)`,
+
+  // facet_ids is what report_facets holds of this report, as JSON: a change writes the difference only.
+  `CREATE TABLE reports (
+     report_id INTEGER PRIMARY KEY, organization_id INTEGER NOT NULL REFERENCES organizations,
+     created_at_ms INTEGER NOT NULL, updated_at_ms INTEGER NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL,
+     country TEXT, title TEXT, reporter_kind TEXT NOT NULL, reporter_name TEXT, reporter_organization TEXT,
+     sla_due_at_ms INTEGER, sla_breached INTEGER, facet_ids TEXT NOT NULL DEFAULT '[]')`,
+  `CREATE TABLE proposals (
+     proposal_id INTEGER PRIMARY KEY, report_id INTEGER NOT NULL REFERENCES reports, asset_id INTEGER NOT NULL REFERENCES assets,
+     decision TEXT, decided_by TEXT, queue TEXT NOT NULL, is_resolved INTEGER NOT NULL)`,
+  `CREATE INDEX proposals_by_report ON proposals (report_id)`,
+  `CREATE INDEX proposals_by_asset ON proposals (asset_id)`,
+  `CREATE TABLE scans (
+     report_id INTEGER NOT NULL REFERENCES reports, scan_id INTEGER NOT NULL, asset_id INTEGER NOT NULL REFERENCES assets,
+     status TEXT NOT NULL, at_ms INTEGER NOT NULL,
+     PRIMARY KEY (report_id, scan_id)) WITHOUT ROWID`,
+  `CREATE INDEX scans_by_asset ON scans (asset_id)`,
+  `CREATE TABLE reviews (
+     review_id INTEGER PRIMARY KEY AUTOINCREMENT, proposal_id INTEGER NOT NULL REFERENCES proposals,
+     organization_id INTEGER NOT NULL REFERENCES organizations, origin TEXT NOT NULL, key_id TEXT,
+     decision TEXT NOT NULL, label TEXT NOT NULL, brand_id INTEGER, comment TEXT NOT NULL,
+     is_watchlisted INTEGER NOT NULL, created_at_ms INTEGER NOT NULL)`,
+  `CREATE INDEX reviews_by_proposal ON reviews (proposal_id)`,
+  // Those that count in the budget.
+  `CREATE INDEX reviews_by_api ON reviews (organization_id, created_at_ms) WHERE origin = 'api'`,
+
+  // The listing: one row for each thing that a filter may ask of a report, in the order of the pages.
+  `CREATE TABLE facets (facet_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
+  `CREATE TABLE report_facets (
+     organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, report_id INTEGER NOT NULL,
+     PRIMARY KEY (organization_id, facet_id, created_at_ms DESC, report_id DESC)) WITHOUT ROWID`,
+  // How many reports have it: the rarest of several filters is the one to walk.
+  `CREATE TABLE facet_counts (
+     organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, reports INTEGER NOT NULL,
+     PRIMARY KEY (organization_id, facet_id)) WITHOUT ROWID`,
+];
+
+/** The schema of the first release. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await runStatements(db, [...events, ...runs, ...alerts, ...platform]);
+}

@@ -1,0 +1,312 @@
+import { hourMs } from "../../base/time.ts";
+import { checkKey } from "../../contract/check-key.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
+import { HourPacker, unpackHour, type ExpectationRule, type RunPoint } from "./hour-runs.ts";
+import { unpackRow, type JournalRun, type KnownShapes } from "./journal-row.ts";
+import { digestOf } from "./kept-reports.ts";
+import { countAmong, joinReport, readShape, type SplitReport } from "./report-shape.ts";
+import type {
+  BoardRecord,
+  CheckKey,
+  HourRecord,
+  JournalRecord,
+  KeptMark,
+  OwnerRecord,
+  RunSnapshot,
+  StoredReport,
+} from "./runs.ts";
+
+interface RunOnBoard extends Pick<JournalRun, "startedAtMs" | "finishedAtMs"> {
+  readonly report: SplitReport;
+}
+
+/** The last state of a check that ran. Reports are kept in parts, and whole again when they are asked for. */
+export class CheckState implements CheckKey {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly ownerId: number;
+  readonly dueAtMs: number;
+  /** Somebody asked for the last run. */
+  readonly isAsked: boolean;
+  /** Since when the severity holds. */
+  readonly severitySinceMs: number;
+  readonly kept: KeptMark | null;
+  readonly #last: RunOnBoard;
+  readonly #lastResult: RunOnBoard | null;
+
+  constructor(
+    state: Omit<BoardRecord, "checkId" | "last" | "lastResult"> &
+      CheckKey & { readonly last: RunOnBoard; readonly lastResult: RunOnBoard | null },
+  ) {
+    this.check = state.check;
+    this.slug = state.slug;
+    this.ownerId = state.ownerId;
+    this.dueAtMs = state.dueAtMs;
+    this.isAsked = state.isAsked;
+    this.severitySinceMs = state.severitySinceMs;
+    this.kept = state.kept;
+    this.#last = state.last;
+    this.#lastResult = state.lastResult;
+  }
+
+  get severity(): Severity {
+    return this.#last.report.shape.severity;
+  }
+
+  get lastRunAtMs(): number {
+    return this.#last.finishedAtMs;
+  }
+
+  get lastSuccessAtMs(): number | null {
+    return this.#lastResult?.finishedAtMs ?? null;
+  }
+
+  get lastReport(): CheckReport {
+    return this.#whole(this.#last);
+  }
+
+  /** The report of the last run with a result. */
+  get lastResultReport(): CheckReport | null {
+    return this.#lastResult === null ? null : this.#whole(this.#lastResult);
+  }
+
+  /** The state after a run of `ownerId`. */
+  static after(before: CheckState | null, key: CheckKey, ownerId: number, run: JournalRun): CheckState {
+    const { report, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept } = run;
+    const last = { report, startedAtMs, finishedAtMs };
+    const isResult = report.shape.severity !== "unknown";
+    const isSame = before?.severity === report.shape.severity;
+    return new CheckState({
+      check: key.check,
+      slug: key.slug,
+      ownerId,
+      dueAtMs,
+      isAsked,
+      severitySinceMs: isSame ? before.severitySinceMs : finishedAtMs,
+      last,
+      lastResult: isResult ? last : before === null ? null : before.#lastResult,
+      kept: isReportKept
+        ? { atMs: finishedAtMs, digest: digestOf(joinReport(report, { ...key, startedAtMs, finishedAtMs })) }
+        : (before?.kept ?? null),
+    });
+  }
+
+  /** As the table `board` has it; null where it has a report that this version cannot read. */
+  static read(key: CheckKey, record: BoardRecord): CheckState | null {
+    const last = readStored(record.last);
+    if (last === null) return null;
+    const isResult = last.report.shape.severity !== "unknown";
+    const lastResult = isResult ? last : record.lastResult === null ? null : readStored(record.lastResult);
+    return new CheckState({ ...record, check: key.check, slug: key.slug, last, lastResult });
+  }
+
+  toRecord(checkId: number): BoardRecord {
+    const { ownerId, dueAtMs, isAsked, severitySinceMs, kept } = this;
+    const lastResult = this.#lastResult === null || this.#lastResult === this.#last ? null : stored(this.#lastResult);
+    return { checkId, ownerId, dueAtMs, isAsked, severitySinceMs, kept, last: stored(this.#last), lastResult };
+  }
+
+  #whole({ report, startedAtMs, finishedAtMs }: RunOnBoard): CheckReport {
+    const { check, slug } = this;
+    return joinReport(report, { check, slug, startedAtMs, finishedAtMs });
+  }
+}
+
+/** The runs of one hour that are in the journal of one owner, and not in the history yet. */
+interface OpenHour {
+  readonly hour: number;
+  readonly packer: HourPacker;
+  lastSeq: number;
+}
+
+/**
+ * The last state of every check, in memory: built from the table `board` and the journals after it, and from nothing else. It
+ * has the runs of the journals, too, until they are in the history.
+ */
+export class Board {
+  readonly #keys = new Map<number, CheckKey>();
+  readonly #ids = new Map<string, number>();
+  readonly #states = new Map<number, CheckState>();
+  /** By owner and check. */
+  readonly #open = new Map<number, Map<number, OpenHour[]>>();
+  readonly #shapes = new Map<number, KnownShapes>();
+  /** The last commit of each owner that is on the board. */
+  readonly #seqs = new Map<number, number>();
+  /** What was applied while everything is being read. */
+  #meanwhile: Parameters<Board["apply"]>[] | null = null;
+
+  /** Takes what is stored in place of what it had; commits that it learns of meanwhile count on top. */
+  async reload(read: () => Promise<RunSnapshot>): Promise<void> {
+    const since: Parameters<Board["apply"]>[] = [];
+    this.#meanwhile = since;
+    try {
+      this.#load(await read());
+    } finally {
+      this.#meanwhile = null;
+    }
+    for (const [ownerId, seq, runs] of since) if (seq > (this.#seqs.get(ownerId) ?? 0)) this.apply(ownerId, seq, runs);
+  }
+
+  #load({ checks, board, owners, journal }: RunSnapshot): void {
+    for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#shapes, this.#seqs]) known.clear();
+    for (const { checkId, check, slug } of checks) this.name(checkId, { check, slug });
+    for (const record of board) {
+      const key = this.#keys.get(record.checkId);
+      const state = key === undefined ? null : CheckState.read(key, record);
+      if (state !== null) this.#states.set(record.checkId, state);
+    }
+    for (const { ownerId, foldedSeq } of owners) this.#seqs.set(ownerId, foldedSeq);
+    for (const row of journal) this.read(row);
+  }
+
+  /** Learns the number of a check. */
+  name(checkId: number, key: CheckKey): void {
+    const { check, slug } = key;
+    this.#keys.set(checkId, { check, slug });
+    this.#ids.set(checkKey(check, slug), checkId);
+  }
+
+  /** The number of a check; undefined for one that never ran. */
+  idOf({ check, slug }: CheckKey): number | undefined {
+    return this.#ids.get(checkKey(check, slug));
+  }
+
+  /**
+   * Learns a row of a journal, in order; answers the states that it changed. null: it has a check whose name is not known, and
+   * everything has to be read again.
+   */
+  read({ ownerId, seq, runs: packed }: JournalRecord): CheckState[] | null {
+    let shapes = this.#shapes.get(ownerId);
+    if (shapes === undefined) this.#shapes.set(ownerId, (shapes = new Map()));
+    const runs = unpackRow(packed, shapes);
+    return runs.every(({ checkId }) => this.#keys.has(checkId)) ? this.apply(ownerId, seq, runs) : null;
+  }
+
+  /** Learns the runs of a commit; answers the states that it changed. */
+  apply(ownerId: number, seq: number, runs: readonly JournalRun[]): CheckState[] {
+    this.#seqs.set(ownerId, seq);
+    this.#meanwhile?.push([ownerId, seq, runs]);
+    const changed: CheckState[] = [];
+    for (const run of runs) {
+      const key = this.#keys.get(run.checkId);
+      if (key === undefined) continue;
+      this.#noteRun(ownerId, seq, run);
+      const before = this.#states.get(run.checkId) ?? null;
+      // Journals of several owners are read one after the other: of two the later run counts.
+      if (before !== null && before.ownerId !== ownerId && before.lastRunAtMs > run.finishedAtMs) continue;
+      const state = CheckState.after(before, key, ownerId, run);
+      this.#states.set(run.checkId, state);
+      changed.push(state);
+    }
+    return changed;
+  }
+
+  state(check: CheckName, slug: string): CheckState | null {
+    return this.#states.get(this.#ids.get(checkKey(check, slug)) ?? -1) ?? null;
+  }
+
+  states(): CheckState[] {
+    return [...this.#states.values()];
+  }
+
+  /** Forgets the last states of all checks but these; answers the numbers of the forgotten ones. */
+  keepOnly(isKept: (key: CheckKey) => boolean): number[] {
+    const gone = [...this.#states].filter(([, state]) => !isKept(state)).map(([checkId]) => checkId);
+    for (const checkId of gone) this.#states.delete(checkId);
+    return gone;
+  }
+
+  /** The last commit of each owner that is on the board. */
+  known(): ReadonlyMap<number, number> {
+    return this.#seqs;
+  }
+
+  /** Runs of a check that are in no folded hour yet, as far as is known; each owner's in the order of its commits. */
+  openRuns(key: CheckKey): RunPoint[] {
+    const checkId = this.idOf(key);
+    if (checkId === undefined) return [];
+    return [...this.#open.values()].flatMap((checks) =>
+      (checks.get(checkId) ?? []).flatMap(({ packer }) => unpackHour(packer.bytes())),
+    );
+  }
+
+  /** What a fold of an owner's journal writes: its runs by hour, and the last states that come from it. */
+  toFold(ownerId: number): { readonly hours: () => Generator<HourRecord>; readonly states: readonly BoardRecord[] } {
+    const checks = this.#open.get(ownerId) ?? new Map<number, OpenHour[]>();
+    return {
+      *hours() {
+        for (const [checkId, hours] of checks)
+          for (const { hour, packer } of hours) yield { checkId, hour, points: unpackHour(packer.bytes()) };
+      },
+      states: [...checks.keys()].flatMap((checkId) => {
+        const state = this.#states.get(checkId);
+        return state?.ownerId === ownerId ? [state.toRecord(checkId)] : [];
+      }),
+    };
+  }
+
+  /** Lets go of what is in the history. */
+  noteFolded({ ownerId, foldedSeq }: Pick<OwnerRecord, "ownerId" | "foldedSeq">): void {
+    const checks = this.#open.get(ownerId);
+    for (const [checkId, hours] of checks ?? []) {
+      const left = hours.filter(({ lastSeq }) => lastSeq > foldedSeq);
+      if (left.length === 0) checks?.delete(checkId);
+      else if (left.length < hours.length) checks?.set(checkId, left);
+    }
+  }
+
+  /** Forgets an owner whose journal is no more. */
+  forgetOwner(ownerId: number): void {
+    this.#open.delete(ownerId);
+    this.#shapes.delete(ownerId);
+    this.#seqs.delete(ownerId);
+  }
+
+  #noteRun(ownerId: number, seq: number, run: JournalRun): void {
+    let checks = this.#open.get(ownerId);
+    if (checks === undefined) this.#open.set(ownerId, (checks = new Map()));
+    let hours = checks.get(run.checkId);
+    if (hours === undefined) checks.set(run.checkId, (hours = []));
+    const hour = Math.floor(run.finishedAtMs / hourMs);
+    // The last one, but for a clock that was set back.
+    let open = hours.findLast((one) => one.hour === hour);
+    if (open === undefined) hours.push((open = { hour, packer: new HourPacker(), lastSeq: seq }));
+    open.lastSeq = seq;
+    open.packer.add(pointOf(run));
+  }
+}
+
+/** A run as the history has it. */
+export function pointOf({
+  report,
+  startedAtMs,
+  finishedAtMs,
+}: Pick<JournalRun, "report" | "startedAtMs" | "finishedAtMs">): RunPoint {
+  // A far side says what its own clock says.
+  const generatedAtMs = report.values[report.shape.slots.indexOf("generatedAt")] ?? startedAtMs;
+  return {
+    atMs: finishedAtMs,
+    evaluatedAtMs: generatedAtMs >= startedAtMs && generatedAtMs <= finishedAtMs ? generatedAtMs : startedAtMs,
+    severity: report.shape.severity,
+    currentCount: countAmong(report, "currentCount"),
+    baselineCount: countAmong(report, "baselineCount"),
+    expectedCount: countAmong(report, "expectedCount"),
+    rule: ruleOf(report),
+  };
+}
+
+function ruleOf({ shape: { thresholds } }: SplitReport): ExpectationRule | null {
+  if (thresholds === null) return null;
+  const { windowHours, baselineDays } = thresholds;
+  return Number.isSafeInteger(windowHours) && Number.isSafeInteger(baselineDays) ? { windowHours, baselineDays } : null;
+}
+
+function stored({ report, startedAtMs, finishedAtMs }: RunOnBoard): StoredReport {
+  return { startedAtMs, finishedAtMs, shape: report.shape.text, values: report.values };
+}
+
+function readStored({ startedAtMs, finishedAtMs, shape, values }: StoredReport): RunOnBoard | null {
+  const known = readShape(shape);
+  return known === null ? null : { startedAtMs, finishedAtMs, report: { shape: known, values } };
+}

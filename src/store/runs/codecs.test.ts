@@ -1,0 +1,203 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import { severities } from "../../contract/severity.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { HourPacker, mergeRuns, packHour, unpackHour, type RunPoint } from "./hour-runs.ts";
+import { packRow, ShapeNumbers, unpackRow, type JournalRun, type KnownShapes } from "./journal-row.ts";
+import { joinReport, splitReport } from "./report-shape.ts";
+
+const number = fc.oneof(
+  fc.integer({ min: 0, max: 1_000 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.maxSafeInteger(),
+);
+const nullable = fc.option(number, { nil: null });
+
+const point: fc.Arbitrary<RunPoint> = fc.record({
+  atMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  evaluatedAtMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  severity: fc.constantFrom(...severities),
+  currentCount: nullable,
+  baselineCount: nullable,
+  expectedCount: nullable,
+  rule: fc.option(fc.record({ windowHours: fc.integer({ min: 1, max: 1_000 }), baselineDays: fc.constantFrom(1, 7) }), {
+    nil: null,
+  }),
+});
+
+const report = fc
+  .record({
+    isError: fc.boolean(),
+    startedAtMs: fc.integer({ min: 0, max: 2_000_000_000_000 }),
+    durationMs: fc.integer({ min: -5_000, max: 60_000 }),
+    current: nullable,
+    baseline: nullable,
+    expected: nullable,
+    coverage: nullable,
+    warnAbove: number,
+    finding: fc.option(fc.string(), { nil: null }),
+  })
+  .map(
+    ({ isError, startedAtMs, durationMs, current, baseline, expected, coverage, warnAbove, finding }): CheckReport => {
+      const times = { startedAtMs, finishedAtMs: startedAtMs + durationMs };
+      if (isError) return errorReport(times);
+      const counts = { currentCount: current, baselineCount: baseline, expectedCount: expected, ratio: null };
+      return resultReport({
+        ...times,
+        severity: finding === null ? "ok" : "warn",
+        counts,
+        baselineCoverage: coverage,
+        result: {
+          observed: { ...counts, day1: 3 },
+          threshold: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, warnAbove },
+          findings: finding === null ? [] : [{ kind: "odd", ref: "acme", severity: "warn", message: finding }],
+        },
+      });
+    },
+  );
+
+/** As JSON has it: without a negative zero. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+function runOf(checkId: number, one: CheckReport, dueAtMs = one.startedAtMs - 7): JournalRun {
+  const { startedAtMs, finishedAtMs } = one;
+  return { checkId, dueAtMs, startedAtMs, finishedAtMs, isAsked: false, isReportKept: false, report: splitReport(one) };
+}
+
+describe("bytes", () => {
+  it("are read as they were written", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(nullable, number)),
+        fc.array(fc.maxSafeInteger()),
+        fc.string(),
+        (numbers, whole, text) => {
+          const writer = new ByteWriter();
+          for (const [value, expected] of numbers) writer.number(value, expected);
+          for (const value of whole) writer.varint(Math.abs(value));
+          for (const value of whole) writer.signed(Math.trunc(value / 4));
+          writer.text(text.toWellFormed());
+
+          const reader = new ByteReader(writer.bytes());
+
+          for (const [value, expected] of numbers) expect(reader.number(expected)).toEqual(value);
+          for (const value of whole) expect(reader.varint()).toBe(Math.abs(value));
+          for (const value of whole) expect(reader.signed() + 0).toBe(Math.trunc(value / 4) + 0);
+          expect(reader.text()).toBe(text.toWellFormed());
+          expect(reader.isAtEnd).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it("that end too early are refused", () => {
+    const writer = new ByteWriter();
+    writer.text("acme");
+
+    const cut = new ByteReader(writer.bytes().subarray(0, 3));
+
+    expect(() => cut.text()).toThrow(/damaged/);
+  });
+});
+
+describe("a row of the journal", () => {
+  it("gives back every run with its whole report", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(report, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }),
+        (rows) => {
+          const numbers = new ShapeNumbers();
+          const known: KnownShapes = new Map();
+          for (const reports of rows) {
+            const runs = reports.map((one, index) => ({ ...runOf(index * 3 + 1, one), isAsked: index % 2 === 1 }));
+
+            const read = unpackRow(packRow(runs, numbers), known);
+
+            const byId = read.toSorted((left, right) => left.checkId - right.checkId);
+            expect(byId.map(({ isAsked, dueAtMs }) => [isAsked, dueAtMs])).toEqual(
+              runs.map(({ isAsked, dueAtMs }) => [isAsked, dueAtMs]),
+            );
+            expect(
+              byId.map((run) => plain(joinReport(run.report, { check: "dead-asset-spike", slug: "acme", ...run }))),
+            ).toMatchObject(reports.map(plain) as object[]);
+          }
+        },
+      ),
+    );
+  });
+
+  it("takes some bytes for a run whose numbers follow from its counts", () => {
+    const runs = Array.from({ length: 500 }, (_, index) => {
+      const counts = { currentCount: 4, baselineCount: 70, expectedCount: 10, ratio: 0.4 };
+      const one = resultReport({
+        severity: "ok",
+        counts,
+        startedAtMs: 1_780_000_000_000,
+        finishedAtMs: 1_780_000_000_004,
+      });
+      const observed = { ...counts };
+      const threshold = { ...one.result.threshold, warnAbove: 20, failAbove: 40 };
+      const generatedAt = new Date(one.startedAtMs).toISOString();
+      return runOf(index + 1, { ...one, result: { ...one.result, observed, threshold, generatedAt } });
+    });
+
+    const bytes = packRow(runs, new ShapeNumbers());
+
+    const shape = runs[0]?.report.shape.text.length ?? 0;
+    expect((bytes.length - shape) / runs.length).toBeLessThan(8);
+  });
+
+  it("is refused when it refers to what no row before it has defined", () => {
+    const numbers = new ShapeNumbers();
+    const run = runOf(1, resultReport());
+    packRow([run], numbers);
+
+    const second = packRow([run], numbers);
+
+    expect(() => unpackRow(second, new Map())).toThrow(/shape that no row defines/);
+  });
+});
+
+describe("an hour of runs", () => {
+  it("gives back every run, whether packed at once or one after the other", () => {
+    fc.assert(
+      fc.property(fc.array(point, { maxLength: 70 }), (points) => {
+        const packer = new HourPacker();
+        for (const one of points) packer.add(one);
+
+        expect(unpackHour(packer.bytes())).toEqual(points);
+        expect(packHour(points)).toEqual(packer.bytes());
+      }),
+    );
+  });
+
+  it("takes a byte or two for a run on time that changed nothing", () => {
+    const points = Array.from({ length: 60 }, (_, index): RunPoint => {
+      const atMs = 1_780_000_000_000 + index * 60_000;
+      const counts = { currentCount: 180, baselineCount: 1_262, expectedCount: (1_262 * 24) / 168 };
+      return { atMs, evaluatedAtMs: atMs - 3, severity: "ok", ...counts, rule: { windowHours: 24, baselineDays: 7 } };
+    });
+
+    expect(packHour(points).length).toBeLessThan(90);
+  });
+
+  it("is merged by the ends of the runs: what is there stays, what is there twice is there once", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(point, { selector: ({ atMs }) => atMs, maxLength: 30 }),
+        fc.nat(30),
+        (points, split) => {
+          const ordered = points.toSorted((left, right) => left.atMs - right.atMs);
+          const [left, right] = [ordered.slice(0, split), ordered.slice(Math.max(0, split - 3))];
+
+          expect(mergeRuns(left, right)).toEqual(ordered);
+          expect(mergeRuns(right, left)).toEqual(ordered);
+          expect(mergeRuns(mergeRuns(left, right), right)).toEqual(ordered);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,331 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import { createRunProcess, type RunProcess } from "../../../test/support/run-process.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { compareSeverity, severities, type Severity } from "../../contract/severity.ts";
+import type { CheckReport, ResultReport } from "../../contract/report.ts";
+import type { Store } from "../store.ts";
+import type { VerdictPoint } from "./history.ts";
+
+const startMs = Date.UTC(2026, 5, 1);
+const all = { check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: startMs + 400 * dayMs } as const;
+
+let opened: OpenedStore;
+let store: Store;
+let own: RunProcess;
+
+/** A run at `atMs` with so many deaths. */
+function run(atMs: number, severity: Severity = "ok", currentCount: number | null = 3): CheckReport {
+  if (severity === "unknown") return errorReport({ finishedAtMs: atMs });
+  return resultReport({
+    finishedAtMs: atMs,
+    severity,
+    counts: { currentCount, baselineCount: 70, expectedCount: 10, ratio: null },
+  });
+}
+
+const append = (reports: readonly CheckReport[]): Promise<void> => own.record(...reports);
+
+async function pruneAll(nowMs: number, retentionMs = 90 * dayMs, maxRows = 1_000): Promise<number> {
+  const limits = { beforeMs: nowMs - retentionMs, thinBeforeMs: nowMs - 7 * dayMs, maxRows };
+  for (let slices = 1; ; slices++) if (!(await store.runs.prune(limits)).hasMore) return slices;
+}
+
+const keptAt = async (): Promise<number[]> =>
+  (await own.history.reports({ ...all, limit: 10_000 })).map((report) => report.finishedAtMs - startMs);
+
+describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
+  beforeEach(async () => {
+    const clock = createVirtualClock({ startMs });
+    opened = await openTemporary(clock);
+    store = opened.store;
+    own = await createRunProcess(store, clock);
+  });
+  afterEach(() => opened.close());
+
+  describe("the verdict history", () => {
+    it("answers the numbers of every run in (from, to], oldest first", async () => {
+      await append([run(startMs + 3, "warn", 30), run(startMs + 1), run(startMs + 2, "unknown"), run(startMs + 4)]);
+
+      const points = await own.history.points({ ...all, fromMs: startMs + 1, toMs: startMs + 3 });
+
+      expect(points).toEqual([
+        {
+          atMs: startMs + 2,
+          severity: "unknown",
+          currentCount: null,
+          baselineCount: null,
+          expectedCount: null,
+          minCurrentCount: null,
+          maxCurrentCount: null,
+        },
+        {
+          atMs: startMs + 3,
+          severity: "warn",
+          currentCount: 30,
+          baselineCount: 70,
+          expectedCount: 10,
+          minCurrentCount: 30,
+          maxCurrentCount: 30,
+        },
+      ]);
+    });
+
+    it("has nothing of what never ran, and keeps organizations and checks apart", async () => {
+      await append([run(startMs + 1)]);
+
+      expect(await own.history.points({ ...all, slug: "globex" })).toEqual([]);
+      expect(await own.history.reports({ ...all, check: "review-queue", limit: 1 })).toEqual([]);
+    });
+
+    const base = run(startMs) as ResultReport;
+    const later = (afterMs: number, result: Partial<ResultReport["result"]> = {}): CheckReport => ({
+      ...base,
+      finishedAtMs: startMs + afterMs,
+      result: { ...base.result, ...result },
+    });
+    const finding = { kind: "dead-asset-spike", ref: "acme", severity: "warn", message: "12 deaths" } as const;
+    it.each([
+      { rule: "numbers only while nothing changes", report: later(5 * minuteMs), isKept: false },
+      {
+        rule: "numbers only when what derives from the counts changes",
+        report: later(5 * minuteMs, { threshold: { ...base.result.threshold, warnAbove: 99 }, observed: { a: 1 } }),
+        isKept: false,
+      },
+      { rule: "the whole report when the severity changes", report: run(startMs + 5 * minuteMs, "warn"), isKept: true },
+      {
+        rule: "the whole report when there is none any more",
+        report: run(startMs + 5 * minuteMs, "unknown"),
+        isKept: true,
+      },
+      {
+        rule: "the whole report when a threshold changes",
+        report: later(5 * minuteMs, { threshold: { ...base.result.threshold, failMultiplier: 6 } }),
+        isKept: true,
+      },
+      {
+        rule: "numbers only for other findings within the hour",
+        report: later(hourMs - 1, { findings: [finding] }),
+        isKept: false,
+      },
+      {
+        rule: "the whole report for other findings after an hour",
+        report: later(hourMs, { findings: [finding] }),
+        isKept: true,
+      },
+      { rule: "numbers only just before a day is over", report: later(dayMs - 1), isKept: false },
+      { rule: "the whole report once a day", report: later(dayMs), isKept: true },
+      { rule: "the whole report after the clock went back a day", report: later(-dayMs), isKept: true },
+    ])("keeps $rule", async ({ report, isKept }) => {
+      await append([base, report]);
+
+      expect(await keptAt()).toHaveLength(isKept ? 2 : 1);
+    });
+
+    it("does not take other words in the findings, or another order of them, for a change", async () => {
+      const other = { ...finding, kind: "dead-asset-spike.asset-type", ref: "URL" };
+      await append([
+        { ...base, severity: "warn", result: { ...base.result, severity: "warn", findings: [finding, other] } },
+        {
+          ...base,
+          finishedAtMs: startMs + 2 * hourMs,
+          severity: "warn",
+          result: { ...base.result, severity: "warn", findings: [other, { ...finding, message: "13 deaths" }] },
+        },
+      ]);
+
+      expect(await keptAt()).toEqual([0]);
+    });
+
+    it("answers the last run of each hour, not every run", async () => {
+      await append([run(startMs), run(startMs + 20 * minuteMs, "fail", 50), run(startMs + hourMs + 1)]);
+
+      const hours = await own.history.hours({ check: "dead-asset-spike", slug: "acme", fromMs: 0 });
+
+      expect(hours.map(({ atMs }) => atMs)).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
+    });
+
+    it("answers the last reports whole", async () => {
+      const reports = [run(startMs), run(startMs + 1, "fail", 50), run(startMs + 2, "unknown")];
+      await append(reports);
+
+      expect(await own.history.reports({ ...all, limit: 2 })).toEqual(reports.slice(1));
+    });
+
+    it("keeps what metrics show of an answer with ten thousand observed keys, and little else", async () => {
+      const observed = Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, index) => [`key-${String(index).padStart(5, "0")}`, index]),
+      );
+      const findings = Array.from({ length: 500 }, (_, index) => ({
+        ...finding,
+        ref: `${index}`,
+        message: "x".repeat(5_000),
+      }));
+      await append([{ ...base, result: { ...base.result, observed, findings } }]);
+
+      const [kept] = (await own.history.reports({ ...all, limit: 1 })) as ResultReport[];
+
+      expect(Object.keys(kept?.result.observed ?? {})).toEqual(Object.keys(observed).slice(0, 64));
+      expect(kept?.result.findings).toHaveLength(20);
+      expect(JSON.stringify(kept).length).toBeLessThan(16_384);
+    });
+  });
+
+  describe("the fold", () => {
+    // An hour's run may be anywhere in it; several checks, so that a fold has some of each.
+    const history = fc.array(
+      fc.record({
+        atMs: fc.integer({ min: 0, max: 30 * hourMs }),
+        severity: fc.constantFrom(...severities),
+        count: fc.option(fc.integer({ min: 0, max: 500 }), { nil: null }),
+      }),
+      { maxLength: 30 },
+    );
+
+    it("leaves every run as it was, whenever it comes, and drawings an hour for each old one", async () => {
+      let series = 0;
+      const property = fc.asyncProperty(
+        fc.array(history, { minLength: 1, maxLength: 3 }),
+        fc.nat({ max: 3 }),
+        fc.integer({ min: 0, max: 30 }),
+        async (histories, folds, youngHours) => {
+          const nowMs = startMs + youngHours * hourMs + 7 * dayMs;
+          const slugs = histories.map(() => `slug-${series++}`);
+          for (const [index, slug] of slugs.entries()) {
+            const runs = histories[index] ?? [];
+            await append(runs.map(({ atMs, severity, count }) => ({ ...run(startMs + atMs, severity, count), slug })));
+            if (index < folds) await own.fold();
+          }
+
+          for (const [index, slug] of slugs.entries()) {
+            const runs = (histories[index] ?? []).map(({ atMs, severity, count }) =>
+              pointOf(startMs + atMs, severity, count),
+            );
+            const byTime = [...new Map(runs.map((one) => [one.atMs, one])).values()].toSorted(
+              (a, b) => a.atMs - b.atMs,
+            );
+            const query = { ...all, slug, toMs: nowMs };
+            expect((await own.history.runs(query)).map(({ atMs }) => atMs)).toEqual(byTime.map(({ atMs }) => atMs));
+            expect(await own.history.points(query)).toEqual(bruteForce(byTime, nowMs - 7 * dayMs));
+          }
+        },
+      );
+      await fc.assert(property, { numRuns: engine === "SQLite" ? 40 : 6 });
+    });
+
+    it("merges what comes late into the hour that it belongs to", async () => {
+      await append([run(startMs + 10, "ok", 5), run(startMs + 30, "warn", 20)]);
+      await own.fold();
+      await append([run(startMs + 20, "fail", 2)]);
+
+      await own.fold();
+
+      expect(await own.history.points({ ...all, toMs: startMs + 8 * dayMs })).toMatchObject([
+        { atMs: startMs + 30, severity: "fail", currentCount: 20, minCurrentCount: 2, maxCurrentCount: 20 },
+      ]);
+    });
+
+    it("done twice, as after a crash amid it, leaves each run once", async () => {
+      await append([run(startMs + 10), run(startMs + 20), run(startMs + hourMs)]);
+      const other = await createRunProcess(store, createVirtualClock({ startMs }));
+      for (const { hours } of [own.board.toFold(own.journal.owner.ownerId)]) await store.runs.mergeHours([...hours()]);
+
+      await own.fold();
+
+      const ends = [startMs + 10, startMs + 20, startMs + hourMs];
+      expect((await own.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
+      expect((await other.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
+    });
+
+    it("leaves the last state of each check to whoever starts next, with what was not folded", async () => {
+      await append([run(startMs + 10, "fail", 90), { ...run(startMs + 11, "unknown"), slug: "globex" }]);
+      await own.fold();
+      await append([run(startMs + 20, "unknown"), run(startMs + 30, "unknown")]);
+
+      const next = await createRunProcess(store, createVirtualClock({ startMs }));
+
+      expect(next.board.state("dead-asset-spike", "acme")).toMatchObject({
+        severity: "unknown",
+        severitySinceMs: startMs + 20,
+        lastRunAtMs: startMs + 30,
+        lastSuccessAtMs: startMs + 10,
+        lastReport: run(startMs + 30, "unknown"),
+        lastResultReport: run(startMs + 10, "fail", 90),
+      });
+      expect(next.board.state("dead-asset-spike", "globex")).toMatchObject({ lastRunAtMs: startMs + 11 });
+    });
+  });
+
+  describe("retention", () => {
+    it("keeps of each old day the first report of each severity, and every report of the last week", async () => {
+      const flapping = Array.from({ length: 9 * 48 }, (_, index) =>
+        run(startMs + index * 30 * minuteMs, index % 2 === 0 ? "ok" : "fail", index),
+      );
+      await append(flapping);
+
+      await pruneAll(startMs + 9 * dayMs);
+
+      const kept = await keptAt();
+      const old = [0, 30 * minuteMs, dayMs, dayMs + 30 * minuteMs];
+      expect(kept.slice(0, 4)).toEqual(old);
+      expect(kept.slice(4)).toEqual(Array.from({ length: 7 * 48 }, (_, index) => 2 * dayMs + index * 30 * minuteMs));
+    });
+
+    it("drops whole hours, in slices, of organizations that are gone too", async () => {
+      const runs = Array.from({ length: 50 }, (_, index) => run(startMs + index * hourMs, "ok", index));
+      await append([...runs, ...runs.map((report) => ({ ...report, slug: "gone" }))]);
+      await own.fold();
+
+      const slices = await pruneAll(startMs + 60 * hourMs, dayMs, 7);
+
+      expect(slices).toBeGreaterThan(5);
+      for (const slug of ["acme", "gone"]) {
+        const left = await own.history.runs({ ...all, slug });
+        expect(left.map(({ atMs }) => (atMs - startMs) / hourMs)).toEqual(
+          Array.from({ length: 14 }, (_, index) => index + 36),
+        );
+      }
+      expect(await keptAt()).toEqual([48 * hourMs]);
+    });
+  });
+
+  function pointOf(atMs: number, severity: Severity, count: number | null): VerdictPoint {
+    const isUnknown = severity === "unknown";
+    const currentCount = isUnknown ? null : count;
+    return {
+      atMs,
+      severity,
+      currentCount,
+      baselineCount: isUnknown ? null : 70,
+      expectedCount: isUnknown ? null : 10,
+      minCurrentCount: currentCount,
+      maxCurrentCount: currentCount,
+    };
+  }
+
+  function bruteForce(runs: readonly VerdictPoint[], beforeMs: number): VerdictPoint[] {
+    const old = runs.filter(({ atMs }) => atMs < beforeMs);
+    const hours = [...Map.groupBy(old, ({ atMs }) => Math.floor(atMs / hourMs)).values()].flatMap((hour) => {
+      const last = hour.at(-1);
+      if (last === undefined) return [];
+      const counts = hour.flatMap(({ currentCount }) => currentCount ?? []);
+      return [
+        {
+          ...last,
+          severity:
+            hour
+              .map(({ severity }) => severity)
+              .toSorted(compareSeverity)
+              .at(-1) ?? "ok",
+          minCurrentCount: counts.length === 0 ? null : Math.min(...counts),
+          maxCurrentCount: counts.length === 0 ? null : Math.max(...counts),
+        },
+      ];
+    });
+    return [...hours, ...runs.filter(({ atMs }) => atMs >= beforeMs)];
+  }
+});

@@ -1,0 +1,52 @@
+import { open } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { FlatlineError } from "../../base/errors.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import { storeError } from "../engine/sqlite-file.ts";
+
+/** Says that this process is the only daemon on a store in a file. */
+export interface OwnerLock {
+  release(): void;
+}
+
+// A daemon that is replaced by another may be closing.
+const waitMs = 5 * secondMs;
+const retryMs = 100;
+
+/**
+ * Takes the lock beside a store's file. It is a lock of the operating system, on a file that holds nothing, and dies with the
+ * process: who starts after a `kill -9` waits for nothing.
+ * @throws FlatlineError store_busy while another daemon has it, store_unusable
+ */
+export async function takeOwnerLock(storePath: string, clock: Clock): Promise<OwnerLock> {
+  const path = `${storePath}-owner`;
+  // The owner's alone, as the store is.
+  await (await open(path, "a", 0o600)).close();
+  const deadlineMs = clock.monotonicMs() + waitMs;
+  for (;;) {
+    const lock = tryLock(path);
+    if (lock !== null) return lock;
+    if (clock.monotonicMs() >= deadlineMs) {
+      throw new FlatlineError(
+        "store_busy",
+        `another flatline runs on the store ${storePath}: stop it, or give this one a file of its own (storage.path)`,
+      );
+    }
+    await clock.sleep(retryMs);
+  }
+}
+
+function tryLock(path: string): OwnerLock | null {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { timeout: 0 });
+    database.exec("begin exclusive");
+    const held = database;
+    return { release: () => held.close() };
+  } catch (error) {
+    if (database?.isOpen === true) database.close();
+    const known = storeError(error, path);
+    if (known instanceof FlatlineError && known.code === "store_busy") return null;
+    throw known;
+  }
+}
