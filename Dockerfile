@@ -6,13 +6,13 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js scripts/bundle.js scripts/
 COPY src src
-RUN node scripts/build.js && npm prune --omit=dev --ignore-scripts
+RUN node scripts/build.js
 
 FROM node:24-slim
 LABEL org.opencontainers.image.title="flatline" \
       org.opencontainers.image.description="Alerts when a takedown platform's liveness checker breaks" \
       org.opencontainers.image.licenses="MIT"
-COPY --from=build /app/node_modules /app/node_modules
+# The libraries are inside.
 COPY --from=build /app/dist /app/dist
 COPY package.json LICENSE /app/
 COPY bin /app/bin

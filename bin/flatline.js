@@ -10,9 +10,7 @@ if (major < 24) {
   // Compiled code is kept in the folder for temporary files, where there is one: a command starts in half the time.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
-  // The few files of scripts/bundle.js start in a third of the time; who looks for a bug wants the names of the source.
-  const { existsSync } = await import("node:fs");
-  const isJoined = existsSync(new URL("../dist/program/main.js", import.meta.url));
-  if (isJoined && process.env.FLATLINE_DEBUG === undefined) await import("../dist/program/main.js");
-  else await import("../dist/cli/main.js");
+  // Stacks then name the files of src; reading the source maps takes some time.
+  if (process.env.FLATLINE_DEBUG !== undefined) process.setSourceMapsEnabled(true);
+  await import("../dist/program/main.js");
 }

@@ -1,4 +1,5 @@
-// Compiles src to dist with the TypeScript of this folder; a no-op where it is not installed (npm i --omit=dev in the image).
+// Builds dist from src: the program, the scripts of the page, and the declarations of what the package exports. A no-op where
+// the tools are not installed.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,6 @@ const compile = (project) => spawnSync(process.execPath, [tsc, "-p", project], {
 const isNpx = process.env["npm_command"] === "exec" && existsSync(`${root}dist`);
 if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  // The page's own part runs in a browser: another library of types, and no declarations.
   const statuses = [compile("tsconfig.build.json"), compile("src/web/client/tsconfig.json")];
   const assets = `${root}dist/web/assets`;
   mkdirSync(assets, { recursive: true });
@@ -24,6 +24,8 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   copyFileSync(`${uplot}/uPlot.iife.min.js`, `${assets}/uplot.js`);
   const css = [`${uplot}/uPlot.min.css`, `${assets}/page.css`].map((path) => readFileSync(path, "utf8"));
   writeFileSync(`${assets}/page.css`, css.join("\n"));
+  // As the code that they describe (scripts/bundle.js).
+  writeFileSync(`${root}dist/types/package.json`, '{ "type": "commonjs" }\n');
   process.exitCode = statuses.find((status) => status !== 0) ?? 0;
   if (process.exitCode === 0) await bundle(root);
 }

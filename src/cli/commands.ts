@@ -1,5 +1,4 @@
 import type { RegisterCommand } from "./context.ts";
-import { holdYoungGeneration } from "./young-generation.ts";
 
 type LoadCommands = () => Promise<readonly RegisterCommand[]>;
 
@@ -8,10 +7,7 @@ type LoadCommands = () => Promise<readonly RegisterCommand[]>;
  * `run` needs.
  */
 const loaders: Readonly<Record<string, LoadCommands>> = {
-  run: async () => {
-    holdYoungGeneration();
-    return [(await import("./run.ts")).registerRun];
-  },
+  run: async () => [(await import("./run.ts")).registerRun],
   check: async () => [(await import("./check.ts")).registerCheck],
   config: async () => {
     const { nextRuns } = await import("../commands/next-runs.ts");

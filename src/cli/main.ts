@@ -90,10 +90,15 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
-await runProgram(process.argv.slice(2), context);
-// A reader of the output may take its time, but not when a signal asked for the end.
-if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-// A command that is over is over. What is closed is gone within moments; what hangs keeps no process.
-context.clock.deadline(closedWithinMs).signal.addEventListener("abort", () => {
-  endProcess(Number(process.exitCode ?? 0));
-});
+/** Runs the command line, and ends the process. */
+async function main(): Promise<void> {
+  await runProgram(process.argv.slice(2), context);
+  // A reader of the output may take its time, but not when a signal asked for the end.
+  if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  // A command that is over is over. What is closed is gone within moments; what hangs keeps no process.
+  context.clock.deadline(closedWithinMs).signal.addEventListener("abort", () => {
+    endProcess(Number(process.exitCode ?? 0));
+  });
+}
+
+void main();

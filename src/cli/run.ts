@@ -11,7 +11,6 @@ import { configFingerprint } from "../config/document/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
 import { logLook } from "./command-logger.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { releaseYoungGeneration } from "./young-generation.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
 const watchEveryMs = 2 * secondMs;
@@ -83,7 +82,6 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   } finally {
     opening.end(app.address()?.url ?? null);
   }
-  releaseYoungGeneration();
   if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
   await asked;
   const { isStored } = await app.stop();

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { hasColour } from "../../src/cli/context.ts";
 import { runCli } from "../support/cli-run.ts";
+import { commandPaths } from "../support/command-paths.ts";
 import { makeProgramFolder } from "../support/program-folder.ts";
 import { runProgram } from "../support/program.ts";
 
@@ -19,21 +20,7 @@ async function helpOf(path: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** The commands that a help text lists, without `help` itself. */
-function subcommandsOf(help: string): string[] {
-  const [, list = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
-  const names = [...list.matchAll(/^ {2}(\S+)/gm)].map(([, name = ""]) => name);
-  return names.filter((name) => name !== "help");
-}
-
-/** Every command with its own subcommands, as its help tells them. */
-async function walk(path: readonly string[]): Promise<string[][]> {
-  const found = [[...path]];
-  for (const name of subcommandsOf(await helpOf(path))) found.push(...(await walk([...path, name])));
-  return found;
-}
-
-const paths = await walk([]);
+const paths = await commandPaths(helpOf);
 const leaves = paths.filter(
   (path) => !paths.some((other) => other.length > path.length && path.every((name, index) => other[index] === name)),
 );

@@ -1,13 +1,17 @@
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+
+import { commandPaths } from "../support/command-paths.ts";
+import { installPackage, type InstalledPackage } from "../support/installed-package.ts";
+import { eventually, readText, runProgram, startDaemon, type ProgramOptions } from "../support/program.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
@@ -17,52 +21,22 @@ const allowed = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|flatline\.schema\.json)$/,
   /^bin\/flatline\.js$/,
   /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|records\/labels\.json)$/,
-  /^dist\/[\w/-]+\.js$/,
-  /^dist\/(?:spike|client|contract|base)\/[\w-]+\.d\.ts$/,
-  /^dist\/program\/THIRD-PARTY-LICENSES\.txt$/,
+  /^dist\/program\/(?:[\w.-]+\.js(?:\.map)?|package\.json|THIRD-PARTY-LICENSES\.txt)$/,
+  /^dist\/types\/(?:(?:spike|client|contract|base)\/[\w-]+\.d\.ts|package\.json)$/,
   // What the page is made of.
-  /^dist\/web\/[\w/.-]+\.(?:css|svg|png|ico)$/,
+  /^dist\/web\/[\w/.-]+\.(?:js|css|svg|png|ico)$/,
 ];
-const forbidden = /\.test\.|testdata|goldens|\.map$|(?:^|\/)src\//;
+const forbidden = /\.test\.|testdata|goldens|(?:^|\/)src\//;
 
+let installed: InstalledPackage;
 let folder: string;
-let tarball: string;
-let packed: { readonly files: readonly { readonly path: string }[]; readonly size: number };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "flatline-package-"));
-  const { status, stdout, stderr } = run(
-    "npm",
-    ["pack", "--ignore-scripts", "--json", "--pack-destination", folder],
-    root,
-  );
-  if (status !== 0) throw new Error(stderr);
-  const [first] = JSON.parse(stdout) as (typeof packed & { readonly filename: string })[];
-  if (first === undefined) throw new Error("npm pack made nothing");
-  packed = first;
-  tarball = join(folder, first.filename);
-  await installOffline();
-});
+  installed = await installPackage();
+  ({ folder } = installed);
+}, 60_000);
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Unpacks the tarball into `node_modules` of an empty folder, beside what it depends on: as npm does, without a network. */
-async function installOffline(): Promise<void> {
-  const place = join(folder, "node_modules/flatline");
-  await mkdir(place, { recursive: true });
-  run("tar", ["-xzf", tarball, "--strip-components=1", "-C", place], folder);
-  const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly optional?: boolean }>>;
-  };
-  const needed = Object.entries(packages).filter(
-    ([path, { dev, optional }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) && !dev && !optional,
-  );
-  // Types of Node.js are what whoever type-checks against flatline has.
-  for (const path of [...needed.map(([path]) => path), "node_modules/@types/node", "node_modules/undici-types"]) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await symlink(join(root, path), join(folder, path));
-  }
-}
+afterAll(() => installed[Symbol.asyncDispose]());
 
 function run(
   command: string,
@@ -80,21 +54,28 @@ function run(
 
 describe("the package", () => {
   it("holds what runs, and nothing else", () => {
-    const paths = packed.files.map(({ path }) => path);
+    const { files, tarballBytes } = installed;
 
-    expect(paths.filter((path) => forbidden.test(path) || !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
-    expect(paths).toEqual(
-      expect.arrayContaining([
-        "bin/flatline.js",
-        "dist/cli/main.js",
-        "dist/program/main.js",
-        "dist/program/THIRD-PARTY-LICENSES.txt",
-        "dist/spike/spike.d.ts",
-        "dist/client/client.d.ts",
-      ]),
+    expect(files.filter((path) => forbidden.test(path) || !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(["bin/flatline.js", "dist/program/main.js", "dist/program/THIRD-PARTY-LICENSES.txt"]),
     );
-    // More than half of it is the program with its libraries; much more would be something that slipped in.
-    expect(packed.size).toBeLessThan(2_200_000);
+    // Nearly all of it is the program with its libraries; much more would be something that slipped in.
+    expect(tarballBytes).toBeLessThan(3_200_000);
+  });
+
+  it("needs nothing beside it: its libraries are inside, and are not installed again", async () => {
+    const beside = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."));
+    const program = await readdir(join(folder, "node_modules/flatline/dist/program"));
+    const licences = await readFile(
+      join(folder, "node_modules/flatline/dist/program/THIRD-PARTY-LICENSES.txt"),
+      "utf8",
+    );
+
+    expect(beside).toEqual(["flatline"]);
+    expect(program.filter((name) => name === "main.js")).toHaveLength(1);
+    for (const name of ["croner", "undici", "prom-client", "pino", "zod", "yaml"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
   });
 
   it("is clean for publint", async () => {
@@ -107,7 +88,7 @@ describe("the package", () => {
   });
 
   it("is clean for arethetypeswrong, as a package of modules for Node.js and bundlers", async () => {
-    const analysis = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
+    const analysis = await checkPackage(createPackageFromTarballData(await readFile(installed.tarball)));
     if (analysis.types === false) throw new Error("the package has no types");
 
     const entries = Object.keys(analysis.entrypoints);
@@ -122,7 +103,10 @@ describe("the package", () => {
 
   it("has entries that work and type-check, by the strictest settings", async () => {
     await writeFile(join(folder, "consumer.ts"), consumer);
-    await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    // Whoever type-checks against flatline has those of Node.js.
+    await mkdir(join(folder, "node_modules/@types"));
+    for (const name of ["@types/node", "undici-types"])
+      await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
     const compilerOptions = {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -132,7 +116,7 @@ describe("the package", () => {
       types: ["node"],
       rootDir: ".",
       outDir: "out",
-      skipLibCheck: true,
+      skipLibCheck: false,
       preserveSymlinks: true,
     };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
@@ -145,23 +129,22 @@ describe("the package", () => {
   });
 
   it("has types for what it exports, and no other entry", async () => {
-    await writeFile(join(folder, "wrong.mjs"), 'await import("flatline/dist/app/app.js");\n');
+    await writeFile(join(folder, "wrong.mjs"), 'await import("flatline/dist/program/main.js");\n');
 
     const { status, stderr } = run(process.execPath, ["wrong.mjs"], folder);
 
     expect([status, stderr]).toEqual([1, expect.stringContaining("ERR_PACKAGE_PATH_NOT_EXPORTED")]);
   });
 
-  it("runs: --version, and check over its own example", async () => {
+  it("says its version, and checks its own example", async () => {
     const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
-    const flatline = join(folder, "node_modules/flatline/bin/flatline.js");
     const config = "node_modules/flatline/config.example.yaml";
 
-    const versionRun = run(process.execPath, [flatline, "--version"], folder);
-    const checkRun = run(process.execPath, [flatline, "check", "-c", config, "--json"], folder);
+    const versionRun = await runInstalled(["--version"]);
+    const checkRun = await runInstalled(["check", "-c", config, "--json"]);
 
-    expect([versionRun.status, versionRun.stdout]).toEqual([0, `${version}\n`]);
-    expect(checkRun.status, checkRun.stderr).toBe(2);
+    expect(versionRun).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+    expect(checkRun.exitCode, checkRun.stderr).toBe(2);
     expect(JSON.parse(checkRun.stdout)).toMatchObject([
       { slug: "ads-hosts", severity: "fail" },
       { slug: "adware-hosts", severity: "warn" },
@@ -169,6 +152,94 @@ describe("the package", () => {
       { slug: "risk-hosts-median", severity: "fail" },
       { slug: "tracker-hosts", severity: "ok" },
     ]);
+  });
+});
+
+function optionsOf(env: Readonly<Record<string, string>> = {}): ProgramOptions {
+  return { cwd: folder, env, entry: join(folder, "node_modules/.bin/flatline") };
+}
+
+const runInstalled = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
+  runProgram(args, optionsOf(env));
+
+describe.each([
+  ["as it is installed", {}],
+  ["with FLATLINE_DEBUG=1", { FLATLINE_DEBUG: "1" }],
+])("the installed program, %s", (_name, env) => {
+  beforeAll(() =>
+    writeFile(
+      join(folder, "flatline.yaml"),
+      `source: { type: embedded }
+organizations: [acme]
+receivers: [{ name: console, type: log }]
+server: { listen: "127.0.0.1:0", token: a-token-of-the-tests }
+storage: { path: flatline.db }
+`,
+    ),
+  );
+
+  it("prints the help of every command", async () => {
+    const paths = await commandPaths(async (path) => {
+      const { exitCode, stdout, stderr } = await runInstalled([...path, "--help"], env);
+      expect({ exitCode, stderr }, path.join(" ")).toEqual({ exitCode: 0, stderr: "" });
+      return stdout;
+    });
+
+    expect(paths.length).toBeGreaterThan(30);
+  }, 60_000);
+
+  it("validates a configuration", async () => {
+    expect(await runInstalled(["config", "check"], env)).toMatchObject({
+      exitCode: 0,
+      stdout: "flatline.yaml: ok, 1 organization, 1 receiver\n",
+      stderr: "",
+    });
+  });
+
+  it("runs until it is asked to stop: page, metrics, events, checks", async () => {
+    await using daemon = await startDaemon([], optionsOf(env));
+    const authorization = "Bearer a-token-of-the-tests";
+
+    const page = await readText(`${daemon.url}/`);
+    const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+    const posted = await fetch(`${daemon.url}/api/v1/events`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/x-ndjson" },
+      body: JSON.stringify({ at: Date.now(), slug: "acme" }),
+    });
+    const metrics = await eventually(async () => {
+      const text = await readText(`${daemon.url}/metrics`);
+      return text.includes('flatline_check_up{check="dead-asset-spike",slug="acme"}') ? text : null;
+    });
+    daemon.signal("SIGTERM");
+    const { exitCode, stderr } = await daemon.ended();
+
+    expect(assets.length).toBeGreaterThan(2);
+    expect([posted.status, await posted.json()]).toEqual([200, { received: 1, stored: 1, duplicates: 0 }]);
+    expect(metrics).toContain("flatline_build_info{");
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("flatline stopped")]);
+  });
+});
+
+describe("a bug in the installed program", () => {
+  // A part of Node.js that fails as no program expects.
+  const broken = `--import=data:text/javascript,Intl.DateTimeFormat=function(){throw%20new%20TypeError(%27broken%27)}`;
+
+  it("is one line and a hint", async () => {
+    const { exitCode, stderr } = await runInstalled(["config", "schedule"], { NODE_OPTIONS: broken });
+
+    expect(exitCode).toBe(70);
+    expect(stderr).toBe("flatline: broken\n  this is a bug in flatline; set FLATLINE_DEBUG=1 to see where\n");
+  });
+
+  it("has a stack with the names of the source when FLATLINE_DEBUG is set", async () => {
+    const env = { NODE_OPTIONS: broken, FLATLINE_DEBUG: "1" };
+
+    const { exitCode, stderr } = await runInstalled(["config", "schedule"], env);
+
+    expect(exitCode).toBe(70);
+    expect(stderr).toMatch(/^flatline: broken\nTypeError: broken\n/);
+    expect(stderr).toMatch(/\/src\/cli\/config\.ts:\d+:\d+/);
   });
 });
 
@@ -180,16 +251,16 @@ describe.skipIf(!isLong)(
       // Outside of `folder`: npm looks for a package.json upwards, and would install into what is linked there.
       const place = await mkdtemp(join(tmpdir(), "flatline-newcomer-"));
       onTestFinished(() => rm(place, { recursive: true, force: true }));
-      await cp(tarball, join(place, "flatline.tgz"));
+      await cp(installed.tarball, join(place, "flatline.tgz"));
       // Without the project's own node@24 on the PATH.
       const path = (process.env["PATH"] ?? "").split(":").filter((entry) => !entry.includes("node_modules"));
       const env = { PATH: path.join(":") };
 
-      const installed = run("npm", ["install", "--no-audit", "--no-fund", "./flatline.tgz", "node@24"], place, env);
+      const installing = run("npm", ["install", "--no-audit", "--no-fund", "./flatline.tgz", "node@24"], place, env);
       const version = run("npx", ["flatline", "--version"], place, env);
       const check = run("npx", ["flatline", "check", "-c", "node_modules/flatline/config.example.yaml"], place, env);
 
-      expect(installed.status, installed.stderr).toBe(0);
+      expect(installing.status, installing.stderr).toBe(0);
       expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
       expect([check.status, check.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
     }, 300_000);

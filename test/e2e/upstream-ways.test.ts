@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runProgram, type ProgramEnd } from "../support/program.ts";
 
-// The joined program holds only a part of its HTTP client (scripts/bundle.js): each way to a far side is tried once.
+// Each way to a far side is tried once with the built program, whose libraries are joined into it (scripts/bundle.js).
 
 let folder: string;
 let proxy: Server;

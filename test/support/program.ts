@@ -26,6 +26,8 @@ export interface ProgramOptions {
   readonly stdin?: string | Uint8Array;
   /** The Node to run it on [this one]. */
   readonly node?: string;
+  /** The file to start [bin/flatline.js of this repository]. */
+  readonly entry?: string;
 }
 
 /** The built program in a process of its own; killed at the end of its block, and with this process. */
@@ -50,7 +52,7 @@ export interface Daemon extends Program {
   readonly url: string;
 }
 
-const entry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
+const ownEntry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
 const clock = createSystemClock();
 const running = new Set<ChildProcess>();
 
@@ -61,7 +63,7 @@ process.once("exit", () => {
 
 /** Starts `flatline ARGS`. */
 export function startProgram(args: readonly string[], options: ProgramOptions): Program {
-  const child = spawn(options.node ?? process.execPath, [entry, ...args], {
+  const child = spawn(options.node ?? process.execPath, [options.entry ?? ownEntry, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env["PATH"] ?? "", ...options.env },
     stdio: ["pipe", "pipe", "pipe"],

@@ -22,11 +22,8 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-// What scripts/build.js made: as seen from the joined program, from the compiled files, and from the sources, which take what
-// was built last.
-const folders = ["../web/assets/", "../assets/", "../../../dist/web/assets/"].map(
-  (path) => new URL(path, import.meta.url),
-);
+// What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
+const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
 const namePattern = /^(?:[a-z0-9-]+\/){0,2}[a-z0-9-]+\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
