@@ -69,11 +69,11 @@ storage: { path: flatline.db }
 describe.each(fullDisks)("SIGTERM while $name", (way) => {
   const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
 
-  it.skipIf(way.skipReason !== null).each([
-    { lease: "none", exitCode: 0 },
-    { lease: "of a check", exitCode: 74 },
-    { lease: "of a delivery", exitCode: 74 },
-  ] as const)(`ends in time with $exitCode when the lease held is: $lease${reason}`, async ({ lease, exitCode }) => {
-    expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode, isInTime: true });
-  });
+  // Each stop writes: it gives its checks back to whoever starts next.
+  it.skipIf(way.skipReason !== null).each(["none", "of a check", "of a delivery"] as const)(
+    `ends in time with 74 when the lease held is: %s${reason}`,
+    async (lease) => {
+      expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode: 74, isInTime: true });
+    },
+  );
 });
