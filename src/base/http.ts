@@ -2,7 +2,9 @@ import { getSystemErrorName } from "node:util";
 
 import { Agent, Dispatcher, EnvHttpProxyAgent } from "undici";
 
+import type { BodyGate } from "./body-gate.ts";
 import { FlatlineError } from "./errors.ts";
+import { eventLoopTurn } from "./time.ts";
 import { systemCodeOf } from "./file-error.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";
@@ -39,6 +41,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Of the body no more than this is read: the connection is closed at the first byte after it. */
   readonly maxBodyBytes: number;
+  /** Where a large body waits for its turn [nowhere]. */
+  readonly gate?: BodyGate;
   /** True where the status says all: a body that breaks off, or does not end in time, is what came of it. */
   readonly isBodyOptional?: boolean;
 }
@@ -82,6 +86,14 @@ export function createHttpDispatcher(options: HttpDispatcherOptions): Dispatcher
 // Replaces what is no UTF-8, leaves a byte order mark out, and keeps nothing between two texts.
 const utf8 = new TextDecoder();
 
+/** Chunk by chunk: what allocates megabytes at once outside of V8's heap never gives them back. */
+function textOf(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return utf8.decode(first);
+  const decoder = new TextDecoder();
+  return [...chunks.map((chunk) => decoder.decode(chunk, { stream: true })), decoder.decode()].join("");
+}
+
 /** Sends one request and reads its answer; never follows a redirect. @throws HttpFailure */
 export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
@@ -91,12 +103,15 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
     let head: Pick<HttpResponse, "status" | "headers"> | null = null;
     let receivedBytes = 0;
     let isSettled = false;
+    let leaveGate: (() => void) | null = null;
 
     function settle(act: () => void): void {
       if (isSettled) return;
       isSettled = true;
       signal.removeEventListener("abort", stop);
       act();
+      // What was read is used and gone before the next one begins.
+      if (leaveGate !== null) void eventLoopTurn().then(leaveGate);
     }
     function stop(): void {
       const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
@@ -112,10 +127,16 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
       if (isSettled) return;
       const answered = head;
       if (answered === null) return fail(new HttpFailure("network", "an answer without a head", true));
-      const [first] = chunks;
-      const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+      const body = textOf(chunks);
       chunks.length = 0;
-      settle(() => resolve({ ...answered, body: utf8.decode(bytes), isTruncated }));
+      settle(() => resolve({ ...answered, body, isTruncated }));
+    }
+
+    function waitForTurn(active: Dispatcher.DispatchController): void {
+      const { gate } = request;
+      if (gate === undefined || leaveGate !== null || receivedBytes <= gate.freeBytes) return;
+      active.pause();
+      leaveGate = gate.enter(() => active.resume());
     }
 
     const handler: Dispatcher.DispatchHandler = {
@@ -133,7 +154,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
         const room = maxBodyBytes - receivedBytes;
         receivedBytes += chunk.length;
         chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-        if (chunk.length <= room) return;
+        if (chunk.length <= room) return waitForTurn(active);
         answer(true);
         active.abort(new Error("the body is longer than what is read of it"));
       },

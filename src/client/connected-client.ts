@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 
 import type { Dispatcher } from "undici";
 
+import type { BodyGate } from "../base/body-gate.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
@@ -28,6 +29,8 @@ export type ConnectedClient = Omit<Client, "close">;
 export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
   /** Makes the connections; closed by its owner. */
   readonly dispatcher: Dispatcher;
+  /** Where large answers wait for their turn, of all clients that share it [each is read at once]. */
+  readonly gate?: BodyGate | undefined;
 }
 
 /** Creates a client on the connections of its owner. @throws as `createClient` */
@@ -45,6 +48,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     clock,
     random: options.random ?? Math.random,
     pauses: options.pauses ?? new PauseRegistry({ clock }),
+    gate: options.gate,
     onRequest: options.onRequest ?? ((): void => undefined),
   });
   const toldFilters = new Set<OwnFilterName>();

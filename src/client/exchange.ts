@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "../base/errors.ts";
+import type { BodyGate } from "../base/body-gate.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
@@ -23,6 +24,7 @@ export interface ExchangeOptions {
   readonly random: () => number;
   readonly pauses: PauseRegistry;
   readonly onRequest: (event: RequestEvent) => void;
+  readonly gate: BodyGate | undefined;
 }
 
 export interface ExchangeRequest {
@@ -138,7 +140,7 @@ export class Exchange {
   }
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    const { timeoutMs, dispatcher, clock, onRequest } = this.#options;
+    const { timeoutMs, dispatcher, clock, gate, onRequest } = this.#options;
     const operation = request.operation.name;
     const url = this.#urlOf(request);
     const deadline = clock.deadline(timeoutMs, signal);
@@ -150,6 +152,7 @@ export class Exchange {
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: deadline.signal,
         maxBodyBytes,
+        ...(gate === undefined ? {} : { gate }),
       });
       onRequest({ operation, code: String(response.status) });
       return response;

@@ -15,16 +15,17 @@ export interface ResultBounds {
 export const answerBounds: ResultBounds = { keys: 64, findings: 100, characters: 4_096 };
 
 /** Bytes of JSON that a report has at most when it is stored and notified; an ordinary one has a kilobyte. */
-export const maxReportBytes = 64 * 1_024;
+export const maxReportBytes = 32 * 1_024;
 // \u0001 is the longest way in which JSON writes a UTF-16 unit.
 const mostBytesOfUnit = 6;
 // Of texts people read the beginning; shortened to that, fewer findings and keys are kept.
 const reportBounds: readonly ResultBounds[] = [
   { ...answerBounds, characters: 1_024 },
   { ...answerBounds, characters: 256 },
-  { keys: 32, findings: 50, characters: 256 },
-  { keys: 16, findings: 25, characters: 256 },
-  { keys: 8, findings: 6, characters: 128 },
+  { ...answerBounds, characters: 128 },
+  { keys: 32, findings: 50, characters: 128 },
+  { keys: 16, findings: 25, characters: 128 },
+  { keys: 4, findings: 4, characters: 64 },
 ];
 // More than a message of ours has; a driver may quote what it was told.
 const errorCharacters = 1_024;
@@ -80,7 +81,7 @@ export function boundReport(report: CheckReport): CheckReport {
   let bounded = report;
   for (const bounds of reportBounds) {
     if (isWithinBytes(bounded)) break;
-    bounded = { ...report, result: { ...boundResult(report.result, bounds), isTruncated: true } };
+    bounded = { ...report, result: { ...boundResult(bounded.result, bounds), isTruncated: true } };
   }
   return bounded;
 }

@@ -5,7 +5,7 @@ import type { AlertNotice, Notification } from "./notification.ts";
 // What is left of a result says how bad it is; who wants more asks the API.
 const shortBounds: ResultBounds = { keys: 16, findings: 0, characters: 64 };
 // A group of some hundred alerts. Receivers without a budget show a few of them and count the others.
-const mostStoredBytes = 1_024 * 1_024;
+const mostStoredBytes = 256 * 1_024;
 // Alerts differ in size: a little more room in each part makes it seldom that one has to be split again.
 const fullShare = 0.9;
 
