@@ -220,6 +220,7 @@ export async function startApp(
       deliveries,
       gate,
       subscribe: (listener) => publisher.subscribe(listener),
+      storeProblem: () => fleet.storeProblem(),
       reloads: () => reloads,
     }),
   });

@@ -27,7 +27,9 @@ export interface FleetView {
   /** A run of this replica was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
   isStoreAway(): boolean;
-  /** What has stalled for reasons of its own, in words: a loop that waits for the store has not. */
+  /** What is wrong with the store's file, in words; null when nothing is. */
+  storeProblem(): string | null;
+  /** What has stalled for reasons of its own, in words: a loop that waits for a database that is away has not. */
   stalled(loops: Parameters<typeof stalledLoops>[0]): string[];
 }
 
@@ -50,7 +52,7 @@ const settledMs = 30 * secondMs;
 /** Nothing is shown before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
   const { store, states, membership, clock, metrics, hours, publisher } = options;
-  const watch = createStoreWatch({ ...options, onLook: look });
+  const watch = createStoreWatch({ ...options, onLook: look, onProblem: () => publisher.publish() });
   const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
@@ -104,6 +106,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     metrics.checkRan(report, durationSeconds);
   }
 
+  const storeProblem = (): string | null => watch.problem()?.message ?? null;
   return {
     start: () => watch.start(),
     stop: () => watch.stop(),
@@ -112,7 +115,12 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     note,
     noteUnrecorded,
     isStoreAway: () => watch.isAway(),
-    stalled: (loops) => (watch.backForMs() < settledMs ? [] : stalledLoops(loops)),
+    storeProblem,
+    stalled: (loops) => {
+      const problem = storeProblem();
+      if (problem !== null) return [problem];
+      return watch.backForMs() < settledMs ? [] : stalledLoops(loops);
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from "../base/time.ts";
 import { PauseRegistry } from "../client/pauses.ts";
 import type { Config } from "../config/config.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
-import { openStore } from "../store/open.ts";
+import { openStore, type OpenStoreOptions } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { preload } from "./preload.ts";
 import { startSharedClock } from "./shared-clock.ts";
@@ -53,7 +53,7 @@ export async function openParts(
   deps: PartsDeps & { readonly logger: Logger },
   releases: ReleaseGroup,
 ): Promise<Parts> {
-  const opened = await openStoreParts(config, deps, releases);
+  const opened = await openStoreParts(config, deps, releases, { check: true });
   await preload(config, { ...deps, store: opened.store, location: storeLocation(config, deps.cwd) });
   return { ...opened, ...openConnections({ ...deps, clock: opened.clock }, releases) };
 }
@@ -63,9 +63,9 @@ export async function openStoreParts(
   config: Config,
   { cwd, clock, logger, ...deps }: Pick<PartsDeps, "cwd" | "clock" | "openStore"> & { readonly logger: Logger },
   releases: ReleaseGroup,
-  { mustExist = false }: { readonly mustExist?: boolean } = {},
+  options: Pick<OpenStoreOptions, "mustExist" | "check"> = {},
 ): Promise<StoreParts> {
-  const store = await (deps.openStore ?? openStore)({ ...storeLocation(config, cwd), clock, mustExist });
+  const store = await (deps.openStore ?? openStore)({ ...storeLocation(config, cwd), clock, ...options });
   releases.add("store", () => store.close());
   const shared = await startSharedClock({ store, clock, logger });
   releases.add("clock", () => shared.stop());

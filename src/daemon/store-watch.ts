@@ -1,9 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreProblem } from "../store/store.ts";
 
-/** Whether the database that replicas share answers. A file is always there. */
+/** Whether the store is there: whether the database that replicas share answers, or the file is still the one that was opened. */
 export interface StoreWatch {
   start(): void;
   stop(): Promise<void>;
@@ -13,14 +13,18 @@ export interface StoreWatch {
   awayForMs(): number;
   /** For how long it has answered again, ms; Infinity when it was never away. */
   backForMs(): number;
+  /** What is wrong with the file, as of the last look; null with a database that replicas share. */
+  problem(): StoreProblem | null;
 }
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Store, "engine" | "nowMs">;
+  readonly store: Pick<Store, "engine" | "nowMs" | "problem">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told after each look. */
+  /** Told after each look at the database. */
   readonly onLook: () => Promise<void>;
+  /** Told when something else is wrong with the file, or nothing any more. */
+  readonly onProblem: () => void;
 }
 
 // A load balancer should learn of it before many requests have failed; one small query costs nothing.
@@ -28,13 +32,17 @@ const lookEveryMs = secondMs;
 // A database that has more to do than it can is slow, and not away.
 const answerWithinMs = 5 * secondMs;
 
-/** Asks the database every second. */
-export function createStoreWatch({ store, clock, logger, onLook }: StoreWatchOptions): StoreWatch {
+// Sooner than an orchestrator asks three times whether the daemon is well; two looks at files cost nothing.
+const lookAtFileEveryMs = 3 * secondMs;
+
+/** Asks the database every second; looks at a file every 3 s. */
+export function createStoreWatch({ store, clock, logger, onLook, onProblem }: StoreWatchOptions): StoreWatch {
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<void>();
   let loop: Promise<void> = Promise.resolve();
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
+  let problem: StoreProblem | null = null;
 
   async function look(): Promise<void> {
     const answered = new AbortController();
@@ -76,10 +84,26 @@ export function createStoreWatch({ store, clock, logger, onLook }: StoreWatchOpt
     }
   }
 
+  async function watchFile(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const found = await store.problem();
+      const isNews = found?.kind !== problem?.kind;
+      problem = found;
+      if (isNews) tell();
+      await clock.sleep(lookAtFileEveryMs, stopping.signal);
+    }
+  }
+
+  function tell(): void {
+    if (problem === null) logger.info({}, "store is well again");
+    else logger.error({ store: problem.place, problem: problem.message }, "store is lost or cannot be used");
+    onProblem();
+  }
+
   const away = (): number => (awaySinceMs === null ? 0 : clock.monotonicMs() - awaySinceMs);
   return {
     start: () => {
-      if (store.engine === "postgres") loop = run();
+      loop = store.engine === "postgres" ? run() : watchFile();
     },
     stop: async () => {
       stopping.abort();
@@ -88,6 +112,7 @@ export function createStoreWatch({ store, clock, logger, onLook }: StoreWatchOpt
     },
     isAway: () => awaySinceMs !== null,
     awayForMs: away,
+    problem: () => problem,
     backForMs: () => (awaySinceMs === null ? clock.monotonicMs() - backSinceMs : 0),
   };
 }

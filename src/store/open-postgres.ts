@@ -53,6 +53,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
         where pg_namespace.nspname = current_schema() and pg_class.relkind = 'r'`.execute(db);
       return rows[0]?.bytes ?? 0;
     },
+    problem: async () => null,
     // Ends when what is under way has ended. Not by Kysely's destroy: what comes after that is an error that nobody knows.
     close: () => pool.end(),
   };

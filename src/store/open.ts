@@ -7,6 +7,8 @@ import { EventSums } from "./events/sums/event-sums.ts";
 import type { LeaseClock } from "./engine/engine.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
+import { checkForDamage } from "./engine/sqlite-damage.ts";
+import { SqliteHealth } from "./engine/sqlite-health.ts";
 import type { Tables } from "./schema.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
@@ -17,6 +19,8 @@ export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
   /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
   readonly leaseClock?: LeaseClock;
+  /** Looks for damage, for what will run on it for long [false]. */
+  readonly check?: boolean;
   /** Refuses to make one, for what only reads [false]. */
   readonly mustExist?: boolean;
 };
@@ -34,15 +38,19 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = resolve(options.path);
   if (options.mustExist === true) await requireFile(path);
   else await prepareFile(options.path, path);
-  const dialect = createSqliteDialect({ path, clock: options.clock });
+  const { clock } = options;
+  const health = new SqliteHealth({ path, clock });
+  const dialect = createSqliteDialect({ path, clock, onUnusable: (error) => health.note(error) });
   const db = new Kysely<Tables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
+    if (options.check === true) await checkForDamage(db, path);
+    await health.opened();
   } catch (error) {
     await dialect.close();
     throw error;
   }
-  return createStore(db, dialect, { path, clock: options.clock });
+  return createStore(db, dialect, { path, clock, health });
 }
 
 /** One that is empty was made by somebody else, for a store that is not made yet. */
@@ -108,7 +116,7 @@ async function isFile(path: string): Promise<boolean> {
 function createStore(
   db: Kysely<Tables>,
   dialect: SqliteDialect,
-  { path, clock }: { readonly path: string; readonly clock: Clock },
+  { path, clock, health }: { readonly path: string; readonly clock: Clock; readonly health: SqliteHealth },
 ): Store {
   // What is loaded in the background takes the machine's time, whatever the clock of a test says.
   const sums = new EventSums({ databasePath: path, clock: createSystemClock() });
@@ -126,6 +134,7 @@ function createStore(
       const wal = await stat(`${path}-wal`).catch(() => null);
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
+    problem: () => health.look(),
     // In line behind a transaction that is under way: it must end as a whole.
     close: () =>
       db.connection().execute(async () => {

@@ -34,6 +34,15 @@ export interface StoreParts {
   readonly platform: PlatformStore;
 }
 
+/** What is wrong with a store that was opened. */
+export interface StoreProblem {
+  readonly kind: "deleted" | "replaced" | "damaged" | "failing";
+  /** What messages call the store. */
+  readonly place: string;
+  /** What happened and what to do, without the place. */
+  readonly message: string;
+}
+
 /**
  * The only way to stored state. Methods are async so that a database over the network fits behind them; each one is one
  * statement or one transaction. Rejects with `store_busy`, `store_unusable` or `store_newer`.
@@ -64,5 +73,10 @@ export interface Store extends StoreParts {
   nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
+  /**
+   * Whether the file that is open is still the one at its path, and can be used; cheap enough for every few seconds. null: as
+   * far as that shows; always with PostgreSQL, which says of itself what it can not do.
+   */
+  problem(): Promise<StoreProblem | null>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -28,6 +28,7 @@ export async function createFastStore(): Promise<FastStore> {
       // The machine's own clock: waiting for a lock is no part of the virtual time. It shows no work as long: the loop's
       // turns amid it, which only real time gives, would come while virtual time moves on.
       const clock = { ...createSystemClock(), monotonicMs: () => 0 };
+      await writeFile(path, "", { flag: "a" });
       const db = new Kysely<Tables>({ dialect: createSqliteDialect({ path, clock }) });
       connections.push(db);
       await sql`pragma synchronous = off`.execute(db);
@@ -41,6 +42,7 @@ export async function createFastStore(): Promise<FastStore> {
         takeOwnerLock: async () => null,
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,
+        problem: async () => null,
         close: () => db.destroy(),
       };
     },

@@ -31,6 +31,7 @@ export interface PagePortOptions {
   readonly deliveries: DeliveryLog;
   readonly gate: GatePort;
   readonly subscribe: PagePort["subscribe"];
+  readonly storeProblem: PagePort["storeProblem"];
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
@@ -57,6 +58,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
 
   return {
     ...createPageFleet(options),
+    storeProblem: options.storeProblem,
     organizations,
     source: () => {
       const { source } = runtime.current().config;

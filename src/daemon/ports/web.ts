@@ -31,7 +31,7 @@ export interface WebPortsOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly metrics: AppMetrics;
-  readonly fleet: Pick<FleetView, "refresh" | "isStoreAway">;
+  readonly fleet: Pick<FleetView, "refresh" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
   readonly silences: SilenceBook;
@@ -105,11 +105,14 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     health: {
       isHealthy: () => verdict(options.health()),
-      isReady: () =>
-        verdict([
-          ...(options.isStopping() ? ["flatline is stopping"] : []),
-          ...(options.fleet.isStoreAway() ? ["the store cannot be reached"] : []),
-        ]),
+      isReady: () => {
+        const reasons = [
+          options.isStopping() ? "flatline is stopping" : null,
+          options.fleet.isStoreAway() ? "the store cannot be reached" : null,
+          options.fleet.storeProblem(),
+        ];
+        return verdict(reasons.filter((reason) => reason !== null));
+      },
     },
     reload: { reload: options.reload },
     checks: {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -16,7 +16,9 @@ let folder: string;
 let db: Kysely<Database>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-driver-"));
-  db = new Kysely({ dialect: createSqliteDialect({ path: join(folder, "flatline.db"), clock: createSystemClock() }) });
+  const path = join(folder, "flatline.db");
+  await writeFile(path, "");
+  db = new Kysely({ dialect: createSqliteDialect({ path, clock: createSystemClock() }) });
   await sql`create table things (id integer primary key, name text)`.execute(db);
 });
 afterEach(async () => {

@@ -18,6 +18,8 @@ export { storeError } from "./sqlite-file.ts";
 export interface SqliteDialectOptions {
   readonly path: string;
   readonly clock: Clock;
+  /** Told of each statement that fails because the store cannot be used [nobody is]. */
+  readonly onUnusable?: (error: FlatlineError) => void;
 }
 
 export interface SqliteDialect extends Dialect {
@@ -117,15 +119,20 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { path, clock } = this.#options;
-    return whenFree(path, clock, () => {
-      const startedAtMs = clock.monotonicMs();
-      try {
-        return this.#execute<Row>(query);
-      } finally {
-        this.busyMs += clock.monotonicMs() - startedAtMs;
-      }
-    });
+    const { path, clock, onUnusable } = this.#options;
+    try {
+      return await whenFree(path, clock, () => {
+        const startedAtMs = clock.monotonicMs();
+        try {
+          return this.#execute<Row>(query);
+        } finally {
+          this.busyMs += clock.monotonicMs() - startedAtMs;
+        }
+      });
+    } catch (error) {
+      if (error instanceof FlatlineError && error.code === "store_unusable") onUnusable?.(error);
+      throw error;
+    }
   }
 
   // oxlint-disable-next-line require-yield -- nothing streams

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, type Clock } from "../../base/time.ts";
 
@@ -12,17 +13,12 @@ const walBytes = 64 * 1_024 * 1_024;
 const checkpointPages = 4_000;
 
 /**
- * Opens the file as flatline's database, an empty one included, and leaves any other untouched.
+ * Opens the file, which must exist, as flatline's database, an empty one included, and leaves any other untouched.
  * @throws FlatlineError store_unusable, store_busy
  */
 export async function connectSqlite(path: string, clock: Clock): Promise<DatabaseSync> {
-  let database: DatabaseSync;
-  try {
-    // No waiting inside of SQLite: it would block the event loop.
-    database = new DatabaseSync(path, { timeout: 0 });
-  } catch (error) {
-    throw storeError(error, path);
-  }
+  // No waiting inside of SQLite: it would block the event loop.
+  const database = openDatabase(path, 0);
   try {
     await whenFree(path, clock, () => adopt(database, path));
     await whenFree(path, clock, () => useWal(database, path));
@@ -37,6 +33,23 @@ export async function connectSqlite(path: string, clock: Clock): Promise<Databas
     database.close();
     throw error;
   }
+}
+
+/**
+ * A connection to a file that must exist: SQLite would make one that is missing, also in the place of a store that was deleted
+ * from under a daemon. `timeoutMs` is how long a statement waits for a lock. @throws FlatlineError store_unusable
+ */
+export function openDatabase(path: string, timeoutMs: number): DatabaseSync {
+  try {
+    return new DatabaseSync(databaseUri(path, "mode=rw"), { timeout: timeoutMs });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}
+
+/** The file as SQLite's URI. As text: given a URL, Node.js 24.21 crashes in a thread that is being ended. */
+export function databaseUri(path: string, query: string): string {
+  return `${pathToFileURL(path).href}?${query}`;
 }
 
 function adopt(database: DatabaseSync, path: string): void {
@@ -107,12 +120,26 @@ const unusableCodes: Readonly<Record<number, string>> = {
 
 /** SQLite's own errors as ours; anything else as it is. */
 export function storeError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
-  const code = error.errcode & 0xff;
+  const code = resultCodeOf(error);
+  if (code === null) return error;
   if (busyCodes.has(code)) {
     return new FlatlineError("store_busy", `the store ${path} is locked by another process`, { cause: error });
   }
-  const meaning = unusableCodes[code];
-  if (meaning === undefined) return error;
+  const meaning = unusableMeaning(code);
+  if (meaning === null) return error;
   return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${meaning}`, { cause: error });
 }
+
+/** What a primary result code says of a store that cannot be used, and what to do; null for all others. */
+export function unusableMeaning(code: number | null): string | null {
+  return code === null ? null : (unusableCodes[code] ?? null);
+}
+
+/** The primary result code of an error of SQLite's; null for any other error. */
+export function resultCodeOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
+  return error.errcode & 0xff;
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+export const damageCodes: readonly (number | null)[] = [11, 26];

@@ -1,6 +1,7 @@
 import { formatDay, formatLengthInProse, formatSeconds } from "../page/figures.ts";
 import type { FleetData } from "../page/fleet.ts";
 import { renderTrace } from "../page/fleet.ts";
+import { renderStoreProblem } from "../page/store-problem.ts";
 import type { RowData } from "../page/row.ts";
 
 /** What has changed, as `/events` says it. */
@@ -9,6 +10,7 @@ export interface PageChange {
   readonly rows: readonly RowData[];
   readonly gone: readonly string[];
   readonly fleet: FleetData;
+  readonly storeProblem: string | null;
   readonly deadLetters: number;
   readonly queued: number;
 }
@@ -101,8 +103,14 @@ export function openStream(on: { readonly hello: () => void; readonly change: (c
 }
 
 /** The trace and the counts in the masthead, on every page. */
-export function showFrame({ fleet, deadLetters, queued }: Pick<PageChange, "fleet" | "deadLetters" | "queued">): void {
+export function showFrame({
+  fleet,
+  storeProblem,
+  deadLetters,
+  queued,
+}: Pick<PageChange, "fleet" | "storeProblem" | "deadLetters" | "queued">): void {
   replaceHtml(document.getElementById("trace"), renderTrace(fleet).html);
+  replaceHtml(document.getElementById("store"), renderStoreProblem(storeProblem).html);
   showPill("receivers", deadLetters, "dead letters");
   showPill("queue", queued, "waiting");
 }

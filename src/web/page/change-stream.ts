@@ -117,8 +117,8 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
       const rows = isFirst ? [] : model.rows.filter(({ slug }) => last.get(slug) !== next.get(slug));
       const gone = [...last.keys()].filter((slug) => !next.has(slug));
       last = next;
-      const { nowMs, fleet, deadLetters, queued } = model;
-      const change = escapeUnseen(JSON.stringify({ nowMs, rows, gone, fleet, deadLetters, queued }));
+      const { nowMs, fleet, storeProblem, deadLetters, queued } = model;
+      const change = escapeUnseen(JSON.stringify({ nowMs, rows, gone, fleet, storeProblem, deadLetters, queued }));
       send(`event: change\ndata: ${change}\n\n`);
     } catch (error) {
       isDirty = true;

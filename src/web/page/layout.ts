@@ -2,6 +2,7 @@ import { escapeUnseen } from "../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
 import { renderTrace, verdictMeaning, type FleetData } from "./fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
+import { renderStoreProblem } from "./store-problem.ts";
 import { mark, symbols, wordmark, type RowSeverity } from "./marks.ts";
 
 /** One page with everything around it. */
@@ -11,6 +12,8 @@ export interface PageFrame {
   readonly severity: RowSeverity;
   /** null: the page of somebody who may not read the fleet. */
   readonly fleet: FleetData | null;
+  /** What is wrong with the store; null when nothing is. */
+  readonly storeProblem: string | null;
   readonly deadLetters: number;
   readonly queued: number;
   readonly nowMs: number;
@@ -80,6 +83,7 @@ export function renderDocument(frame: PageFrame): string {
         </header>
         <div id="trace">${fleet === null ? nothing : renderTrace(fleet)}</div>
         <p class="stale" id="stale" hidden></p>
+        <div id="store">${renderStoreProblem(frame.storeProblem)}</div>
         <div id="banner">${banner}</div>
         <main id="main" tabindex="-1" data-now="${nowMs}" data-token="${frame.hasToken ? "yes" : "no"}">
           ${frame.main}

@@ -16,6 +16,8 @@ export interface PageModel {
   readonly nowMs: number;
   readonly rows: readonly RowData[];
   readonly fleet: FleetData;
+  /** What is wrong with the store; null when nothing is. */
+  readonly storeProblem: string | null;
   readonly deadLetters: number;
   readonly queued: number;
   /** Checks that run, how many of them are late, and how they are spaced. */
@@ -72,6 +74,7 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     nowMs,
     rows,
     fleet: await fleetOf({ page, rows, live, past, nowMs, snapshots: bySlug }),
+    storeProblem: page.storeProblem(),
     deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
     queued,
     checks: snapshots.length,

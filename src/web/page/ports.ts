@@ -87,6 +87,8 @@ export interface PagePort {
   fleetStanding(states: readonly CheckState[], alerts: readonly AlertState[]): PageFleetStanding;
   /** When and to whom a verdict that is not sent yet goes out; null: to nobody. */
   fleetForecast(): Promise<Forecast | null>;
+  /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
+  storeProblem(): string | null;
   /** `embedded`, or the host of the remote source. */
   source(): string;
   /** The last run of each hour of the last seven days, oldest first, the current hour included. */

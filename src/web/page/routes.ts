@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
@@ -17,7 +18,7 @@ import { organizationTitle, renderOrganization } from "./organization.ts";
 import { readQuery, selectRows, shownSeverity } from "./row.ts";
 import { pageSize, renderTable } from "./table.ts";
 import type { AccessSettings, ConfigurationPort, SilencesPort } from "../ports.ts";
-import { pathOf, sendProblem } from "../problem.ts";
+import { createErrorHandler, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
 export interface PageRoutesOptions extends PageModelPorts {
@@ -80,6 +81,7 @@ export function addPageRoutes(
     return renderDocument({
       severity: worstOf(model.rows),
       fleet: model.fleet,
+      storeProblem: model.storeProblem,
       deadLetters: model.deadLetters,
       queued: model.queued,
       nowMs: model.nowMs,
@@ -121,12 +123,12 @@ export function addPageRoutes(
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const { nowMs, rows, fleet, deadLetters, queued } = await readModel();
+        const { nowMs, rows, fleet, storeProblem, deadLetters, queued } = await readModel();
         return sendText(
           request,
           reply,
           "application/json",
-          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, deadLetters, queued })),
+          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, storeProblem, deadLetters, queued })),
         );
       },
     },
@@ -239,23 +241,42 @@ export function addPageRoutes(
     const current = path === "/receivers" ? "receivers" : path === "/queue" ? "queue" : "config";
     const page = publicRead
       ? frame(await readModel(), { title: "flatline", current, main })
-      : renderDocument({
-          title: "flatline",
-          current,
-          severity: "unknown",
-          fleet: null,
-          deadLetters: 0,
-          queued: 0,
-          nowMs: clock.nowMs(),
-          version: options.version,
-          footer: "",
-          hasToken,
-          scripts: [],
-          main,
-          showsVerdict: false,
-        });
+      : bareDocument(current, main, null);
     await sendText(request, reply, "text/html", page);
   }
+
+  /** A page that shows nothing of the fleet. */
+  function bareDocument(current: PageFrame["current"], main: Html, storeProblem: string | null): string {
+    return renderDocument({
+      title: "flatline",
+      current,
+      severity: "unknown",
+      fleet: null,
+      storeProblem,
+      deadLetters: 0,
+      queued: 0,
+      nowMs: clock.nowMs(),
+      version: options.version,
+      footer: "",
+      hasToken: settings().token !== null,
+      scripts: [],
+      main,
+      showsVerdict: false,
+    });
+  }
+
+  const handleError = createErrorHandler(logger);
+  scope.setErrorHandler((error, request, reply) => {
+    const isStore = error instanceof FlatlineError && /^store_(?:unusable|busy)$/.test(error.code);
+    if (!isStore || !wantsHtml(request)) return handleError(error, request, reply);
+    logger.error({ err: error, path: pathOf(request.url) }, "a page could not be read from the store");
+    const main = renderMessage(
+      "flatline cannot read its store.",
+      html`What is known is not shown here as long as that lasts; flatline's log says more. <a href="">Try again</a>`,
+    );
+    void reply.code(503).header("retry-after", "5");
+    return sendText(request, reply, "text/html", bareDocument("organizations", main, page.storeProblem()));
+  });
 }
 
 function paramsOf(request: FastifyRequest): URLSearchParams {

@@ -1,6 +1,7 @@
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
 import type { Clock } from "../../../base/time.ts";
+import { openDatabase } from "../../engine/sqlite-file.ts";
 import type { CheckedInputs } from "../input/check.ts";
 import { refuseKnownFiles } from "../input/known-files.ts";
 import { Pace } from "./pace.ts";
@@ -53,7 +54,7 @@ export async function importIntoFile(databasePath: string, { again, ...work }: I
 
 /** A connection for long writes; the schema has to be there. */
 export function openEventDatabase(databasePath: string): DatabaseSync {
-  const db = new DatabaseSync(databasePath, { timeout: busyWaitMs });
+  const db = openDatabase(databasePath, busyWaitMs);
   db.exec("PRAGMA synchronous = FULL");
   // Pace copies the log back, outside of the write lock.
   db.exec("PRAGMA wal_autocheckpoint = 0");

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { minuteMs, secondMs } from "../../base/time.ts";
+import { SqliteHealth } from "./sqlite-health.ts";
+
+// A file that is not there was not there when it was opened, either: only statements say something.
+const path = "/nowhere/flatline.db";
+const unusable = (errcode: number): FlatlineError =>
+  new FlatlineError("store_unusable", "no", { cause: Object.assign(new Error("no"), { errcode }) });
+const full = unusable(13);
+// An extended code: SQLITE_CORRUPT_VTAB.
+const corrupt = unusable(267);
+
+describe("a store whose statements fail", () => {
+  it.each([
+    ["once", [0], null],
+    ["often, within a moment", [0, 1, 2, 3, 4], null],
+    ["twice", [0, 60 * secondMs], null],
+    ["three times, over some seconds", [0, secondMs, 5 * secondMs], "failing"],
+    ["every minute", [0, minuteMs, 2 * minuteMs], "failing"],
+    ["every three minutes", [0, 3 * minuteMs, 6 * minuteMs], null],
+  ])("%s", async (_when, atMs, kind) => {
+    const clock = createVirtualClock({ startMs: 0 });
+    const health = new SqliteHealth({ path, clock });
+    await health.opened();
+
+    let nowMs = 0;
+    for (const failedAtMs of atMs) {
+      await clock.advance(failedAtMs - nowMs);
+      nowMs = failedAtMs;
+      health.note(full);
+    }
+
+    expect((await health.look())?.kind ?? null).toBe(kind);
+  });
+
+  it("is well again when none has failed for two minutes", async () => {
+    const clock = createVirtualClock({ startMs: 0 });
+    const health = new SqliteHealth({ path, clock });
+    for (let second = 0; second < 10; second++) {
+      health.note(full);
+      await clock.advance(secondMs);
+    }
+    expect(await health.look()).toEqual({
+      kind: "failing",
+      place: path,
+      message: "the store cannot be used: the disk is full",
+    });
+
+    await clock.advance(2 * minuteMs);
+
+    expect(await health.look()).toBeNull();
+  });
+
+  it("is damaged when SQLite says so", async () => {
+    const clock = createVirtualClock({ startMs: 0 });
+    const health = new SqliteHealth({ path, clock });
+    for (let second = 0; second < 10; second++) {
+      health.note(corrupt);
+      await clock.advance(secondMs);
+    }
+
+    expect(await health.look()).toMatchObject({ kind: "damaged" });
+  });
+});
