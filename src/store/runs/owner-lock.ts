@@ -40,6 +40,8 @@ function tryLock(path: string): OwnerLock | null {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: 0 });
+    // Nothing is ever written: a journal would only lie about.
+    database.exec("pragma journal_mode = memory");
     database.exec("begin exclusive");
     const held = database;
     return { release: () => held.close() };

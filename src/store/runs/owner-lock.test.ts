@@ -1,0 +1,25 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { takeOwnerLock } from "./owner-lock.ts";
+
+it("is one process's at a time, is to be had again when it is released, and leaves an empty file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-lock-"));
+  const path = join(folder, "flatline.db");
+  const clock = createVirtualClock({ startMs: 0 });
+  const first = await takeOwnerLock(path, clock);
+
+  let refusal: unknown = null;
+  void takeOwnerLock(path, clock).catch((error: unknown) => (refusal = error));
+  await clock.advanceUntil(() => refusal !== null, 6_000);
+
+  expect(refusal).toMatchObject({ code: "store_busy", message: expect.stringContaining(path) });
+  first.release();
+  (await takeOwnerLock(path, clock)).release();
+  expect(await readdir(folder)).toEqual(["flatline.db-owner"]);
+  await rm(folder, { recursive: true });
+});
