@@ -113,6 +113,14 @@ export class CheckState implements CheckKey {
   }
 }
 
+/** One row of a journal, read. */
+interface Commit {
+  readonly ownerId: number;
+  readonly seq: number;
+  readonly runs: readonly JournalRun[];
+  readonly isOwn: boolean;
+}
+
 /** The runs of one hour that are in the journal of one owner, and not in the history yet. */
 interface OpenHour {
   readonly hour: number;
@@ -134,18 +142,18 @@ export class Board {
   /** The last commit of each owner that is on the board. */
   readonly #seqs = new Map<number, number>();
   /** What was applied while everything is being read. */
-  #meanwhile: Parameters<Board["apply"]>[] | null = null;
+  #meanwhile: Commit[] | null = null;
 
   /** Takes what is stored in place of what it had; commits that it learns of meanwhile count on top. */
   async reload(read: () => Promise<RunSnapshot>): Promise<void> {
-    const since: Parameters<Board["apply"]>[] = [];
+    const since: Commit[] = [];
     this.#meanwhile = since;
     try {
       this.#load(await read());
     } finally {
       this.#meanwhile = null;
     }
-    for (const [ownerId, seq, runs] of since) if (seq > (this.#seqs.get(ownerId) ?? 0)) this.apply(ownerId, seq, runs);
+    for (const commit of since) if (commit.seq > (this.#seqs.get(commit.ownerId) ?? 0)) this.#learn(commit);
   }
 
   #load({ checks, board, owners, journal }: RunSnapshot): void {
@@ -180,21 +188,30 @@ export class Board {
     let shapes = this.#shapes.get(ownerId);
     if (shapes === undefined) this.#shapes.set(ownerId, (shapes = new Map()));
     const runs = unpackRow(packed, shapes);
-    return runs.every(({ checkId }) => this.#keys.has(checkId)) ? this.apply(ownerId, seq, runs) : null;
+    return runs.every(({ checkId }) => this.#keys.has(checkId))
+      ? this.#learn({ ownerId, seq, runs, isOwn: false })
+      : null;
   }
 
-  /** Learns the runs of a commit; answers the states that it changed. */
+  /** Learns the runs of a commit of this process; answers the states that it changed. */
   apply(ownerId: number, seq: number, runs: readonly JournalRun[]): CheckState[] {
+    return this.#learn({ ownerId, seq, runs, isOwn: true });
+  }
+
+  #learn(commit: Commit): CheckState[] {
+    const { ownerId, seq, runs, isOwn } = commit;
     this.#seqs.set(ownerId, seq);
-    this.#meanwhile?.push([ownerId, seq, runs]);
+    this.#meanwhile?.push(commit);
     const changed: CheckState[] = [];
     for (const run of runs) {
       const key = this.#keys.get(run.checkId);
       if (key === undefined) continue;
       this.#noteRun(ownerId, seq, run);
       const before = this.#states.get(run.checkId) ?? null;
-      // Journals of several owners are read one after the other: of two the later run counts.
-      if (before !== null && before.ownerId !== ownerId && before.lastRunAtMs > run.finishedAtMs) continue;
+      // Journals of several owners are read one after the other: of two the later run counts. But what this process commits
+      // comes after all others' by the fence, whatever its clock says: it may have been set back.
+      const isInOrder = isOwn || before === null || before.ownerId === ownerId;
+      if (!isInOrder && before.lastRunAtMs > run.finishedAtMs) continue;
       const state = CheckState.after(before, key, ownerId, run);
       this.#states.set(run.checkId, state);
       changed.push(state);

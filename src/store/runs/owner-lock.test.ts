@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { takeOwnerLock } from "./owner-lock.ts";
 
-it("is one process's at a time, is to be had again when it is released, and leaves an empty file", async () => {
+it("belongs to one process at a time, can be taken again after its release, and leaves an empty file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "flatline-lock-"));
   const path = join(folder, "flatline.db");
   const clock = createVirtualClock({ startMs: 0 });

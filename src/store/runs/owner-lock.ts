@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
@@ -21,7 +21,7 @@ const retryMs = 100;
 export async function takeOwnerLock(storePath: string, clock: Clock): Promise<OwnerLock> {
   const path = `${storePath}-owner`;
   // The owner's alone, as the store is.
-  await (await open(path, "a", 0o600)).close();
+  closeSync(openSync(path, "a", 0o600));
   const deadlineMs = clock.monotonicMs() + waitMs;
   for (;;) {
     const lock = tryLock(path);
