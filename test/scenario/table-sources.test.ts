@@ -76,223 +76,223 @@ const engines = [
   { name: "clickhouse" as const, start: startClickhouseEngine, ...clickhouse },
 ];
 
-describe.each(engines)("a source in $name $note", ({ name, start, isMissing }) => {
-  if (isMissing) {
-    it.skip("is asked as it was configured", () => undefined);
-    return;
-  }
-  let engine: TableEngine;
-  let folder: string;
-  beforeAll(async () => {
-    engine = await start();
-    await engine.replace(events);
-    folder = await mkdtemp(join(tmpdir(), "flatline-table-source-"));
-  });
-  afterAll(async () => {
-    await engine.close();
-    await rm(folder, { recursive: true });
-  });
+for (const { name, note, start, isMissing } of engines) {
+  describe.skipIf(isMissing)(`a source in ${name} ${note}`, () => {
+    let engine: TableEngine;
+    let folder: string;
+    beforeAll(async () => {
+      engine = await start();
+      await engine.replace(events);
+      folder = await mkdtemp(join(tmpdir(), "flatline-table-source-"));
+    });
+    afterAll(async () => {
+      await engine.close();
+      await rm(folder, { recursive: true });
+    });
 
-  async function failureOf(change: SourceChange): Promise<FlatlineError> {
-    const counts = engine.counts(change);
-    try {
-      return await counts.deaths([day("acme")]).then(
-        () => expect.fail("it answered"),
-        (error: FlatlineError) => error,
-      );
-    } finally {
-      await counts.close();
+    async function failureOf(change: SourceChange): Promise<FlatlineError> {
+      const counts = engine.counts(change);
+      try {
+        return await counts.deaths([day("acme")]).then(
+          () => expect.fail("it answered"),
+          (error: FlatlineError) => error,
+        );
+      } finally {
+        await counts.close();
+      }
     }
-  }
 
-  it("asks once for all that is due together, and remembers first events", async () => {
-    const codes: string[] = [];
-    const counts = engine.counts({}, codes);
-    const slugs = Array.from({ length: 500 }, (_, index) => `org-${index}`);
+    it("asks once for all that is due together, and remembers first events", async () => {
+      const codes: string[] = [];
+      const counts = engine.counts({}, codes);
+      const slugs = Array.from({ length: 500 }, (_, index) => `org-${index}`);
 
-    const [acme] = await Promise.all([
-      counts.deaths([day("acme")]),
-      ...slugs.map((slug) => counts.deaths([day(slug)])),
-    ]);
-    await Promise.all(["acme", "acme", ...slugs].map((slug) => counts.firstEventAtMs(slug)));
-    await counts.firstEventAtMs("acme");
-    await counts.close();
+      const [acme] = await Promise.all([
+        counts.deaths([day("acme")]),
+        ...slugs.map((slug) => counts.deaths([day(slug)])),
+      ]);
+      await Promise.all(["acme", "acme", ...slugs].map((slug) => counts.firstEventAtMs(slug)));
+      await counts.firstEventAtMs("acme");
+      await counts.close();
 
-    expect(acme).toEqual([[{ assetType: "URL", deaths: [20] }]]);
-    expect(codes).toEqual(["count_deaths ok", "first_events ok"]);
-  });
+      expect(acme).toEqual([[{ assetType: "URL", deaths: [20] }]]);
+      expect(codes).toEqual(["count_deaths ok", "first_events ok"]);
+    });
 
-  it("counts by a query of the operator's, a bucket at its start", async () => {
-    const counts = engine.counts({ events: { kind: "query", query: queries[name].counted } });
+    it("counts by a query of the operator's, a bucket at its start", async () => {
+      const counts = engine.counts({ events: { kind: "query", query: queries[name].counted } });
 
-    const found = await counts.deaths([
+      const found = await counts.deaths([
+        {
+          slug: "acme",
+          intervals: [
+            { afterMs: nowMs - 24 * hourMs, untilMs: nowMs },
+            { afterMs: nowMs - 30_000, untilMs: nowMs },
+          ],
+        },
+        { slug: "acme", intervals: [{ afterMs: nowMs - 30_001, untilMs: nowMs }] },
+      ]);
+      await counts.close();
+
+      // The death at now is in the bucket that began 30 s before.
+      expect(found).toEqual([[{ assetType: "URL", deaths: [20, 0] }], [{ assetType: "URL", deaths: [1] }]]);
+      expect(counts).toMatchObject({ knowsFirstEvents: false });
+    });
+
+    it.each([
       {
-        slug: "acme",
-        intervals: [
-          { afterMs: nowMs - 24 * hourMs, untilMs: nowMs },
-          { afterMs: nowMs - 30_000, untilMs: nowMs },
-        ],
+        rule: "a table that is not there",
+        code: "api_bad_request",
+        change: { events: { ...ownNames, table: "Checks.gone" } },
       },
-      { slug: "acme", intervals: [{ afterMs: nowMs - 30_001, untilMs: nowMs }] },
-    ]);
-    await counts.close();
+      {
+        rule: "a column that is not there",
+        code: "api_bad_request",
+        change: { events: { ...ownNames, columns: { ...ownNames.columns, at: "gone" } } },
+      },
+      {
+        rule: "a name that tries to be more than a name",
+        code: "api_bad_request",
+        change: { events: { ...ownNames, columns: { ...ownNames.columns, slug: 'Org" = $1) or ("1`) or (`1' } } },
+      },
+      {
+        rule: "a query that takes too long",
+        code: "api_timeout",
+        change: { timeoutMs: 1_000, events: { kind: "query", query: queries[name].slow } },
+      },
+      {
+        rule: "a query without the columns",
+        code: "api_bad_request",
+        change: { events: { kind: "query", query: queries[name].unnamed } },
+      },
+      {
+        rule: "a count below nothing",
+        code: "api_invalid_response",
+        change: { events: { kind: "query", query: queries[name].negative } },
+      },
+      {
+        rule: "a count that is missing beside one that is there",
+        code: "api_invalid_response",
+        change: { events: { kind: "query", query: queries[name].uncounted } },
+      },
+      {
+        rule: "whole numbers that are taken for times",
+        code: "api_bad_request",
+        change: { events: { ...ownNames, columns: { ...ownNames.columns, at: "at_ms" } } },
+      },
+      { rule: "times that are taken for whole numbers", code: "api_bad_request", change: { timeUnit: "milliseconds" } },
+      { rule: "a port where nobody listens", code: "api_network", change: { url: new Secret(unheard[name]) } },
+    ] as const)("says $code of $rule", async ({ code, change }) => {
+      expect(await failureOf(change)).toMatchObject({ code, message: expect.stringMatching(/./) });
+    });
 
-    // The death at now is in the bucket that began 30 s before.
-    expect(found).toEqual([[{ assetType: "URL", deaths: [20, 0] }], [{ assetType: "URL", deaths: [1] }]]);
-    expect(counts).toMatchObject({ knowsFirstEvents: false });
-  });
+    it("says where to look when times and numbers are mixed up, and does not repeat its query", async () => {
+      const mixedUp = await failureOf({ timeUnit: "milliseconds" });
+      const misspelt = await failureOf({
+        events: { ...ownNames, columns: { ...ownNames.columns, at: "checked att" } },
+      });
 
-  it.each([
-    {
-      rule: "a table that is not there",
-      code: "api_bad_request",
-      change: { events: { ...ownNames, table: "Checks.gone" } },
-    },
-    {
-      rule: "a column that is not there",
-      code: "api_bad_request",
-      change: { events: { ...ownNames, columns: { ...ownNames.columns, at: "gone" } } },
-    },
-    {
-      rule: "a name that tries to be more than a name",
-      code: "api_bad_request",
-      change: { events: { ...ownNames, columns: { ...ownNames.columns, slug: 'Org" = $1) or ("1`) or (`1' } } },
-    },
-    {
-      rule: "a query that takes too long",
-      code: "api_timeout",
-      change: { timeoutMs: 1_000, events: { kind: "query", query: queries[name].slow } },
-    },
-    {
-      rule: "a query without the columns",
-      code: "api_bad_request",
-      change: { events: { kind: "query", query: queries[name].unnamed } },
-    },
-    {
-      rule: "a count below nothing",
-      code: "api_invalid_response",
-      change: { events: { kind: "query", query: queries[name].negative } },
-    },
-    {
-      rule: "a count that is missing beside one that is there",
-      code: "api_invalid_response",
-      change: { events: { kind: "query", query: queries[name].uncounted } },
-    },
-    {
-      rule: "whole numbers that are taken for times",
-      code: "api_bad_request",
-      change: { events: { ...ownNames, columns: { ...ownNames.columns, at: "at_ms" } } },
-    },
-    { rule: "times that are taken for whole numbers", code: "api_bad_request", change: { timeUnit: "milliseconds" } },
-    { rule: "a port where nobody listens", code: "api_network", change: { url: new Secret(unheard[name]) } },
-  ] as const)("says $code of $rule", async ({ code, change }) => {
-    expect(await failureOf(change)).toMatchObject({ code, message: expect.stringMatching(/./) });
-  });
+      expect(mixedUp.message).toContain("source.timeUnit");
+      expect(misspelt.message).toContain("checked at");
+      expect(misspelt.message).not.toMatch(/in scope|unnest|arrayCount/i);
+    });
 
-  it("says where to look when times and numbers are mixed up, and does not repeat its query", async () => {
-    const mixedUp = await failureOf({ timeUnit: "milliseconds" });
-    const misspelt = await failureOf({ events: { ...ownNames, columns: { ...ownNames.columns, at: "checked att" } } });
+    it("says api_unauthorized of a wrong password, and never says the password", async () => {
+      const change =
+        name === "postgres"
+          ? { url: withPassword(engine.source().url.reveal(), "wrong-hush") }
+          : { username: "reader", password: new Secret("wrong-hush") };
 
-    expect(mixedUp.message).toContain("source.timeUnit");
-    expect(misspelt.message).toContain("checked at");
-    expect(misspelt.message).not.toMatch(/in scope|unnest|arrayCount/i);
-  });
+      const error = await failureOf(change);
 
-  it("says api_unauthorized of a wrong password, and never says the password", async () => {
-    const change =
-      name === "postgres"
-        ? { url: withPassword(engine.source().url.reveal(), "wrong-hush") }
-        : { username: "reader", password: new Secret("wrong-hush") };
+      // A PostgreSQL that trusts local users lets anybody in who exists: the user here does not.
+      expect(error.code).toBe("api_unauthorized");
+      expect(error.message).not.toContain("hush");
+    });
 
-    const error = await failureOf(change);
+    it("says in words of its reader's that a count is no whole number", async () => {
+      const halves = queries[name].negative.replace("-1", "0.5");
 
-    // A PostgreSQL that trusts local users lets anybody in who exists: the user here does not.
-    expect(error.code).toBe("api_unauthorized");
-    expect(error.message).not.toContain("hush");
-  });
+      const error = await failureOf({ events: { kind: "query", query: halves } });
 
-  it("says in words of its reader's that a count is no whole number", async () => {
-    const halves = queries[name].negative.replace("-1", "0.5");
+      expect(error).toMatchObject({ code: "api_invalid_response", message: expect.stringContaining("a whole number") });
+      expect(error.message).not.toContain("pattern");
+    });
 
-    const error = await failureOf({ events: { kind: "query", query: halves } });
-
-    expect(error).toMatchObject({ code: "api_invalid_response", message: expect.stringContaining("a whole number") });
-    expect(error.message).not.toContain("pattern");
-  });
-
-  if (name === "postgres") {
-    it("measures from the first event that has a moment: -infinity and infinity are none", async () => {
-      await engine.run(
-        `insert into "Checks"."live events"
+    if (name === "postgres") {
+      it("measures from the first event that has a moment: -infinity and infinity are none", async () => {
+        await engine.run(
+          `insert into "Checks"."live events"
          select slug, at, at at time zone 'UTC', 0, 0, 0, 'URL', 'DETECTED_AS_DEAD', 1 from (values
            ('eternal', '-infinity'::timestamptz), ('eternal', '2026-02-27T12:00:00.500Z'), ('eternal', 'infinity'),
            ('never', 'infinity')) as e(slug, at)`,
-      );
+        );
 
-      for (const at of ["checked at", "local"]) {
-        const counts = engine.counts({ events: { ...ownNames, columns: { ...ownNames.columns, at } } });
-        const first = await Promise.all(["eternal", "never", "acme"].map((slug) => counts.firstEventAtMs(slug)));
-        const found = await counts.deaths([day("eternal")]);
+        for (const at of ["checked at", "local"]) {
+          const counts = engine.counts({ events: { ...ownNames, columns: { ...ownNames.columns, at } } });
+          const first = await Promise.all(["eternal", "never", "acme"].map((slug) => counts.firstEventAtMs(slug)));
+          const found = await counts.deaths([day("eternal")]);
+          await counts.close();
+
+          expect(first).toEqual([Date.parse("2026-02-27T12:00:00.500Z"), null, nowMs - 150 * hourMs]);
+          expect(found).toEqual([[]]);
+        }
+      });
+    }
+
+    // In ClickHouse no query that can stand inside another one writes.
+    const { writing } = queries[name];
+    if (writing !== null) {
+      it("may not write, whatever the query says", async () => {
+        const error = await failureOf({ events: { kind: "query", query: writing } });
+
+        expect(error.code).toMatch(/^api_(?:forbidden|bad_request)$/);
+        const counts = engine.counts();
+        expect(await counts.deaths([day("acme")])).toEqual([[{ assetType: "URL", deaths: [20] }]]);
         await counts.close();
+      });
+    }
 
-        expect(first).toEqual([Date.parse("2026-02-27T12:00:00.500Z"), null, nowMs - 150 * hourMs]);
-        expect(found).toEqual([[]]);
+    it("is what `check` evaluates, also as of then, and nothing else can be asked of it", async () => {
+      const source = engine.source();
+      const config = join(folder, "flatline.yaml");
+      const access = source.type === "clickhouse" ? "  username: reader\n  passwordFile: password.txt\n" : "";
+      await writeFile(join(folder, "password.txt"), "it's a secret\n");
+      await writeFile(
+        config,
+        `source:\n  type: ${name}\n  urlFile: url.txt\n${access}  table: "${ownNames.table}"\n` +
+          `  columns: ${JSON.stringify(ownNames.columns)}\norganizations: [acme, globex]\nstorage: { path: ${join(folder, "flatline.db")} }\n`,
+      );
+      await writeFile(join(folder, "url.txt"), source.url.reveal());
+      const run = (...args: string[]) => runCli([...args, "-c", config], { cwd: folder });
+
+      const then = await run("check", "--at", new Date(nowMs).toISOString(), "--json");
+      const now = await run("check", "globex", "--json");
+
+      expect(then.stderr).toBe("");
+      expect(JSON.parse(then.stdout)).toMatchObject([
+        {
+          slug: "acme",
+          severity: "fail",
+          result: { observed: { currentCount: 20, baselineCount: 7, expectedCount: 1 } },
+        },
+        { slug: "globex", severity: "ok", result: { observed: { currentCount: 1, baselineCount: 0 } } },
+      ]);
+      expect(then.exitCode).toBe(2);
+      expect(JSON.parse(now.stdout)).toMatchObject([{ slug: "globex", severity: "ok", error: null }]);
+      expect(await run("config", "check")).toMatchObject({ exitCode: 0 });
+      expect((await run("config", "show")).stdout).not.toContain(source.url.reveal());
+      for (const args of [
+        ["import", "events", "events.csv"],
+        ["reports", "list", "--slug", "acme"],
+        ["keys", "list"],
+      ]) {
+        const refused = await run(...args);
+        expect(refused).toMatchObject({ exitCode: 64, stderr: expect.stringContaining(name) });
       }
     });
-  }
-
-  // In ClickHouse no query that can stand inside another one writes.
-  const { writing } = queries[name];
-  if (writing !== null) {
-    it("may not write, whatever the query says", async () => {
-      const error = await failureOf({ events: { kind: "query", query: writing } });
-
-      expect(error.code).toMatch(/^api_(?:forbidden|bad_request)$/);
-      const counts = engine.counts();
-      expect(await counts.deaths([day("acme")])).toEqual([[{ assetType: "URL", deaths: [20] }]]);
-      await counts.close();
-    });
-  }
-
-  it("is what `check` evaluates, also as of then, and nothing else can be asked of it", async () => {
-    const source = engine.source();
-    const config = join(folder, "flatline.yaml");
-    const access = source.type === "clickhouse" ? "  username: reader\n  passwordFile: password.txt\n" : "";
-    await writeFile(join(folder, "password.txt"), "it's a secret\n");
-    await writeFile(
-      config,
-      `source:\n  type: ${name}\n  urlFile: url.txt\n${access}  table: "${ownNames.table}"\n` +
-        `  columns: ${JSON.stringify(ownNames.columns)}\norganizations: [acme, globex]\nstorage: { path: ${join(folder, "flatline.db")} }\n`,
-    );
-    await writeFile(join(folder, "url.txt"), source.url.reveal());
-    const run = (...args: string[]) => runCli([...args, "-c", config], { cwd: folder });
-
-    const then = await run("check", "--at", new Date(nowMs).toISOString(), "--json");
-    const now = await run("check", "globex", "--json");
-
-    expect(then.stderr).toBe("");
-    expect(JSON.parse(then.stdout)).toMatchObject([
-      {
-        slug: "acme",
-        severity: "fail",
-        result: { observed: { currentCount: 20, baselineCount: 7, expectedCount: 1 } },
-      },
-      { slug: "globex", severity: "ok", result: { observed: { currentCount: 1, baselineCount: 0 } } },
-    ]);
-    expect(then.exitCode).toBe(2);
-    expect(JSON.parse(now.stdout)).toMatchObject([{ slug: "globex", severity: "ok", error: null }]);
-    expect(await run("config", "check")).toMatchObject({ exitCode: 0 });
-    expect((await run("config", "show")).stdout).not.toContain(source.url.reveal());
-    for (const args of [
-      ["import", "events", "events.csv"],
-      ["reports", "list", "--slug", "acme"],
-      ["keys", "list"],
-    ]) {
-      const refused = await run(...args);
-      expect(refused).toMatchObject({ exitCode: 64, stderr: expect.stringContaining(name) });
-    }
   });
-});
+}
 
 /** Addresses at which nobody listens: the port of discard. */
 const unheard = { postgres: "postgres://flatline:hush@127.0.0.1:9/none", clickhouse: "http://127.0.0.1:9" } as const;

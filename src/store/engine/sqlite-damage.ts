@@ -12,6 +12,9 @@ const budgetMs = 250;
 export const decidingTables = [
   "meta",
   "checks",
+  "owners",
+  "journal",
+  "board",
   "check_reports",
   "alerts",
   "alert_changes",
@@ -25,7 +28,7 @@ export const decidingTables = [
   "gate_releases",
   "api_keys",
   "markers",
-] as const satisfies readonly (keyof Tables)[];
+] as const satisfies readonly (keyof Tables | "journal")[];
 
 /**
  * Reads a store of up to 16 MiB whole, of a larger one the tables that alerting needs, as far as 250 ms suffice: SQLite finds a

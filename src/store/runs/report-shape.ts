@@ -3,7 +3,7 @@ import { memoized } from "../../base/memo.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckReport, ErrorReport, ObservedCounts, ResultReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { boundLastReport, isStoredReport, wholeCharacters } from "./check-reports.ts";
+import { isStoredReport } from "./check-reports.ts";
 
 /**
  * All of a report but its numbers and times: the same for runs, and for organizations, that differ in nothing else. Nearly
@@ -76,8 +76,6 @@ const countNames = [
 const slugMark = "{slug}";
 const apiFields = 12;
 const hoursPerDay = 24;
-/** The longest number of JSON. */
-const numberCharacters = 24;
 
 // Fleets share a few sets of thresholds. One that is not among these costs JSON and a hash for each run, 5 µs instead of 1 (measured 2026-11).
 const keptSamples = 32;
@@ -86,14 +84,8 @@ const longestSample = 4_096;
 // A memo of a pure function.
 const samples: { readonly report: ResultReport; readonly shape: ReportShape }[] = [];
 
-/** Splits a report; a very long one loses what nobody reads. */
+/** Splits a report; `boundReport` has bounded it. */
 export function splitReport(report: CheckReport): SplitReport {
-  const whole = split(report);
-  const isWhole = whole.shape.text.length + whole.values.length * numberCharacters <= wholeCharacters;
-  return isWhole || JSON.stringify(report).length <= wholeCharacters ? whole : split(boundLastReport(report));
-}
-
-function split(report: CheckReport): SplitReport {
   if (report.kind === "error") return { shape: shapeOf(JSON.stringify(contentOf(report))), values: [] };
   const values = valuesOf(report);
   const known = samples.find((sample) => isSameShape(report, sample.report));
