@@ -18,11 +18,15 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   mkdirSync(assets, { recursive: true });
   const client = `${root}src/web/client`;
   for (const name of readdirSync(client)) {
-    if (/\.(?:css|svg)$/.test(name)) copyFileSync(`${client}/${name}`, `${assets}/${name}`);
+    if (name.endsWith(".svg")) copyFileSync(`${client}/${name}`, `${assets}/${name}`);
   }
   const uplot = `${root}node_modules/uplot/dist`;
   copyFileSync(`${uplot}/uPlot.iife.min.js`, `${assets}/uplot.js`);
-  const css = [`${uplot}/uPlot.min.css`, `${assets}/page.css`].map((path) => readFileSync(path, "utf8"));
+  // One file, in the order of the cascade: what is narrow or printed overrides all before it.
+  const styles = ["base", "frame", "overview", "organization", "chart", "parts", "narrow"];
+  const css = [`${uplot}/uPlot.min.css`, ...styles.map((name) => `${client}/style/${name}.css`)].map((path) =>
+    readFileSync(path, "utf8"),
+  );
   writeFileSync(`${assets}/page.css`, css.join("\n"));
   // As the code that they describe (scripts/bundle.js).
   writeFileSync(`${root}dist/types/package.json`, '{ "type": "commonjs" }\n');

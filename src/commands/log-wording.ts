@@ -3,7 +3,14 @@ import { basename } from "node:path";
 import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
-import { countOf, formatCount, formatExpected, formatLength, formatRatio, formatWait } from "../web/page/figures.ts";
+import {
+  countOf,
+  formatCount,
+  formatExpected,
+  formatLength,
+  formatRatio,
+  formatWait,
+} from "../web/page/parts/figures.ts";
 
 /** What a line of the log says to people: of whom, how they are, and what happened. */
 export interface LogRow {

@@ -1,5 +1,5 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { escapeHtml } from "../page/html.ts";
+import { escapeHtml } from "../page/parts/html.ts";
 import { swapPage } from "./swap.ts";
 import { askToken, callApi, knownToken, showDialog, type Answer } from "./token.ts";
 

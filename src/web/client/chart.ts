@@ -1,7 +1,15 @@
 import type UPlot from "uplot";
 
-import { bandsOf, peakOf, positionOf, spreadLabels, ticksOf, timeTicks, type ChartData } from "../page/chart-data.ts";
-import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../page/figures.ts";
+import {
+  bandsOf,
+  peakOf,
+  positionOf,
+  spreadLabels,
+  ticksOf,
+  timeTicks,
+  type ChartData,
+} from "../page/chart/chart-data.ts";
+import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../page/parts/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
 

@@ -1,4 +1,4 @@
-import { rowSeverities } from "../page/marks.ts";
+import { rowSeverities } from "../page/parts/marks.ts";
 import type { Overview } from "./overview.ts";
 import { showDialog } from "./token.ts";
 

@@ -1,7 +1,7 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { formatRatio } from "../page/figures.ts";
-import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData } from "../page/fleet.ts";
-import { rowSeverities, type RowSeverity } from "../page/marks.ts";
+import { formatRatio } from "../page/parts/figures.ts";
+import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData } from "../page/overview/fleet.ts";
+import { rowSeverities, type RowSeverity } from "../page/parts/marks.ts";
 import {
   defaultDir,
   otherChecksText,
@@ -13,8 +13,8 @@ import {
   writeQuery,
   type RowData,
   type RowQuery,
-} from "../page/row.ts";
-import { renderAway, renderHead, renderMeaning, renderNote } from "../page/table.ts";
+} from "../page/overview/row.ts";
+import { renderAway, renderHead, renderMeaning, renderNote } from "../page/overview/table.ts";
 import { replaceHtml, showFrame, type PageChange, type Stream } from "./stream.ts";
 
 /** The overview as the stream and the keys steer it. */

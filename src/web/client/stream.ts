@@ -1,8 +1,8 @@
-import { formatDay, formatLengthInProse, formatSeconds } from "../page/figures.ts";
-import type { FleetData } from "../page/fleet.ts";
-import { renderTrace } from "../page/fleet.ts";
-import { renderStoreProblem } from "../page/store-problem.ts";
-import type { RowData } from "../page/row.ts";
+import { formatDay, formatLengthInProse, formatSeconds } from "../page/parts/figures.ts";
+import type { FleetData } from "../page/overview/fleet.ts";
+import { renderTrace } from "../page/overview/fleet.ts";
+import { renderStoreProblem } from "../page/parts/store-problem.ts";
+import type { RowData } from "../page/overview/row.ts";
 
 /** What has changed, as `/events` says it. */
 export interface PageChange {

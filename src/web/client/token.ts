@@ -1,4 +1,4 @@
-import { escapeHtml } from "../page/html.ts";
+import { escapeHtml } from "../page/parts/html.ts";
 
 // Of the tab only: gone when it is closed, never sent along by the browser itself.
 const key = "flatline-token";

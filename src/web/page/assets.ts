@@ -24,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
 
 // What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
 const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
-const namePattern = /^(?:[a-z0-9-]+\/){0,2}[a-z0-9-]+\.(css|js|svg)$/;
+const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {

@@ -4,7 +4,7 @@ import { secondMs, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { isSameAccess } from "../access.ts";
 import type { AccessSettings } from "../ports.ts";
-import type { PageModel } from "./overview-model.ts";
+import type { PageModel } from "./overview/overview-model.ts";
 
 /** Sends the overview's changes to every open page; reads nothing while nobody looks. */
 export interface PageEvents {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
-import { renderConfiguration } from "./configuration-page.ts";
-import { renderQueue } from "./queue-page.ts";
-import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers-page.ts";
+import { renderConfiguration } from "./configuration/configuration.ts";
+import { renderQueue } from "./queue/queue.ts";
+import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers/receivers.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 

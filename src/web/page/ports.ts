@@ -5,7 +5,7 @@ import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
 import type { CheckState, GateView } from "../ports.ts";
-import type { Forecast, Notified } from "./notified.ts";
+import type { Forecast, Notified } from "./parts/notified.ts";
 
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {

@@ -1,5 +1,5 @@
 import { renderBaselineDays } from "./baseline-days.ts";
-import { ranges, type ChartData, type Range } from "./chart-data.ts";
+import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
 import {
   renderChart,
   renderChartTable,
@@ -8,7 +8,7 @@ import {
   type LaneEvent,
   type LaneMarker,
   type LaneSpan,
-} from "./chart.ts";
+} from "../chart/chart.ts";
 import {
   countOf,
   formatClock,
@@ -23,13 +23,13 @@ import {
   nbsp,
   none,
   withPageTimes,
-} from "./figures.ts";
-import type { FleetData } from "./fleet.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, type RowSeverity } from "./marks.ts";
-import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./organization-parts.ts";
+} from "../parts/figures.ts";
+import type { FleetData } from "../overview/fleet.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, type RowSeverity } from "../parts/marks.ts";
+import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./parts.ts";
 import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
-import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "./row.ts";
+import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "../overview/row.ts";
 
 /** Everything that the page of one organization shows. Times are epoch ms. */
 export interface OrganizationData {

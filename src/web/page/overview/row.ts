@@ -9,9 +9,9 @@ import {
   formatWait,
   isSameDay,
   none,
-} from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, type RowSeverity } from "./marks.ts";
+} from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, type RowSeverity } from "../parts/marks.ts";
 import { sparkline, type Spark } from "./spark.ts";
 
 /** One organization in the table of the overview; the server and the browser draw it with the same code. Times are epoch ms. */

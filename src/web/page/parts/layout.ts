@@ -1,6 +1,6 @@
-import { escapeUnseen } from "../../base/unseen-text.ts";
+import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
-import { renderTrace, verdictMeaning, type FleetData } from "./fleet.ts";
+import { renderTrace, verdictMeaning, type FleetData } from "../overview/fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
 import { mark, symbols, wordmark, type RowSeverity } from "./marks.ts";

@@ -1,5 +1,5 @@
-import { html, nothing, type Html } from "./html.ts";
-import type { RowSeverity } from "./marks.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import type { RowSeverity } from "../parts/marks.ts";
 
 /** The last seven days of a count, oldest first, one letter of `states` a point: o, w, f, u and - for no run. */
 export interface Spark {

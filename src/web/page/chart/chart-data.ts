@@ -1,4 +1,4 @@
-import type { RowSeverity } from "./marks.ts";
+import type { RowSeverity } from "../parts/marks.ts";
 
 /** The count of one organization over a range, as the server draws it and the browser draws it again. Times are epoch ms. */
 export interface ChartData {

@@ -1,5 +1,5 @@
-import { countOf, nbsp } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
+import { countOf, nbsp } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
 import { sameWindow } from "./fleet.ts";
 import { defaultDir, renderRow, writeQuery, type RowData, type RowQuery, type SortKey } from "./row.ts";
 

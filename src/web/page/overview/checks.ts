@@ -1,9 +1,9 @@
-import { formatCount, formatLength } from "./figures.ts";
+import { formatCount, formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
-import type { OtherCheck } from "./other-checks.ts";
-import type { RowSeverity } from "./marks.ts";
-import { viewCheck } from "../api/check-view.ts";
-import type { CheckSnapshot } from "../ports.ts";
+import type { OtherCheck } from "../organization/other-checks.ts";
+import type { RowSeverity } from "../parts/marks.ts";
+import { viewCheck } from "../../api/check-view.ts";
+import type { CheckSnapshot } from "../../ports.ts";
 
 /** The checks beside the spike check that are not ok, the worst first; one that never ran says nothing yet. */
 export function rowChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): RowCheck[] {

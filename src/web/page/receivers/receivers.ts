@@ -1,6 +1,6 @@
-import { countOf, formatCount, formatLength, formatLengthInProse, formatTime, nbsp, none } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, type RowSeverity } from "./marks.ts";
+import { countOf, formatCount, formatLength, formatLengthInProse, formatTime, nbsp, none } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, type RowSeverity } from "../parts/marks.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */
 export interface ReceiverRow {

@@ -1,15 +1,15 @@
-import { dayMs, hourMs } from "../../base/time.ts";
-import type { Clock } from "../../base/time.ts";
-import type { VerdictHour } from "../../store/runs/history.ts";
-import { isStaleResult, viewCheck } from "../api/check-view.ts";
+import { dayMs, hourMs } from "../../../base/time.ts";
+import type { Clock } from "../../../base/time.ts";
+import type { VerdictHour } from "../../../store/runs/history.ts";
+import { isStaleResult, viewCheck } from "../../api/check-view.ts";
 import { rowChecksOf } from "./checks.ts";
-import type { PageOrganization, PagePort } from "./ports.ts";
+import type { PageOrganization, PagePort } from "../ports.ts";
 import { fleetOf, type PastRuns } from "./fleet-model.ts";
 import type { FleetData } from "./fleet.ts";
-import type { RowSeverity } from "./marks.ts";
+import type { RowSeverity } from "../parts/marks.ts";
 import { lateAfterMs, type RowAlert, type RowData } from "./row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
-import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../ports.ts";
+import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../../ports.ts";
 
 /** Everything that the overview shows, at one moment. */
 export interface PageModel {

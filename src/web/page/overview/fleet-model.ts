@@ -1,9 +1,9 @@
-import { hourMs } from "../../base/time.ts";
-import type { VerdictHour } from "../../store/runs/history.ts";
-import type { AlertsSnapshot, CheckSnapshot } from "../ports.ts";
+import { hourMs } from "../../../base/time.ts";
+import type { VerdictHour } from "../../../store/runs/history.ts";
+import type { AlertsSnapshot, CheckSnapshot } from "../../ports.ts";
 import type { FleetData, FleetVerdict } from "./fleet.ts";
-import type { Notified } from "./notified.ts";
-import type { PageFleetStanding, PagePort } from "./ports.ts";
+import type { Notified } from "../parts/notified.ts";
+import type { PageFleetStanding, PagePort } from "../ports.ts";
 import { shownSeverity, type RowData } from "./row.ts";
 
 const historyHours = 7 * 24;

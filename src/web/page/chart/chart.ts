@@ -1,7 +1,7 @@
 import { bandsOf, peakOf, positionOf, spreadLabels, ticksOf, timeTicks, type ChartData } from "./chart-data.ts";
-import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import type { RowSeverity } from "./marks.ts";
+import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import type { RowSeverity } from "../parts/marks.ts";
 
 /** What happened to the alert, for the lanes. Times are epoch ms. */
 export interface LaneEvent {

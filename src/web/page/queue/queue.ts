@@ -1,8 +1,8 @@
-import type { PageQueue, PageQueuedReport } from "./ports.ts";
-import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, type RowSeverity } from "./marks.ts";
-import { organizationPath } from "./row.ts";
+import type { PageQueue, PageQueuedReport } from "../ports.ts";
+import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, type RowSeverity } from "../parts/marks.ts";
+import { organizationPath } from "../overview/row.ts";
 
 /** What waits for the customer, the oldest first. */
 export function renderQueue(

@@ -1,6 +1,6 @@
-import { formatLength, formatTime, formatWait, none, withPageTimes } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, type RowSeverity } from "./marks.ts";
+import { formatLength, formatTime, formatWait, none, withPageTimes } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, type RowSeverity } from "../parts/marks.ts";
 
 /** A check of an organization beside the spike check, on its page. Times are epoch ms. */
 export interface OtherCheck {

@@ -1,6 +1,6 @@
-import { countOf, formatClock, formatCount, formatExpected, formatLongDay, formatShare } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark } from "./marks.ts";
+import { countOf, formatClock, formatCount, formatExpected, formatLongDay, formatShare } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
 import type { OrganizationData } from "./organization.ts";
 
 /** Which types carry the excess, with their share of the count. */

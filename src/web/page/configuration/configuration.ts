@@ -1,6 +1,6 @@
-import { formatCount, formatLengthInProse, formatTime } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark } from "./marks.ts";
+import { formatCount, formatLengthInProse, formatTime } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
 
 /** What the page shows of the configuration. */
 export interface ConfigurationData {

@@ -1,5 +1,5 @@
-import { countOf, formatCount, formatExpected, nbsp } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
+import { countOf, formatCount, formatExpected, nbsp } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
 
 /** What the days of a median baseline were. */
 export interface BaselineDaysData {

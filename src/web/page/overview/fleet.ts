@@ -10,10 +10,10 @@ import {
   formatWait,
   isSameDay,
   nbsp,
-} from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
-import { mark, rowSeverities, type RowSeverity } from "./marks.ts";
-import { listReceivers, renderNotified, type Forecast, type Notified } from "./notified.ts";
+} from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
+import { listReceivers, renderNotified, type Forecast, type Notified } from "../parts/notified.ts";
 import { organizationPath, shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 
 /** Everything above the table: the fleet as a whole. Times are epoch ms. */

@@ -1,19 +1,19 @@
-import { dayMs, hourMs } from "../../base/time.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
-import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { VerdictPoint } from "../../store/runs/history.ts";
-import { otherChecksOf } from "./checks.ts";
+import { dayMs, hourMs } from "../../../base/time.ts";
+import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
+import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
+import type { VerdictPoint } from "../../../store/runs/history.ts";
+import { otherChecksOf } from "../overview/checks.ts";
 import { findingLines } from "./evidence.ts";
-import type { PageModel, PageModelPorts } from "./overview-model.ts";
-import type { PageOrganization, PageThresholds } from "./ports.ts";
+import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import type { PageOrganization, PageThresholds } from "../ports.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
-import { ranges, type ChartData, type Range } from "./chart-data.ts";
-import type { LaneSpan } from "./chart.ts";
-import { formatCount, formatExpected, formatRatio, nbsp } from "./figures.ts";
-import type { RowSeverity } from "./marks.ts";
+import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
+import type { LaneSpan } from "../chart/chart.ts";
+import { formatCount, formatExpected, formatRatio, nbsp } from "../parts/figures.ts";
+import type { RowSeverity } from "../parts/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./organization.ts";
-import { selectRows } from "./row.ts";
-import type { CheckSnapshot, EndedAlert } from "../ports.ts";
+import { selectRows } from "../overview/row.ts";
+import type { CheckSnapshot, EndedAlert } from "../../ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
 // More points than a chart has pixels show nothing.
