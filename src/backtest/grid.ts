@@ -35,15 +35,19 @@ export function gridPoints(grid: Grid): GridPoint[] {
   return points;
 }
 
-/** A point in words: `median warn ×3 min 20`; empty when it says nothing. */
+/** A point in words: `median warn ×3 min 20`, `median ×3 min 20` where warn and fail begin there; empty when it says nothing. */
 export function describePoint({ baseline, thresholds }: GridPoint): string {
   const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = thresholds;
   const words = [
     baseline,
     windowHours === undefined ? undefined : `window ${windowHours}h`,
     baselineDays === undefined ? undefined : `baseline ${baselineDays}d`,
-    warnMultiplier === undefined ? undefined : `warn ×${warnMultiplier}`,
-    failMultiplier === undefined ? undefined : `fail ×${failMultiplier}`,
+    ...(warnMultiplier !== undefined && warnMultiplier === failMultiplier
+      ? [`×${warnMultiplier}`]
+      : [
+          warnMultiplier === undefined ? undefined : `warn ×${warnMultiplier}`,
+          failMultiplier === undefined ? undefined : `fail ×${failMultiplier}`,
+        ]),
     minSpikeCount === undefined ? undefined : `min ${minSpikeCount}`,
   ];
   return words.filter((word) => word !== undefined).join(" ");

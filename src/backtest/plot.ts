@@ -10,14 +10,14 @@ const bottom = 60;
 const colours: Readonly<Record<BaselineKind, string>> = { mean: "#8a5a00", median: "#0b63c4" };
 
 /**
- * The trade-off as an SVG image: false alarms a week to the right, recall upwards, one mark a candidate (a square for the mean,
+ * The trade-off as an SVG image: false alarms on nothing a week to the right, recall upwards, one mark a candidate (a square for the mean,
  * a circle for the median) with its settings as a tooltip, a line through those that no other one beats, a ring around the chosen.
  */
 export function plotTradeOff(points: readonly TuningPoint[], chosen: TuningPoint | null): string {
-  const most = Math.max(0.1, ...points.map(({ score }) => score.falseAlarmsAWeek)) * 1.05;
+  const most = Math.max(0.1, ...points.map(({ score }) => score.groundlessAWeek)) * 1.05;
   const x = (rate: number): number => round(left + (rate / most) * (width - left - right));
   const y = (recall: number): number => round(height - bottom - recall * (height - top - bottom));
-  const place = ({ score }: TuningPoint): [number, number] => [x(score.falseAlarmsAWeek), y(score.recall ?? 0)];
+  const place = ({ score }: TuningPoint): [number, number] => [x(score.groundlessAWeek), y(score.recall ?? 0)];
   const front = paretoFront(points);
   const rates = niceTicks(most);
   const recalls = [0, 0.25, 0.5, 0.75, 1];
@@ -33,7 +33,7 @@ export function plotTradeOff(points: readonly TuningPoint[], chosen: TuningPoint
       (rate) =>
         `<path d="M${x(rate)} ${top}V${height - bottom}" stroke="#eee"/><text x="${x(rate)}" y="${height - bottom + 20}" text-anchor="middle" fill="#444">${rate}</text>`,
     ),
-    `<text x="${(left + width - right) / 2}" y="${height - 16}" text-anchor="middle" fill="#222">false alarms a week and organization</text>`,
+    `<text x="${(left + width - right) / 2}" y="${height - 16}" text-anchor="middle" fill="#222">false alarms a week and organization, those on real mass deaths left out</text>`,
     `<text x="${left - 8}" y="${top - 18}" fill="#222">incidents found</text>`,
     legend("mean", width - right - 150),
     legend("median", width - right - 70),
@@ -56,7 +56,7 @@ export function plotTradeOff(points: readonly TuningPoint[], chosen: TuningPoint
 export function plotPage(points: readonly TuningPoint[], chosen: TuningPoint | null): string {
   const rows = points.map(
     (point) =>
-      `<tr${point === chosen ? ' class="chosen"' : ""}><td>${describeSettings(point)}</td><td>${formatShare(point.score.recall)}</td><td>${point.score.falseAlarmsAWeek.toFixed(2)}</td></tr>`,
+      `<tr${point === chosen ? ' class="chosen"' : ""}><td>${describeSettings(point)}</td><td>${formatShare(point.score.recall)}</td><td>${point.score.groundlessAWeek.toFixed(2)}</td><td>${point.score.falseAlarmsAWeek.toFixed(2)}</td></tr>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -65,7 +65,7 @@ export function plotPage(points: readonly TuningPoint[], chosen: TuningPoint | n
 <style>body{font:15px system-ui,sans-serif;margin:2rem;max-width:60rem}td,th{padding:.2rem .8rem;text-align:left}.chosen{font-weight:bold}svg{max-width:100%;height:auto}</style>
 <h1>Recall against false alarms</h1>
 ${plotTradeOff(points, chosen)}<table>
-<thead><tr><th>Candidate</th><th>Incidents found</th><th>False alarms a week</th></tr></thead>
+<thead><tr><th>Candidate</th><th>Incidents found</th><th>False alarms a week</th><th>With those on real mass deaths</th></tr></thead>
 <tbody>
 ${rows.join("\n")}
 </tbody>
@@ -86,8 +86,8 @@ function legend(baseline: BaselineKind, px: number): string {
 }
 
 function describe(point: TuningPoint): string {
-  const { recall, falseAlarmsAWeek } = point.score;
-  return `${describeSettings(point)}: ${formatShare(recall)} found, ${falseAlarmsAWeek.toFixed(2)} false alarms a week`;
+  const { recall, groundlessAWeek, falseAlarmsAWeek } = point.score;
+  return `${describeSettings(point)}: ${formatShare(recall)} found, ${groundlessAWeek.toFixed(2)} false alarms a week (${falseAlarmsAWeek.toFixed(2)} with those on real mass deaths)`;
 }
 
 function describeSettings({ baseline, thresholds }: TuningPoint): string {

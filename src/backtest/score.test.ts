@@ -66,6 +66,7 @@ describe("scoreEpisodes", () => {
     ]);
 
     expect(score).toMatchObject({ incidents: 0, recall: null, falseAlarms: 1, onMassDeaths: 1, falseAlarmsAWeek: 0.5 });
+    expect(score).toMatchObject({ groundless: 0, groundlessAWeek: 0 });
   });
 });
 
@@ -138,27 +139,36 @@ describe("a grid", () => {
 });
 
 describe("a choice", () => {
-  const point = (warnMultiplier: number, recall: number, falseAlarmsAWeek: number): TuningPoint => {
+  const point = (warnMultiplier: number, recall: number, groundlessAWeek: number): TuningPoint => {
     const score: Score = {
       incidents: 10,
       found: recall * 10,
       recall,
       falseAlarms: 1,
       onMassDeaths: 0,
-      falseAlarmsAWeek,
+      groundless: 1,
+      // As many again on real mass deaths: they cost none of the budget.
+      falseAlarmsAWeek: groundlessAWeek * 2,
+      groundlessAWeek,
       medianDelayMs: null,
       missed: [],
     };
     const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier, failMultiplier: 9, minSpikeCount: 10 };
     return { baseline: "median", thresholds, score };
   };
-  const points = [point(2, 1, 0.9), point(3, 0.9, 0.4), point(4, 0.9, 0.3), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
+  const points = [point(2, 1, 0.9), point(3, 0.9, 0.3), point(4, 0.9, 0.4), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
 
-  it("finds most among the quiet enough, quieter first; fail is stricter and still finds three quarters", () => {
+  it("finds most among the quiet enough, quieter first; fail is twice as strict and still finds three quarters", () => {
     const choice = chooseCandidate(points, 0.5);
 
-    expect(choice?.warn.thresholds.warnMultiplier).toBe(4);
+    expect(choice?.warn.thresholds.warnMultiplier).toBe(3);
     expect(choice?.fail?.thresholds.warnMultiplier).toBe(6);
+  });
+
+  it("is the one nearest to the default multiplier of those that did alike", () => {
+    expect(chooseCandidate([point(12, 1, 0.1), point(1.5, 1, 0.1), point(2, 1, 0.1)], 0.5)?.warn).toEqual(
+      point(2, 1, 0.1),
+    );
   });
 
   it("is the quietest where all are too loud, without a fail where none is stricter", () => {
@@ -170,7 +180,7 @@ describe("a choice", () => {
   });
 
   it("has a front of those that no other one beats", () => {
-    expect(paretoFront(points).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 4, 2]);
+    expect(paretoFront(points).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 3, 2]);
   });
 
   it("is drawn with every candidate, the chosen one ringed", () => {

@@ -12,7 +12,10 @@ export interface Score {
   readonly falseAlarms: number;
   /** Those of them that told of a mass death that was real. */
   readonly onMassDeaths: number;
+  /** The others, that told of nothing: false alarms by the narrower definition. */
+  readonly groundless: number;
   readonly falseAlarmsAWeek: number;
+  readonly groundlessAWeek: number;
   /** From the first death of an incident to the alert, of those that were found; null without one. */
   readonly medianDelayMs: number | null;
   readonly missed: readonly MissedIncident[];
@@ -56,13 +59,17 @@ export function scoreEpisodes(replays: readonly ScoredReplay[]): Score {
   const tally: Tally = { incidents: 0, found: 0, falseAlarms: 0, onMassDeaths: 0, spanMs: 0, delaysMs: [], missed: [] };
   for (const replay of replays) addReplay(tally, replay);
   const { incidents, found, falseAlarms, onMassDeaths, spanMs, delaysMs, missed } = tally;
+  const groundless = falseAlarms - onMassDeaths;
+  const aWeek = (alarms: number): number => (spanMs === 0 ? 0 : alarms / (spanMs / weekMs));
   return {
     incidents,
     found,
     recall: incidents === 0 ? null : found / incidents,
     falseAlarms,
     onMassDeaths,
-    falseAlarmsAWeek: spanMs === 0 ? 0 : falseAlarms / (spanMs / weekMs),
+    groundless,
+    falseAlarmsAWeek: aWeek(falseAlarms),
+    groundlessAWeek: aWeek(groundless),
     medianDelayMs: medianOf(delaysMs),
     missed,
   };

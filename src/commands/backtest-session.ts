@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EventRecord } from "../backtest/event-record.ts";
-import type { Grid } from "../backtest/grid.ts";
+import { gridPoints, type Grid, type GridPoint } from "../backtest/grid.ts";
 import { readLabels, regretTruth, type Truth } from "../backtest/truth.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
@@ -51,7 +51,11 @@ export interface BacktestReport {
 }
 
 /** Reads configurations, events and truth, and replays. @throws usage, invalid_config, invalid_data, no_input, store_* */
-export async function backtest(ask: BacktestAsk, deps: BacktestDeps): Promise<BacktestReport> {
+export async function backtest(
+  ask: BacktestAsk,
+  deps: BacktestDeps,
+  points: readonly GridPoint[] = gridPoints(ask.grid),
+): Promise<BacktestReport> {
   const truth = ask.truth ?? (ask.labels === null ? null : "labels");
   if (truth === "labels" && ask.labels === null)
     throw new FlatlineError("usage", "--truth labels needs a file: --labels FILE");
@@ -66,6 +70,7 @@ export async function backtest(ask: BacktestAsk, deps: BacktestDeps): Promise<Ba
   const truths = truth === null ? null : await readTruth(truth, ask, deps, found);
   const outcome = await runBacktest({
     ...ask,
+    points,
     variants,
     records,
     truths,

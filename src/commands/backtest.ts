@@ -1,6 +1,6 @@
 import type { EventRecord } from "../backtest/event-record.ts";
 import { alertLevels, episodesAt, type AlertLevel, type Episode } from "../backtest/episodes.ts";
-import { describePoint, gridPoints, type Grid, type GridPoint } from "../backtest/grid.ts";
+import { describePoint, type GridPoint } from "../backtest/grid.ts";
 import { Replay, type ReplayCandidate, type ReplayedNotice, type ReplayOutcome } from "../backtest/replay.ts";
 import { scoreEpisodes, type Score } from "../backtest/score.ts";
 import type { Truth } from "../backtest/truth.ts";
@@ -30,7 +30,7 @@ export interface BacktestVariant {
 
 export interface BacktestOptions {
   readonly variants: readonly BacktestVariant[];
-  readonly grid: Grid;
+  readonly points: readonly GridPoint[];
   /** By slug; an organization without a record is left out. */
   readonly records: ReadonlyMap<string, EventRecord>;
   readonly truths: ReadonlyMap<string, Truth> | null;
@@ -81,11 +81,11 @@ const sliceMs = 50;
 const weekMs = 7 * dayMs;
 
 /**
- * Replays every organization under every candidate (configuration × point of the grid) over the same stretch and scores what
+ * Replays every organization under every candidate (configuration × point of a grid) over the same stretch and scores what
  * would have been told. @throws usage when there is nothing to replay, unavailable when stopped
  */
 export async function runBacktest(options: BacktestOptions): Promise<BacktestOutcome> {
-  const points = gridPoints(options.grid);
+  const { points } = options;
   const candidates = options.variants.flatMap((variant) =>
     points.map((point) => ({
       name: nameOf(options.variants, variant, point),

@@ -1,3 +1,4 @@
+import { gridPoints, type GridPoint } from "../backtest/grid.ts";
 import { plotPage, plotTradeOff } from "../backtest/plot.ts";
 import { chooseCandidate, paretoFront, type Choice, type TuningPoint } from "../backtest/tuning.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -9,6 +10,8 @@ import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } fr
 /** What a search found. */
 export interface TuneReport {
   readonly report: BacktestReport;
+  /** All of them, in the order of the grid. */
+  readonly candidates: readonly TuneCandidate[];
   /** Those that no other one beats, from the quietest to the most watchful. */
   readonly front: readonly TuneCandidate[];
   readonly choice: TuneChoice;
@@ -23,10 +26,7 @@ export interface TuneCandidate extends TuningPoint {
 }
 
 /** What is proposed: where `warn` begins, and where `fail` does. */
-export interface TuneChoice {
-  readonly warn: TuneCandidate;
-  /** null: none is stricter and still finds most. */
-  readonly fail: TuneCandidate | null;
+export interface TuneChoice extends Choice<TuneCandidate> {
   readonly failMultiplier: number;
 }
 
@@ -39,38 +39,43 @@ const usualGrid = {
 const usualStepMs = hourMs;
 
 /**
- * Searches a grid of settings for the one that finds most with at most so many false alarms a week and organization.
+ * Searches a grid of settings for the one that finds most with at most so many false alarms a week and organization,
+ * those on real mass deaths left out. Each candidate is evaluated with fail where warn begins: fail is tried first, so that
+ * a lower failMultiplier would decide for all that are above it.
  * @throws usage without an incident in the truth, and what backtest throws
  */
-export async function tune(ask: BacktestAsk, mostFalseAlarmsAWeek: number, deps: BacktestDeps): Promise<TuneReport> {
+export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDeps): Promise<TuneReport> {
   const { failMultiplier: ignored, ...grid } = ask.grid;
   if (ignored !== undefined)
     throw new FlatlineError("usage", "--fail-multiplier is what tune proposes: give values for --warn-multiplier");
   if (ask.configFiles.length > 1) throw new FlatlineError("usage", "tune takes one --config: it searches the rest");
-  const report = await backtest(
-    {
-      ...ask,
-      truth: ask.truth ?? (ask.labels === null ? "regret" : null),
-      stepMs: ask.stepMs ?? usualStepMs,
-      grid: { ...usualGrid, ...grid },
-    },
-    deps,
-  );
+  const truth = ask.truth ?? (ask.labels === null ? "regret" : null);
+  const candidates = gridPoints({ ...usualGrid, ...grid }).map(withFailAtWarn);
+  const report = await backtest({ ...ask, truth, stepMs: ask.stepMs ?? usualStepMs }, deps, candidates);
   const points = report.candidates.map(pointOf);
-  const chosen = chooseCandidate(points, mostFalseAlarmsAWeek);
+  const chosen = chooseCandidate(points, mostAWeek);
   if (chosen === null || chosen.warn.score.incidents === 0) {
-    const truth = report.truth === "regret" ? "no day on which enough assets were found alive again" : "no label";
-    throw new FlatlineError("usage", `there is no incident to tune by in this stretch: ${truth}`);
+    const why = report.truth === "regret" ? "no day on which enough assets were found alive again" : "no label";
+    throw new FlatlineError("usage", `there is no incident to tune by in this stretch: ${why}`);
   }
-  const choice = choiceOf(points, chosen);
+  const { warn, fail } = chosen;
+  const failMultiplier = fail?.thresholds.warnMultiplier ?? warn.thresholds.warnMultiplier * 2;
+  const choice = { warn, fail, failMultiplier };
   const slugs = report.candidates[0]?.organizations.map(({ slug }) => slug) ?? [];
   return {
     report,
-    front: paretoFront(points).flatMap((point) => points.find((one) => one === point) ?? []),
+    candidates: points,
+    front: paretoFront(points),
     choice,
     settings: settingsOf(choice, slugs, ask.slugs.length > 0),
-    plot: (kind) => (kind === "svg" ? plotTradeOff(points, choice.warn) : plotPage(points, choice.warn)),
+    plot: (kind) => (kind === "svg" ? plotTradeOff(points, warn) : plotPage(points, warn)),
   };
+}
+
+function withFailAtWarn(point: GridPoint): GridPoint {
+  const { warnMultiplier } = point.thresholds;
+  if (warnMultiplier === undefined) throw new FlatlineError("internal", "a candidate has no multiplier");
+  return { ...point, thresholds: { ...point.thresholds, failMultiplier: warnMultiplier } };
 }
 
 function pointOf({ name, point, organizations, levels }: BacktestCandidate): TuneCandidate {
@@ -83,15 +88,6 @@ function pointOf({ name, point, organizations, levels }: BacktestCandidate): Tun
     thresholds: { ...defaultThresholds, ...first.thresholds, ...point.thresholds },
     score,
   };
-}
-
-function choiceOf(points: readonly TuneCandidate[], { warn, fail }: Choice): TuneChoice {
-  const named = (wanted: TuningPoint): TuneCandidate | undefined => points.find((point) => point === wanted);
-  const chosen = named(warn);
-  if (chosen === undefined) throw new FlatlineError("internal", "the chosen candidate is none");
-  const stricter = fail === null ? null : (named(fail) ?? null);
-  const failMultiplier = stricter?.thresholds.warnMultiplier ?? chosen.thresholds.warnMultiplier * 2;
-  return { warn: chosen, fail: stricter, failMultiplier };
 }
 
 function settingsOf({ warn, failMultiplier }: TuneChoice, slugs: readonly string[], isForSlugs: boolean): object {

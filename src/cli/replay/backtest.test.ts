@@ -64,6 +64,13 @@ interface Report {
   }[];
 }
 
+interface Candidate {
+  readonly name: string;
+  readonly found: number;
+  readonly falseAlarmsAWeek: number;
+  readonly groundlessAWeek: number;
+}
+
 async function report(line: readonly string[]): Promise<Report> {
   const { exitCode, stdout, stderr } = await run(["backtest", ...line, "--json"]);
   expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/events, .* evaluations in /)]);
@@ -102,10 +109,21 @@ describe("backtest --events", () => {
 
     const { stdout, stderr } = await run([...line, "--baseline", "median", "--min-spike-count", "20"]);
 
-    expect(stdout).toContain("LEVEL  CANDIDATE      EPISODES  A WEEK     FOUND  RECALL  FALSE  FALSE A WEEK  DELAY\n");
-    expect(stdout).toMatch(/^fail {3}median min 20 +17 +0\.11 {2}12 of 12 +1\.00 +5 +0\.03 {2}1\.3 h$/m);
+    expect(stdout).toContain(
+      "LEVEL  CANDIDATE      EPISODES  A WEEK     FOUND  RECALL  FALSE  FALSE A WEEK  WITH MASS DEATHS  DELAY\n",
+    );
+    expect(stdout).toMatch(/^fail {3}median min 20 +17 +0\.11 {2}12 of 12 +1\.00 +1 +0\.01 +0\.03 {2}1\.3 h$/m);
     expect(stdout).toMatch(/^fail {2}riskhosts {5}2019-10-22T12:00:00\.000Z {2}2019-10-23T11:00:00\.000Z {2}23\.0 h$/m);
     expect(stderr).toMatch(/^4,083 events, 25,716 evaluations in \d+\.\d s\n$/);
+  });
+
+  it("warns where warn is above fail, which hides every warn", async () => {
+    const line = ["backtest", "--events", "riskhosts.csv.gz", "--step", "6h", "--warn-multiplier", "3,12"];
+
+    const { exitCode, stderr } = await run(line);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("warning: warn is above fail in 1 of 2 candidates (warn ×12): fail is tried first");
   });
 
   it("keeps to a stretch", async () => {
@@ -185,13 +203,31 @@ describe("tune", () => {
 
     expect(exitCode).toBe(0);
     const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
-    expect(table).toMatch(/^\* {2}median warn ×\S+ min 20 +12 of 12 +1\.00 +0\.03 /m);
+    expect(table).toMatch(/^\* {2}median ×\S+ min 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
     const { defaults } = parse(yaml) as { defaults: { baseline: string; thresholds: Record<string, number> } };
     expect(defaults).toMatchObject({ baseline: "median", thresholds: { minSpikeCount: 20, windowHours: 24 } });
     expect(defaults.thresholds["failMultiplier"]).toBeGreaterThan(defaults.thresholds["warnMultiplier"] ?? 0);
     expect(await readFile(join(folder, "plot.svg"), "utf8")).toMatch(/^<svg [^]*<\/svg>\n$/);
     await writeFile(join(folder, "tuned.yaml"), `source: { type: embedded }\norganizations: [riskhosts]\n${yaml}`);
     expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
+  });
+
+  it.each([
+    ["mean ×4 min 20", 16, "0.15", "0.03"],
+    ["mean ×12 min 20", 14, "0.05", "0.00"],
+    ["median ×4 min 20", 22, "0.26", "0.08"],
+  ])("evaluates %s with fail where warn begins", async (name, found, all, groundless) => {
+    const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz"];
+
+    const { stdout } = await run(["tune", ...files, "--labels", "labels.json", "--json"]);
+
+    const { candidates } = JSON.parse(stdout) as { candidates: readonly Candidate[] };
+    const candidate = candidates.find((one) => one.name === name);
+    expect([candidate?.found, candidate?.falseAlarmsAWeek.toFixed(2), candidate?.groundlessAWeek.toFixed(2)]).toEqual([
+      found,
+      all,
+      groundless,
+    ]);
   });
 
   it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {

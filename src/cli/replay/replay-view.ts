@@ -35,12 +35,23 @@ export function summarize({ events, candidates, leftOut }: BacktestReport, tookM
     leftOut.length === 0
       ? ""
       : `left out, too few events for a baseline (--from TIME replays them without): ${leftOut.join(", ")}\n`;
-  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}`;
+  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${warnAboveFail(candidates)}`;
+}
+
+/** A line where candidates never warn; empty where all may. */
+function warnAboveFail(candidates: readonly BacktestCandidate[]): string {
+  const found = candidates.filter(({ organizations }) =>
+    organizations.some(({ thresholds }) => thresholds.warnMultiplier > thresholds.failMultiplier),
+  );
+  const [first] = found;
+  if (first === undefined) return "";
+  const which = candidates.length === 1 ? "" : ` in ${found.length} of ${candidates.length} candidates (${first.name})`;
+  return `warning: warn is above fail${which}: fail is tried first, so that alerts begin at the fail multiplier and none is a warn\n`;
 }
 
 /** One row a candidate and level, with what the truth says where there is one. */
 export function renderCandidates({ candidates, truth }: BacktestReport, context: CliContext): string {
-  const truthHead = truth === null ? [] : ["FOUND", "RECALL", "FALSE", "FALSE A WEEK", "DELAY"];
+  const truthHead = truth === null ? [] : ["FOUND", "RECALL", "FALSE", "FALSE A WEEK", "WITH MASS DEATHS", "DELAY"];
   const rows = candidates.flatMap((candidate) =>
     levels.map((level) => {
       const { episodes, episodesAWeek, score } = candidate.levels[level];
@@ -50,7 +61,8 @@ export function renderCandidates({ candidates, truth }: BacktestReport, context:
           : [
               `${score.found} of ${score.incidents}`,
               score.recall === null ? "–" : score.recall.toFixed(2),
-              String(score.falseAlarms),
+              String(score.groundless),
+              score.groundlessAWeek.toFixed(2),
               score.falseAlarmsAWeek.toFixed(2),
               formatDelay(score.medianDelayMs),
             ];

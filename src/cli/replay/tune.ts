@@ -23,7 +23,12 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
     .description("search settings that find most incidents with few false alarms; prints the YAML to paste")
     .argument("[slug...]", "organizations to tune for [all that have events]");
   addReplayFlags(command)
-    .option("--max-false-alarms <rate>", "most false alarms a week and organization", parseRate, 0.5)
+    .option(
+      "--max-false-alarms <rate>",
+      "most false alarms a week and organization, those on real mass deaths left out",
+      parseRate,
+      0.5,
+    )
     .option("--all", "show every candidate, not only those that no other one beats")
     .option("--plot <file>", "write the trade-off as an image (.svg) or a page (.html)", parsePlot)
     .option("--json", "print {truth, chosen, failMultiplier, yaml, candidates}")
@@ -47,7 +52,9 @@ const help = `
 Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, or
 against regret: days on which many deaths were undone. Without lists of your own:
   --baseline mean,median --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
-Chosen is what finds most with at most --max-false-alarms. Settings that fit the past too well promise too much: hold the
+Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
+those on days on which many assets really died, as far as labels or regret know them, WITH MASS DEATHS has them too. Chosen is
+what finds most with at most --max-false-alarms, those on mass deaths left out. Settings that fit the past too well promise too much: hold the
 proposal against a stretch that tune has not seen (--from, --to, then flatline backtest).
 
 Examples:
@@ -56,56 +63,47 @@ Examples:
   flatline tune --events events.csv.gz --labels labels.json --plot trade-off.html
 `;
 
-function render({ report, front, choice, settings }: TuneReport, flags: TuneFlags, context: CliContext): string {
-  const shown = flags.all === true ? candidatesOf(report, front) : front;
+function render({ candidates, front, choice, settings }: TuneReport, flags: TuneFlags, context: CliContext): string {
+  const shown = flags.all === true ? candidates : front;
   const rows = shown.map(({ name, score }) => [
     name === choice.warn.name ? "*" : "",
     name,
     `${score.found} of ${score.incidents}`,
     (score.recall ?? 0).toFixed(2),
+    score.groundlessAWeek.toFixed(2),
     score.falseAlarmsAWeek.toFixed(2),
     formatDelay(score.medianDelayMs),
   ]);
-  const head = ["", "CANDIDATE", "FOUND", "RECALL", "FALSE A WEEK", "DELAY"];
+  const head = ["", "CANDIDATE", "FOUND", "RECALL", "FALSE A WEEK", "WITH MASS DEATHS", "DELAY"];
   const { warn, fail, failMultiplier } = choice;
-  const isLoud = warn.score.falseAlarmsAWeek > flags.maxFalseAlarms;
+  const isLoud = warn.score.groundlessAWeek > flags.maxFalseAlarms;
   const notes = [
     isLoud ? `No candidate has at most ${flags.maxFalseAlarms} false alarms a week: this is the quietest.` : "",
     fail === null
       ? `No stricter candidate finds three quarters of that: fail begins at twice the warning, ×${failMultiplier}.`
-      : `fail begins at ×${failMultiplier}: ${fail.score.found} of ${fail.score.incidents} found, ${fail.score.falseAlarmsAWeek.toFixed(2)} false alarms a week.`,
+      : `fail begins at ×${failMultiplier}: ${fail.score.found} of ${fail.score.incidents} found, ${fail.score.groundlessAWeek.toFixed(2)} false alarms a week.`,
   ].filter((note) => note !== "");
   return `${renderTable(head, rows, { right: head.slice(2), context })}\n${notes.join("\n")}\n\n${toYaml(settings)}`;
 }
 
-/** All of them, in the order of the grid. */
-function candidatesOf({ candidates }: TuneReport["report"], front: readonly TuneCandidate[]): readonly Row[] {
-  return candidates.flatMap(({ name, levels }) => {
-    const known = front.find((candidate) => candidate.name === name);
-    if (known !== undefined) return [known];
-    return levels.warn.score === null ? [] : [{ name, score: levels.warn.score }];
-  });
-}
-
-type Row = Pick<TuneCandidate, "name" | "score">;
-
-function renderJson({ report, choice, settings, front }: TuneReport): string {
-  const describe = ({ name, score }: Row): unknown => {
-    const { missed: _missed, medianDelayMs, ...rest } = score;
-    return { name, ...rest, delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs };
+function renderJson({ report, candidates, choice, settings, front }: TuneReport): string {
+  const describe = (candidate: TuneCandidate): object => {
+    const { missed: _missed, medianDelayMs, ...rest } = candidate.score;
+    return {
+      name: candidate.name,
+      baseline: candidate.baseline,
+      thresholds: candidate.thresholds,
+      ...rest,
+      delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
+      isOnFront: front.includes(candidate),
+    };
   };
-  const names = new Set(front.map(({ name }) => name));
-  const candidates = candidatesOf(report, front).map((candidate) => ({
-    ...Object(describe(candidate)),
-    isOnFront: names.has(candidate.name),
-  }));
-  const { baseline, thresholds } = choice.warn;
   const chosen = {
     name: choice.warn.name,
-    baseline,
-    thresholds: { ...thresholds, failMultiplier: choice.failMultiplier },
+    baseline: choice.warn.baseline,
+    thresholds: { ...choice.warn.thresholds, failMultiplier: choice.failMultiplier },
   };
-  return `${JSON.stringify({ truth: report.truth, chosen, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates }, null, 2)}\n`;
+  return `${JSON.stringify({ truth: report.truth, chosen, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates: candidates.map(describe) }, null, 2)}\n`;
 }
 
 function toYaml(settings: object): string {
