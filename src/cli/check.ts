@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { checkOnce } from "../commands/check-once.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
@@ -97,15 +98,13 @@ function renderReports(reports: readonly CheckReport[], context: CliContext): st
 }
 
 function figures(report: CheckReport): string[] {
-  if (report.kind === "error") return ["–", "–", "–", `${report.error.reason}: ${report.error.message}`];
+  if (report.kind === "error") return [none, none, none, `${report.error.reason}: ${report.error.message}`];
   const { currentCount, expectedCount, ratio } = report.counts;
   const [first] = report.result.findings;
-  const number = (value: number | null, digits: number): string =>
-    value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: digits });
   return [
-    number(currentCount, 0),
-    number(expectedCount, 1),
-    ratio === null ? "–" : `${number(ratio, 1)}×`,
+    formatCount(currentCount),
+    formatExpected(expectedCount),
+    ratio === null ? none : formatRatio(ratio),
     first?.message ?? "",
   ];
 }

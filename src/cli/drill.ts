@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { runDrill, type DrillReport } from "../commands/drill.ts";
+import { formatCount } from "../base/numbers.ts";
 import { secondMs } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import { createCommandLogger } from "./command-logger.ts";
@@ -72,5 +73,5 @@ function renderReport({ steps, isPassed, tookMs }: DrillReport, context: CliCont
 }
 
 function milliseconds(ms: number): string {
-  return `${Math.round(ms).toLocaleString("en")} ms`;
+  return `${formatCount(ms)} ms`;
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { importEventFiles } from "../commands/import-events.ts";
 import { readInstant } from "../base/instant.ts";
+import { formatCount } from "../base/numbers.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, Output, RegisterCommand } from "./context.ts";
@@ -57,7 +58,7 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
         context.stdout.write(
           `imported ${amount(outcome.stored, "event")} of ${amount(outcome.slugs, "organization")}` +
             `${outcome.duplicates === 0 ? "" : `, ${amount(outcome.duplicates, "duplicate")} left out`}${span}` +
-            ` (${seconds.toFixed(1)} s, ${shown(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
+            ` (${seconds.toFixed(1)} s, ${formatCount(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
         );
       } finally {
         progress.clear();
@@ -98,10 +99,12 @@ function createProgressLine(output: Output, clock: Clock) {
       if (!output.isTerminal) return;
       if (phase === "writing") writingSinceMs ??= clock.monotonicMs();
       const seconds = (clock.monotonicMs() - (writingSinceMs ?? 0)) / secondMs;
-      const rate = phase === "writing" && seconds > 0.5 ? `, ${shown(rows / seconds)} rows/s` : "";
-      const share = totalRows === null ? "" : ` of ${shown(totalRows)}`;
+      const rate = phase === "writing" && seconds > 0.5 ? `, ${formatCount(rows / seconds)} rows/s` : "";
+      const share = totalRows === null ? "" : ` of ${formatCount(totalRows)}`;
       const text =
-        phase === "checking" ? `checking: ${shown(rows)} rows` : `writing: ${shown(rows)}${share} rows${rate}`;
+        phase === "checking"
+          ? `checking: ${formatCount(rows)} rows`
+          : `writing: ${formatCount(rows)}${share} rows${rate}`;
       isShown = true;
       output.write(`\r${text.slice(0, output.columns - 1).padEnd(Math.min(60, output.columns - 1))}`);
     },
@@ -113,9 +116,5 @@ function createProgressLine(output: Output, clock: Clock) {
 }
 
 function amount(count: number, noun: string): string {
-  return `${shown(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function shown(count: number): string {
-  return Math.round(count).toLocaleString("en");
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

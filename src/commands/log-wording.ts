@@ -3,14 +3,9 @@ import { basename } from "node:path";
 import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
-import {
-  countOf,
-  formatCount,
-  formatExpected,
-  formatLength,
-  formatRatio,
-  formatWait,
-} from "../web/page/parts/figures.ts";
+import { deathWords } from "../contract/death-counts.ts";
+import { formatCount } from "../base/numbers.ts";
+import { countOf, formatLength, formatWait } from "../web/page/parts/figures.ts";
 
 /** What a line of the log says to people: of whom, how they are, and what happened. */
 export interface LogRow {
@@ -169,16 +164,15 @@ function resultText(entry: LogEntry): string {
   const what =
     typeof entry["reason"] === "string"
       ? `no result: ${textOf(entry, "message")} (${entry["reason"]})`
-      : deathsText(numberOf(entry, "currentCount"), numberOf(entry, "expectedCount"), numberOf(entry, "ratio"));
+      : deathsOf(entry, "currentCount", "expectedCount");
   return [of, what].filter((part) => part !== "").join(": ");
 }
 
-function deathsText(count: number | null, expected: number | null, ratio: number | null): string {
-  if (count === null) return "";
-  const deaths = countOf(count, "death");
-  if (expected === null) return deaths;
-  if (expected === 0) return `${deaths}, none expected`;
-  return `${deaths}, ${formatExpected(expected)} expected${ratio === null ? "" : ` (${formatRatio({ count, expected, ratio })})`}`;
+function deathsOf(entry: LogEntry, count: string, expected: string): string {
+  const [currentCount, expectedCount, ratio] = [count, expected, "ratio"].map((fact) => numberOf(entry, fact));
+  return (
+    deathWords({ currentCount: currentCount ?? null, expectedCount: expectedCount ?? null, ratio: ratio ?? null }) ?? ""
+  );
 }
 
 const alertReasons: Readonly<Record<string, string>> = {
@@ -198,7 +192,7 @@ function alertText(entry: LogEntry, hasEnded: boolean): string {
 
 function noticeText(entry: LogEntry): string {
   const check = textOf(entry, "check");
-  const deaths = deathsText(numberOf(entry, "count"), numberOf(entry, "expected"), numberOf(entry, "ratio"));
+  const deaths = deathsOf(entry, "count", "expected");
   const what = [check === "dead-asset-spike" ? "" : check, deaths, textOf(entry, "error")].filter(
     (part) => part !== "",
   );

@@ -1,3 +1,4 @@
+import { formatCount } from "../base/numbers.ts";
 import { assetTypeAttribute, carrierText, percent, type Carrier } from "./attribution.ts";
 
 /** What a spike most likely comes from. */
@@ -33,7 +34,7 @@ export function likelyCause(evidence: CauseEvidence): { readonly cause: LikelyCa
   }
   const revived = judgedCount === 0 ? 0 : revivedCount / judgedCount;
   if (revivedCount >= leastRevived && revived >= revivedShare) {
-    const reason = `${revivedCount} of ${judgedCount} dead assets (${percent(revived)}) were found alive again.`;
+    const reason = `${formatCount(revivedCount)} of ${formatCount(judgedCount)} dead assets (${percent(revived)}) were found alive again.`;
     return { cause: "checker", reason };
   }
   const carrier = evidence.carriers.find(

@@ -1,3 +1,4 @@
+import { formatCount, formatExpected, formatRatio } from "../base/numbers.ts";
 import type { AssetTypeExcess } from "./asset-types.ts";
 import type { SpikeSeverity } from "./verdict.ts";
 
@@ -33,15 +34,18 @@ export interface FindingsInput {
 /** The findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
 export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   const { slug, severity, windowHours } = input;
-  const ratio = input.ratio === null ? "no ratio: none were expected" : `ratio ${formatCount(input.ratio)}`;
-  const message = `${input.currentCount} deaths in ${windowHours} h, ${formatCount(input.expectedCount)} expected (${ratio}${describeDays(input.dayCounts)})`;
+  const { currentCount, expectedCount, ratio, dayCounts } = input;
+  const expected = ratio === null ? "none" : formatExpected(expectedCount);
+  const notes = [...(ratio === null ? [] : [formatRatio(ratio)]), ...describeDays(dayCounts)].join("; ");
+  const message = `${formatCount(currentCount)} deaths in ${windowHours} h, ${expected} expected${notes === "" ? "" : ` (${notes})`}`;
   const carriers = input.assetTypes.slice(0, maxAssetTypes).map((carrier) => ({
     kind: assetTypeKind,
     ref: carrier.assetType,
     severity,
     message:
-      `${carrier.currentCount} deaths of type ${carrier.assetType} in ${windowHours} h, ` +
-      `${formatCount(carrier.expectedCount)} expected (excess ${formatCount(carrier.excess)})`,
+      `${formatCount(carrier.currentCount)} deaths of type ${carrier.assetType} in ${windowHours} h, ` +
+      `${carrier.expectedCount === 0 ? "none" : formatExpected(carrier.expectedCount)} expected ` +
+      `(excess ${formatExpected(carrier.excess)})`,
   }));
   return [{ kind: spikeKind, ref: slug, severity, message }, ...carriers];
 }
@@ -56,20 +60,14 @@ export function readAssetTypeExcess(finding: {
   readonly message: string;
 }): { readonly assetType: string; readonly excess: number } | null {
   if (finding.kind !== assetTypeKind || finding.ref === null) return null;
-  const excess = / expected \(excess (\d+(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
-  return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess) };
+  const excess = / expected \(excess <?(\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
+  return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess.replaceAll(",", "")) };
 }
 
-/** "; median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */
-function describeDays(dayCounts: readonly number[]): string {
-  if (dayCounts.length === 0) return "";
-  const shown = dayCounts.slice(0, maxDays).join(", ");
+/** "median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */
+function describeDays(dayCounts: readonly number[]): string[] {
+  if (dayCounts.length === 0) return [];
+  const shown = dayCounts.slice(0, maxDays).map(formatCount).join(", ");
   const more = dayCounts.length > maxDays ? ` and ${dayCounts.length - maxDays} more` : "";
-  return `; median of the ${dayCounts.length} days before: ${shown}${more}`;
-}
-
-/** Two decimals at most, more only where two would show nothing; without trailing zeros. */
-function formatCount(value: number): string {
-  const rounded = value !== 0 && value < 0.1 ? value.toPrecision(2) : value.toFixed(2);
-  return String(Number(rounded));
+  return [`median of the ${dayCounts.length} days before: ${shown}${more}`];
 }

@@ -104,7 +104,7 @@ describe("evaluateSpike by the median", () => {
       day7: 0,
     });
     expect(result.findings[0]?.message).toBe(
-      "30 deaths in 24 h, 0 expected (no ratio: none were expected; median of the 7 days before: 0, 283, 0, 89, 0, 0, 0)",
+      "30 deaths in 24 h, none expected (median of the 7 days before: 0, 283, 0, 89, 0, 0, 0)",
     );
   });
 

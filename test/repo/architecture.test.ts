@@ -8,7 +8,7 @@ const all = [...source, ...readSourceFiles("test"), ...readSourceFiles("scripts"
 
 /** What each rule must see; one that sees nothing would pass for ever. */
 const samples: readonly { readonly rule: string; readonly path: string; readonly text: string }[] = [
-  { rule: "imports", path: "src/spike/a.ts", text: 'import { b } from "../base/time.ts";' },
+  { rule: "imports", path: "src/spike/a.ts", text: 'import { b } from "../contract/severity.ts";' },
   { rule: "imports", path: "src/web/a.ts", text: 'import {\n  b,\n} from "../config/config.ts";' },
   { rule: "imports", path: "src/receivers/a.ts", text: 'import { b } from "../alerting/deliver/outbox.ts";' },
   { rule: "imports", path: "src/monitor/a.ts", text: 'export { b } from "../app.ts";' },

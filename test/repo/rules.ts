@@ -14,7 +14,7 @@ export interface Rule {
  */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  spike: [],
+  spike: ["base"],
   contract: ["base", "spike"],
   evidence: ["base", "contract", "spike"],
   store: ["base", "contract", "spike"],

@@ -55,13 +55,13 @@ describe("summarize", () => {
       "one that fires says how many where how many were expected",
       [notice()],
       null,
-      "acme: fail, 5119 dead assets, 10 expected (512×)",
+      "acme: fail, 5,119 deaths, 10.0 expected (512×)",
     ],
     [
       "a reminder says that it still does",
       [notice({ event: "reminder" })],
       null,
-      "acme: still fail, 5119 dead assets, 10 expected (512×)",
+      "acme: still fail, 5,119 deaths, 10.0 expected (512×)",
     ],
     [
       "a result without counts says so much",
@@ -73,13 +73,13 @@ describe("summarize", () => {
       "resolved says that the rate is back, how long it lasted and its peak, not that something was mended",
       [notice(ended)],
       null,
-      "acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5119 dead assets",
+      "acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
       "a removed organization is not one that recovered",
       [notice({ ...ended, reason: "organization_removed" })],
       null,
-      "acme: no longer watched, lasted 2h 5m, peak fail with 5119 dead assets",
+      "acme: no longer watched, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
       "unknown says why there is no result",
@@ -97,7 +97,7 @@ describe("summarize", () => {
       "what fired and ended before it could be told says both",
       [notice(), notice(ended)],
       null,
-      "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5119 dead assets",
+      "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
       "of several that fire, the worst are named first, else as they came",
@@ -128,12 +128,7 @@ describe("summarize", () => {
       { ...fleet, spiking: 0, assetTypes: [] },
       "Fleet-wide spike of dead assets is over: the rates are back under their thresholds, at most 14 organizations",
     ],
-    [
-      "a drill is marked",
-      [notice({ isDrill: true })],
-      null,
-      "[DRILL] acme: fail, 5119 dead assets, 10 expected (512×)",
-    ],
+    ["a drill is marked", [notice({ isDrill: true })], null, "[DRILL] acme: fail, 5,119 deaths, 10.0 expected (512×)"],
   ])("%s", (_rule, alerts, fleet, expected) => {
     const last = new Map(alerts.map(({ id, status }) => [id, status]));
 

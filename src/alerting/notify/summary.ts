@@ -1,5 +1,7 @@
 import type { CheckName } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
+import { deathWords } from "../../contract/death-counts.ts";
+import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
 
@@ -71,17 +73,13 @@ function describeState(notice: AlertNotice): string {
     return `, ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
   if (notice.check === "review-queue") return describeQueue(notice);
   if (notice.check !== "dead-asset-spike") return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
-  const { counts } = notice;
-  if (counts === null || counts.currentCount === null) return `, ${notice.check}`;
-  const expected = counts.expectedCount === null ? "" : `, ${round(counts.expectedCount)} expected`;
-  const ratio = counts.ratio === null ? "" : ` (${round(counts.ratio)}×)`;
-  return `, ${counts.currentCount} dead assets${expected}${ratio}`;
+  return `, ${(notice.counts === null ? null : deathWords(notice.counts)) ?? notice.check}`;
 }
 
 function describeQueue({ result }: AlertNotice): string {
   const queued = result?.observed["queued"];
   const oldestSeconds = result?.observed["oldestAgeSeconds"];
-  const count = typeof queued === "number" ? `, ${queued} wait for review` : ", review queue";
+  const count = typeof queued === "number" ? `, ${formatCount(queued)} wait for review` : ", review queue";
   return typeof oldestSeconds === "number"
     ? `${count}, the oldest for ${describeDuration(oldestSeconds * secondMs)}`
     : count;
@@ -91,7 +89,7 @@ function describeQueue({ result }: AlertNotice): string {
 function describeResolved(notice: AlertNotice): string {
   const { slug, check, peak, reason } = notice;
   const lasted = `lasted ${describeLength(notice)}`;
-  const count = peak === null || peak.currentCount === null ? "" : ` with ${peak.currentCount} dead assets`;
+  const count = peak === null || peak.currentCount === null ? "" : ` with ${formatCount(peak.currentCount)} deaths`;
   const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
   if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
   if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;
@@ -125,7 +123,7 @@ function summarizeAlerts(alerts: readonly AlertNotice[]): string {
 
 function summarizeFleet(status: "firing" | "resolved", alerts: readonly AlertNotice[], fleet: FleetNotice): string {
   if (status === "resolved") {
-    const peak = fleet.peakSpiking === undefined ? "" : `, at most ${fleet.peakSpiking} organizations`;
+    const peak = fleet.peakSpiking === undefined ? "" : `, at most ${formatCount(fleet.peakSpiking)} organizations`;
     return `Fleet-wide spike of dead assets is over: the rates are back under their thresholds${peak}`;
   }
   const joined = alerts.filter(({ event }) => event === "firing").length;
@@ -133,7 +131,7 @@ function summarizeFleet(status: "firing" | "resolved", alerts: readonly AlertNot
     .slice(0, namedOrganizations)
     .map(({ assetType, share }) => `${assetType} ${Math.round(share * 100)} %`)
     .join(", ");
-  const counts = `${fleet.spiking} of ${fleet.organizations} organizations spike at once: suspect the liveness checker`;
+  const counts = `${formatCount(fleet.spiking)} of ${formatCount(fleet.organizations)} organizations spike at once: suspect the liveness checker`;
   return `${counts}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
 }
 
@@ -147,8 +145,4 @@ function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {
 
 function describeLength({ startsAtMs, endsAtMs }: AlertNotice): string {
   return describeDuration((endsAtMs ?? startsAtMs) - startsAtMs);
-}
-
-function round(value: number): string {
-  return String(Number(value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2)));
 }

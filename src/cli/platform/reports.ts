@@ -1,3 +1,4 @@
+import { formatCount } from "../../base/numbers.ts";
 import { Option, type Command } from "commander";
 import { openPlatformAccess } from "../../commands/platform-access.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -128,7 +129,7 @@ function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: n
   return {
     add: (count) => {
       total += count;
-      if (isShown) stderr.write(`\r${total.toLocaleString("en")} reports`);
+      if (isShown) stderr.write(`\r${formatCount(total)} reports`);
     },
     end: () => {
       if (isShown && total > 0) stderr.write("\r\u001b[K");

@@ -1,5 +1,6 @@
 import type { BacktestCandidate } from "../../commands/backtest.ts";
 import type { BacktestReport } from "../../commands/backtest-session.ts";
+import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
@@ -30,12 +31,11 @@ export function summarize({ events, candidates, leftOut }: BacktestReport, tookM
   const evaluations = candidates
     .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
     .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
-  const count = (value: number): string => value.toLocaleString("en");
   const left =
     leftOut.length === 0
       ? ""
       : `left out, too few events for a baseline (--from TIME replays them without): ${leftOut.join(", ")}\n`;
-  return `${count(events)} events, ${count(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${warnAboveFail(candidates)}`;
+  return `${formatCount(events)} events, ${formatCount(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${warnAboveFail(candidates)}`;
 }
 
 /** A line where candidates never warn; empty where all may. */

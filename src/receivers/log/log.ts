@@ -1,9 +1,9 @@
 import type { Logger } from "../../base/logger.ts";
+import { formatCount } from "../../base/numbers.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { isoTime } from "../payload.ts";
 import type { LogOptions } from "../receiver-options.ts";
-import { groupDigits } from "../wording/text.ts";
 
 // A line each: a storm of them is told by the fleet verdict, and its rest in one number.
 const maxLines = 100;
@@ -35,7 +35,7 @@ function logNotification(logger: Logger, notification: Notification, receiver: s
   }
   for (const notice of alerts.slice(0, maxLines)) logNotice(logger, notice, base);
   const missing = alerts.length - maxLines;
-  if (missing > 0) logger.warn({ ...base, more: `+${groupDigits(missing)} more` }, "further alerts");
+  if (missing > 0) logger.warn({ ...base, more: `+${formatCount(missing)} more` }, "further alerts");
 }
 
 function logNotice(logger: Logger, notice: AlertNotice, base: object): void {

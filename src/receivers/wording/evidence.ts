@@ -1,7 +1,8 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../../contract/spike-onset.ts";
 import { minuteMs } from "../../base/time.ts";
-import { countText, durationText, instantText } from "./numbers.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { durationText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 const causes: Readonly<Record<string, string>> = {
@@ -39,7 +40,7 @@ export function evidenceSentences(notice: AlertNotice, nowMs: number): string {
   const likely = cause === undefined ? "" : ` Likely cause: ${cause}.${reason}`;
   const undone =
     typeof revivedCount === "number" && revivedCount > 0
-      ? ` ${countText(revivedCount)} of the deaths ${revivedCount === 1 ? "was" : "were"} undone: found alive again.`
+      ? ` ${formatCount(revivedCount)} of the deaths ${revivedCount === 1 ? "was" : "were"} undone: found alive again.`
       : "";
   return `${onsetSentence(notice, nowMs)}${likely}${undone}`;
 }

@@ -1,8 +1,9 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
+import { formatCount } from "../../base/numbers.ts";
 import type { Message } from "./message.ts";
 import { noticeLine } from "./notice.ts";
-import { countText, durationText, percentText } from "./numbers.ts";
-import { groupDigits, plainText } from "./text.ts";
+import { durationText, percentText } from "./numbers.ts";
+import { plainText } from "./text.ts";
 
 // As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.
 const maxAssetTypes = 5;
@@ -35,7 +36,7 @@ const firingIntro =
 
 function firingTitle({ spiking, organizations }: FleetNotice): string {
   const noun = organizations === 1 ? "organization" : "organizations";
-  return `fleet: ${groupDigits(spiking)} of ${groupDigits(organizations)} ${noun} spike at once, suspect the liveness checker`;
+  return `fleet: ${formatCount(spiking)} of ${formatCount(organizations)} ${noun} spike at once, suspect the liveness checker`;
 }
 
 function endedIntro(notices: readonly AlertNotice[]): string {
@@ -55,13 +56,13 @@ function fleetFacts(fleet: FleetNotice, status: Notification["status"]): Message
   const facts = [
     {
       name: status === "resolved" ? "At most" : "Spiking",
-      value: `${groupDigits(spiking)} of ${groupDigits(organizations)}${share}`,
+      value: `${formatCount(spiking)} of ${formatCount(organizations)}${share}`,
     },
   ];
   if (assetTypes.length === 0) return facts;
   const shown = assetTypes
     .slice(0, maxAssetTypes)
-    .map((type) => `${plainText(type.assetType)} ${percentText(type.share)} (${countText(type.count)})`);
+    .map((type) => `${plainText(type.assetType)} ${percentText(type.share)} (${formatCount(type.count)})`);
   const missing = assetTypes.length - shown.length;
   const value = [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ");
   return [...facts, { name: "Carried by", value }];

@@ -1,7 +1,8 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
-import { countText, durationText, instantText, ratioText } from "./numbers.ts";
+import { formatCount, formatExpected, formatNumber, formatRatio } from "../../base/numbers.ts";
+import { durationText, instantText } from "./numbers.ts";
 import type { Fact } from "./message.ts";
-import { groupDigits, plainText } from "./text.ts";
+import { plainText } from "./text.ts";
 
 // With the rest of the facts these are within the ten fields of a Slack section.
 const maxMapFacts = 6;
@@ -18,7 +19,7 @@ export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   facts.push({ name: "Since", value: instantText(notice.startsAtMs, nowMs) });
   if (notice.endsAtMs !== null)
     facts.push({ name: "Lasted", value: durationText(notice.endsAtMs - notice.startsAtMs) });
-  if (peak !== null && peak.currentCount !== null) facts.push({ name: "Peak", value: countText(peak.currentCount) });
+  if (peak !== null && peak.currentCount !== null) facts.push({ name: "Peak", value: formatCount(peak.currentCount) });
   return [...facts, ...labelFacts(notice)];
 }
 
@@ -45,16 +46,16 @@ function hasCounts({ kind, counts }: AlertNotice): boolean {
 
 function countFacts({ counts, result }: AlertNotice): Fact[] {
   if (counts === null || counts.currentCount === null) return [];
-  const facts: Fact[] = [{ name: "Count", value: countText(counts.currentCount) }];
+  const facts: Fact[] = [{ name: "Count", value: formatCount(counts.currentCount) }];
   const { expectedCount, ratio } = counts;
-  if (expectedCount !== null) facts.push({ name: "Expected", value: countText(expectedCount) });
-  if (ratio !== null) facts.push({ name: "Ratio", value: ratioText(ratio) });
+  if (expectedCount !== null) facts.push({ name: "Expected", value: formatExpected(expectedCount) });
+  if (ratio !== null) facts.push({ name: "Ratio", value: formatRatio(ratio) });
   for (const [key, name] of [
     ["failAbove", "Fails above"],
     ["warnAbove", "Warns above"],
   ] as const) {
     const above = result?.threshold[key];
-    if (typeof above === "number") facts.push({ name, value: countText(above) });
+    if (typeof above === "number") facts.push({ name, value: formatExpected(above) });
   }
   return facts;
 }
@@ -67,12 +68,12 @@ function mapFacts({ result }: AlertNotice): Fact[] {
     .slice(0, maxMapFacts - 1)
     .map(([name, value]) => ({ name: plainText(name), value: mapValueText(value) }));
   const missing = entries.length - shown.length;
-  return missing === 0 ? shown : [...shown, { name: "Further values", value: `+${groupDigits(missing)} more` }];
+  return missing === 0 ? shown : [...shown, { name: "Further values", value: `+${formatCount(missing)} more` }];
 }
 
 function mapValueText(value: string | number | boolean | null): string {
   if (value === null) return "none";
-  return typeof value === "number" ? countText(value) : plainText(String(value));
+  return typeof value === "number" ? formatNumber(value) : plainText(String(value));
 }
 
 function labelFacts({ labels }: AlertNotice): Fact[] {

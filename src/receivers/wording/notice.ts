@@ -1,7 +1,9 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { evidenceSentences, onsetSentence } from "./evidence.ts";
-import { countText, durationText, hoursText, instantText, ratioText } from "./numbers.ts";
+import { formatCount, formatExpected } from "../../base/numbers.ts";
+import { ratioWords, timesWords } from "../../contract/death-counts.ts";
+import { durationText, hoursText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
@@ -33,7 +35,7 @@ function countsSentence(notice: AlertNotice): string | null {
   if (text === null || currentCount === null || expectedCount === null || expectedCount === 0) {
     return text === null ? null : `${text}.`;
   }
-  return `${text}: ${countText(currentCount / expectedCount)} times as many.`;
+  return `${text}: ${timesWords(currentCount / expectedCount)}.`;
 }
 
 /** "5,119 deaths in 24 h, 11.1 expected", as much of it as is known. */
@@ -42,9 +44,9 @@ function countsText({ counts, result }: AlertNotice): string | null {
   const { currentCount, expectedCount } = counts;
   const windowHours = result?.threshold["windowHours"];
   const window = typeof windowHours === "number" ? ` in ${hoursText(windowHours)}` : "";
-  const deaths = `${countText(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${window}`;
+  const deaths = `${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${window}`;
   if (expectedCount === null) return deaths;
-  return `${deaths}, ${expectedCount === 0 ? "none" : countText(expectedCount)} expected`;
+  return `${deaths}, ${expectedCount === 0 ? "none" : formatExpected(expectedCount)} expected`;
 }
 
 function firingSentence(notice: AlertNotice, nowMs: number): string {
@@ -123,12 +125,12 @@ function queueSentence(notice: AlertNotice): string | null {
   const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
   if (typeof queued !== "number") return null;
   const age = typeof oldestAgeSeconds === "number" ? `, the oldest for ${durationText(oldestAgeSeconds * 1_000)}` : "";
-  return `${countText(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
+  return `${formatCount(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
 }
 
 function peakSentence({ peak }: AlertNotice, nowMs: number): string {
   if (peak === null) return "";
-  const deaths = peak.currentCount === null ? "" : ` with ${countText(peak.currentCount)} deaths`;
+  const deaths = peak.currentCount === null ? "" : ` with ${formatCount(peak.currentCount)} deaths`;
   return ` Its peak was ${peak.severity}${deaths}, ${instantText(peak.atMs, nowMs)}.`;
 }
 
@@ -140,7 +142,7 @@ function shortNumbers(notice: AlertNotice): string | null {
   }
   if (notice.check === "sentinel") {
     const dead = notice.result?.observed["dead"];
-    return typeof dead === "number" ? `${countText(dead)} called dead` : null;
+    return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
   }
   if (notice.check === "event-flow") {
     const silenceSeconds = notice.result?.observed["silenceSeconds"];
@@ -148,14 +150,8 @@ function shortNumbers(notice: AlertNotice): string | null {
   }
   const currentCount = notice.counts?.currentCount ?? null;
   if (currentCount === null) return null;
-  const expectedCount = notice.counts?.expectedCount ?? null;
-  const ratio =
-    expectedCount === null
-      ? ""
-      : expectedCount === 0
-        ? " (none expected)"
-        : ` (${ratioText(currentCount / expectedCount)})`;
-  return `${countText(currentCount)} deaths${ratio}`;
+  const ratio = notice.counts === null ? null : ratioWords(notice.counts);
+  return `${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${ratio === null ? "" : ` (${ratio})`}`;
 }
 
 function lastedText({ startsAtMs, endsAtMs }: AlertNotice): string | null {

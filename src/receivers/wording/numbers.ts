@@ -1,21 +1,9 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import { groupDigits } from "./text.ts";
+import { formatNumber } from "../../base/numbers.ts";
 
 // No-break: a number does not part from its unit at the end of a line.
 const space = "\u00A0";
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/** A count or expected count: below 100 one decimal where it has one, else whole; `<0.1` for what would show as 0. */
-export function countText(value: number): string {
-  if (value > 0 && value < 0.1) return "<0.1";
-  if (Math.abs(value) >= 1e15) return value.toExponential(1);
-  return value < 100 ? String(Number(value.toFixed(1))) : groupDigits(Math.round(value));
-}
-
-/** `3.1×`, `459×`. */
-export function ratioText(ratio: number): string {
-  return `${countText(ratio)}×`;
-}
 
 /** `78 %` of a share from 0 to 1. */
 export function percentText(share: number): string {
@@ -25,7 +13,7 @@ export function percentText(share: number): string {
 
 /** `24 h`. */
 export function hoursText(hours: number): string {
-  return `${countText(hours)}${space}h`;
+  return `${formatNumber(hours)}${space}h`;
 }
 
 /** Prose: `40 s`, `26 min`, `11 h 40 min`, `1 d 13 h`; the two largest units. */

@@ -1,4 +1,5 @@
 import { cutText } from "../../base/cut-text.ts";
+import { formatCount } from "../../base/numbers.ts";
 
 /** Characters that a reader can't see but a terminal or page acts on: controls, and those that turn the writing around. */
 const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
@@ -30,12 +31,5 @@ export function cutList(items: readonly string[], budget: ListBudget): string[] 
     shown.push(cut);
   }
   const missing = items.length - shown.length + (budget.omitted ?? 0);
-  return missing === 0 ? shown : [...shown, `+${groupDigits(missing)} more`];
-}
-
-/** 5,119; whole numbers only lose what is behind the point. */
-export function groupDigits(value: number): string {
-  return Math.trunc(value)
-    .toString()
-    .replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return missing === 0 ? shown : [...shown, `+${formatCount(missing)} more`];
 }

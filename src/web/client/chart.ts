@@ -9,7 +9,8 @@ import {
   timeTicks,
   type ChartData,
 } from "../page/chart/chart-data.ts";
-import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../page/parts/figures.ts";
+import { formatCount, formatExpected } from "../../base/numbers.ts";
+import { formatClock, formatDay, formatTick } from "../page/parts/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
 

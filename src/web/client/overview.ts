@@ -1,5 +1,5 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { formatRatio } from "../page/parts/figures.ts";
+import { formatRatioCell } from "../page/parts/figures.ts";
 import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData } from "../page/overview/fleet.ts";
 import { rowSeverities, type RowSeverity } from "../page/parts/marks.ts";
 import {
@@ -92,7 +92,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     const [first] = selectRows([...news.values()], { severities: [], text: "", sort: "severity", dir: "desc" });
     if (first === undefined) return;
     const isOther = shownSeverity(first) !== (first.severity ?? "unknown");
-    const ratio = isOther ? `, ${otherChecksText(first)}` : first.ratio === null ? "" : `, ${formatRatio(first)}`;
+    const ratio = isOther ? `, ${otherChecksText(first)}` : first.ratio === null ? "" : `, ${formatRatioCell(first)}`;
     live.textContent = `${first.slug} is now ${shownSeverity(first)}${ratio}${news.size > 1 ? `; ${news.size - 1} more changed` : ""}`;
     news.clear();
   }

@@ -1,5 +1,6 @@
 import { bandsOf, peakOf, positionOf, spreadLabels, ticksOf, timeTicks, type ChartData } from "./chart-data.ts";
-import { formatClock, formatCount, formatDay, formatExpected, formatTick } from "../parts/figures.ts";
+import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { formatClock, formatDay, formatTick } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 

@@ -1,4 +1,5 @@
-import { formatCount, formatLengthInProse, formatTime } from "../parts/figures.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import { formatLengthInProse, formatTime } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 

@@ -1,4 +1,5 @@
-import { countOf, formatCount, formatExpected, nbsp } from "../parts/figures.ts";
+import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { countOf, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 
 /** What the days of a median baseline were. */

@@ -1,5 +1,5 @@
 import type { HealthcheckResult } from "../../../contract/healthcheck.ts";
-import { formatCount } from "../parts/figures.ts";
+import { formatCount } from "../../../base/numbers.ts";
 
 const causes: Readonly<Record<string, string>> = {
   checker: "the liveness checker",

@@ -1,4 +1,5 @@
 import { dayMs, hourMs } from "../../../base/time.ts";
+import { deathWords } from "../../../contract/death-counts.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { VerdictPoint } from "../../../store/runs/history.ts";
@@ -9,7 +10,8 @@ import type { PageOrganization, PageThresholds } from "../ports.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
 import type { LaneSpan } from "../chart/chart.ts";
-import { formatCount, formatExpected, formatRatio, nbsp } from "../parts/figures.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import { nbsp } from "../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./organization.ts";
 import { selectRows } from "../overview/row.ts";
@@ -253,13 +255,7 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
   // A run's alert begins with the run, its point is of the end.
   const point = points.find((one) => one.atMs >= atMs) ?? points.at(-1);
   if (point === undefined || point.currentCount === null || Math.abs(point.atMs - atMs) > hourMs) return "";
-  const { currentCount, expectedCount } = point;
-  if (expectedCount === null) return `${formatCount(currentCount)} deaths`;
-  const ratio =
-    expectedCount > 0
-      ? ` (${formatRatio({ count: currentCount, expected: expectedCount, ratio: currentCount / expectedCount })})`
-      : "";
-  return `${formatCount(currentCount)} deaths, ${formatExpected(expectedCount)} expected${ratio}`;
+  return deathWords(point) ?? "";
 }
 
 /** How many deaths of an alert were undone since; what nobody can tell is left out. */

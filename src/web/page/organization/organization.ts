@@ -9,19 +9,17 @@ import {
   type LaneMarker,
   type LaneSpan,
 } from "../chart/chart.ts";
+import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
+import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
 import {
   countOf,
   formatClock,
-  formatCount,
-  formatExpected,
   formatLengthInProse,
-  formatRatio,
+  formatRatioCell,
   formatTime,
-  formatTimes,
   formatWait,
   isSameDay,
   nbsp,
-  none,
   withPageTimes,
 } from "../parts/figures.ts";
 import type { FleetData } from "../overview/fleet.ts";
@@ -138,8 +136,8 @@ export function renderOrganization(data: OrganizationData): Html {
 export function organizationTitle(row: RowData): string {
   const shown = shownSeverity(row);
   if (shown !== (row.severity ?? "unknown")) return `${shown}: ${row.slug}, ${row.others[0]?.check ?? ""}`;
-  const ratio = formatRatio(row);
-  return `${row.severity ?? "not run yet"}: ${row.slug}${ratio === none ? "" : `, ${ratio}`}`;
+  const ratio = ratioWords({ currentCount: row.count, expectedCount: row.expected, ratio: row.ratio });
+  return `${row.severity ?? "not run yet"}: ${row.slug}${ratio === null ? "" : `, ${ratio}`}`;
 }
 
 const holding = { fail: "Failing", warn: "Warning", ok: "Ok", unknown: "Unknown" } as const;
@@ -161,8 +159,8 @@ export function organizationSentence(data: OrganizationData): string {
   const start = `${deaths} ${window}, ${formatExpected(row.expected)} expected`;
   if (row.ratio === null) return `${start}.${lasts}`;
   return row.severity === "ok"
-    ? `${start} (${formatRatio(row)}).${lasts}`
-    : `${start}: ${formatTimes(row.ratio)}.${lasts}`;
+    ? `${start} (${formatRatioCell(row)}).${lasts}`
+    : `${start}: ${timesWords(row.ratio)}.${lasts}`;
 }
 
 function unknownSentence({ row, nowMs, error, lastResult, unknownRuns }: OrganizationData): string {
@@ -212,7 +210,7 @@ function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): H
   const figures: readonly (readonly [string, string, string])[] = [
     [`Count, ${row.windowHours}${nbsp}h`, formatCount(row.count), ""],
     ["Expected", formatExpected(row.expected), ""],
-    ["Ratio", formatRatio(row), ""],
+    ["Ratio", formatRatioCell(row), ""],
     [`${holding[severity]} for`, sinceText(row, nowMs), ""],
     [
       "Last run",

@@ -1,4 +1,5 @@
-import { formatLength, formatTime, formatWait, none, withPageTimes } from "../parts/figures.ts";
+import { none } from "../../../base/numbers.ts";
+import { formatLength, formatTime, formatWait, withPageTimes } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 

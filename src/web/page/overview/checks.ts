@@ -1,4 +1,5 @@
-import { formatCount, formatLength } from "../parts/figures.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
 import type { OtherCheck } from "../organization/other-checks.ts";
 import type { RowSeverity } from "../parts/marks.ts";

@@ -1,8 +1,7 @@
+import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import {
   countOf,
-  formatCount,
   formatDay,
-  formatExpected,
   formatLengthInProse,
   formatSeconds,
   formatShare,
@@ -163,7 +162,7 @@ function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdi
   const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
   const counted = sum(hot.map(({ count }) => count));
   const expected = sum(hot.map((row) => row.expected));
-  const times = expected > 0 ? ` (${(counted / expected).toFixed(1)}×)` : "";
+  const times = expected > 0 ? ` (${formatRatio(counted / expected)})` : "";
   const window = sameWindow(rows);
   return html`Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`}
     against ${formatExpected(expected)} expected${times}.<br />Attackers do not leave

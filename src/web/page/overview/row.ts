@@ -1,14 +1,12 @@
+import { formatCompactCount, formatCount, formatExpected, none } from "../../../base/numbers.ts";
 import {
   formatClock,
-  formatCount,
   formatDay,
-  formatExpected,
   formatLength,
-  formatRatio,
+  formatRatioCell,
   formatTime,
   formatWait,
   isSameDay,
-  none,
 } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
@@ -207,9 +205,9 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
         >${checks === "" || isHot ? counts : checks}</span
       >
     </th>
-    <td class="num c-count${isHot ? " hot" : ""}">${formatCount(row.count)}</td>
+    <td class="num c-count${isHot ? " hot" : ""}">${formatCompactCount(row.count)}</td>
     <td class="num c-exp">${formatExpected(row.expected)}</td>
-    <td class="num c-ratio${isHot ? ` ${row.severity}` : ""}">${formatRatio(row)}</td>
+    <td class="num c-ratio${isHot ? ` ${row.severity}` : ""}">${formatRatioCell(row)}</td>
     <td class="c-spark">${sparkline(row.spark)}</td>
     <td class="num c-since">${sinceText(row, nowMs)}</td>
     <td class="num c-next">${nextText(row, nowMs)}</td>

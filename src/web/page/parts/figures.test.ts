@@ -1,40 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import {
-  formatCount,
-  formatExpected,
-  formatLength,
-  formatLengthInProse,
-  formatRatio,
-  formatTick,
-  formatTime,
-  formatWait,
-} from "./figures.ts";
+import { formatLength, formatLengthInProse, formatRatioCell, formatTick, formatTime, formatWait } from "./figures.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 4);
 
 describe("numbers", () => {
-  it.each([
-    ["grouped by thousands", 5_119, "5,119"],
-    ["whole below ten million", 9_999_999, "9,999,999"],
-    ["in millions from there", 12_345_678, "12.3M"],
-    ["none is no zero", null, "–"],
-  ])("a count is %s", (_rule, count, text) => {
-    expect(formatCount(count)).toBe(text);
-  });
-
-  it.each([
-    ["with one decimal below 100", 11.14, "11.1"],
-    ["whole above", 1_302.4, "1,302"],
-    ["0 as 0", 0, "0"],
-    ["almost nothing as less than 0.1", 0.04, "<0.1"],
-    ["not rounded to 100.0", 99.97, "100"],
-    ["unknown as a dash", null, "–"],
-  ])("what is expected is shown %s", (_rule, expected, text) => {
-    expect(formatExpected(expected)).toBe(text);
-  });
-
   it.each([
     ["whole from 100", { count: 5_119, expected: 11.1, ratio: 459.4 }, "459×"],
     ["with a decimal below", { count: 9, expected: 3, ratio: 3.1 }, "3.1×"],
@@ -42,7 +13,7 @@ describe("numbers", () => {
     ["none where nothing came either", { count: 0, expected: 0, ratio: null }, "–"],
     ["none where nothing is known", { count: null, expected: null, ratio: null }, "–"],
   ])("a ratio is %s", (_rule, row, text) => {
-    expect(formatRatio(row)).toBe(text);
+    expect(formatRatioCell(row)).toBe(text);
   });
 
   it.each([

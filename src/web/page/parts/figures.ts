@@ -1,21 +1,14 @@
-// How numbers and times are written on the page. Pure: the browser runs the same code.
+// How times are written on the page, and numbers where it has its own form. Pure: the browser runs the same code.
+
+import { formatCount, formatRatio, none } from "../../../base/numbers.ts";
 
 /** Joins a number to its unit: neither ever ends a line alone. */
 export const nbsp = "\u00a0";
-/** What stands where there is no number: never 0. */
-export const none = "–";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
-
-/** 5,119; from ten million 12.3M. */
-export function formatCount(count: number | null): string {
-  if (count === null || !Number.isFinite(count)) return none;
-  if (Math.abs(count) >= 10_000_000) return `${grouped(Math.round(count / 100_000) / 10)}M`;
-  return grouped(Math.round(count));
-}
 
 /** For an axis: 5,000, 10k, 250k, 2M. */
 export function formatTick(value: number): string {
@@ -23,28 +16,15 @@ export function formatTick(value: number): string {
   return value >= 10_000 ? `${Math.round(value / 100) / 10}k` : formatCount(value);
 }
 
-/** Below 100 with one decimal, else whole; "0" and "<0.1" as they are. */
-export function formatExpected(expected: number | null): string {
-  if (expected === null || !Number.isFinite(expected)) return none;
-  if (expected === 0) return "0";
-  if (expected > 0 && expected < 0.1) return "<0.1";
-  return expected < 99.95 ? expected.toFixed(1) : formatCount(expected);
-}
-
-/** 459×, 3.1×; "from 0" when nothing was expected and something came. */
-export function formatRatio(row: {
+/** 459×, 3.1×; "from 0" when nothing was expected and something came: as wide as a column. */
+export function formatRatioCell(row: {
   readonly count: number | null;
   readonly expected: number | null;
   readonly ratio: number | null;
 }): string {
   const { count, expected, ratio } = row;
-  if (ratio !== null && Number.isFinite(ratio)) return `${ratio < 99.95 ? ratio.toFixed(1) : formatCount(ratio)}×`;
+  if (ratio !== null && Number.isFinite(ratio)) return formatRatio(ratio);
   return expected === 0 && count !== null && count > 0 ? "from 0" : none;
-}
-
-/** How many times as many, in words: "459 times as many". */
-export function formatTimes(ratio: number): string {
-  return `${ratio < 9.95 ? ratio.toFixed(1) : formatCount(ratio)} times as many`;
 }
 
 /** 0.784 → 78 % */
@@ -155,10 +135,4 @@ export function isSameDay(leftMs: number, rightMs: number): boolean {
 /** One organization, 2,000 organizations. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
-function grouped(value: number): string {
-  const [whole = "", decimals] = String(value).split(".");
-  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
-  return decimals === undefined ? text : `${text}.${decimals}`;
 }

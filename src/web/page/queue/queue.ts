@@ -1,5 +1,6 @@
 import type { PageQueue, PageQueuedReport } from "../ports.ts";
-import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp, none } from "../parts/figures.ts";
+import { none } from "../../../base/numbers.ts";
+import { countOf, formatClock, formatDay, formatLength, formatLengthInProse, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 import { organizationPath } from "../overview/row.ts";

@@ -1,4 +1,5 @@
-import { countOf, formatCount, formatLength, formatLengthInProse, formatTime, nbsp, none } from "../parts/figures.ts";
+import { formatCount, none } from "../../../base/numbers.ts";
+import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 

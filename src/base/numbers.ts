@@ -1,0 +1,41 @@
+/** Stands where there is no number: never 0. */
+export const none = "–";
+
+// Above it a number has no digits that are exact to one, and nobody counts its groups.
+const largestGrouped = 1e15;
+
+/** `5,119`: whole, its digits in groups. */
+export function formatCount(count: number | null): string {
+  if (count === null || !Number.isFinite(count)) return none;
+  if (Math.abs(count) >= largestGrouped) return count.toExponential(1);
+  return groupDigits(Math.round(count));
+}
+
+/** `11.1`, `1,302`: one decimal below 100, whole from there; `0`, and `<0.1` for what would read as 0. */
+export function formatExpected(expected: number | null): string {
+  if (expected === null || !Number.isFinite(expected)) return none;
+  if (expected === 0) return "0";
+  if (expected > 0 && expected < 0.1) return "<0.1";
+  return Math.abs(expected) < 99.95 ? expected.toFixed(1) : formatCount(expected);
+}
+
+/** `459×`, `3.1×`. */
+export function formatRatio(ratio: number): string {
+  return `${formatExpected(ratio)}×`;
+}
+
+/** A number of which nobody knows what it counts: whole ones as counts, others as expected counts. */
+export function formatNumber(value: number): string {
+  return Number.isInteger(value) ? formatCount(value) : formatExpected(value);
+}
+
+/** `12.3M` from ten million on, for a column of a table; else as formatCount. */
+export function formatCompactCount(count: number | null): string {
+  if (count === null || !Number.isFinite(count) || Math.abs(count) < 10_000_000) return formatCount(count);
+  const [whole = "", decimal] = String(Math.round(count / 100_000) / 10).split(".");
+  return `${groupDigits(Number(whole))}${decimal === undefined ? "" : `.${decimal}`}M`;
+}
+
+function groupDigits(whole: number): string {
+  return String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
