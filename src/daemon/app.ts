@@ -10,7 +10,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
-import { createWeb, type WebAddress } from "../web/web.ts";
+import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiService } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -37,6 +37,10 @@ export interface AppDeps extends PartsDeps {
   readonly logger: Logger;
   /** Reads the configuration again, for a reload. Rejects with invalid_config. */
   readonly readConfig: () => Promise<Config>;
+  /** A UUID for an alert, a notification, a silence, or this process as the owner of deliveries [a random one]. */
+  readonly newId?: () => string;
+  /** How the web listens [on a socket]. */
+  readonly transport?: WebTransport;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
 }
@@ -68,8 +72,8 @@ export async function startApp(
   if (signal.aborted) throw stoppedEarly();
   const { store, dispatcher, clock } = parts;
   const deps = { ...given, clock };
-  const { logger, random } = deps;
-  const owner = randomUUID();
+  const { logger, random, newId = randomUUID } = deps;
+  const owner = newId();
   const metrics = createAppMetrics({
     version: deps.version,
     nodeVersion: deps.nodeVersion,
@@ -92,7 +96,6 @@ export async function startApp(
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
   const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
-  const newId = (): string => randomUUID();
   const settings = () => runtime.current().settings;
   let isStarted = false;
   // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
@@ -184,6 +187,7 @@ export async function startApp(
     clock,
     logger,
     isStarted: () => isStarted,
+    ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),
     ...createApiService({ ...deps, store, runtime, metrics }),
     ...createWebPorts({

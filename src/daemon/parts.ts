@@ -26,6 +26,8 @@ export interface PartsDeps {
   readonly signal?: AbortSignal;
   /** [openStore] */
   readonly openStore?: typeof openStore;
+  /** What requests to services and receivers go through [the network]. */
+  readonly dispatcher?: Dispatcher;
 }
 
 /** The store, and the clock that goes with it. */
@@ -73,8 +75,11 @@ export async function openStoreParts(
 }
 
 /** Opens what is reached over the network; nothing is until it is asked. */
-export function openConnections({ env, clock }: Pick<PartsDeps, "env" | "clock">, releases: ReleaseGroup): Connections {
-  const dispatcher = createHttpDispatcher({ env });
+export function openConnections(
+  { env, clock, ...deps }: Pick<PartsDeps, "env" | "clock" | "dispatcher">,
+  releases: ReleaseGroup,
+): Connections {
+  const dispatcher = deps.dispatcher ?? createHttpDispatcher({ env });
   releases.add("connections", () => dispatcher.destroy());
   const tables = createTableCountsBook(clock);
   releases.add("connections to the source's table", () => tables.close());

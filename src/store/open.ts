@@ -10,6 +10,7 @@ import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage } from "./engine/sqlite-damage.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import type { Tables } from "./schema.ts";
+import type { connectSqlite } from "./engine/sqlite-file.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
 import { createParts } from "./store-parts.ts";
@@ -17,6 +18,8 @@ import type { Store } from "./store.ts";
 
 export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
+  /** How the file is opened [connectSqlite]. */
+  readonly connect?: typeof connectSqlite;
   /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
   readonly leaseClock?: LeaseClock;
   /** Looks for damage, for what will run on it for long [false]. */
@@ -40,7 +43,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   else await prepareFile(options.path, path);
   const { clock } = options;
   const health = new SqliteHealth({ path, clock });
-  const dialect = createSqliteDialect({ path, clock, onUnusable: (error) => health.note(error) });
+  const dialect = createSqliteDialect({ ...options, path, onUnusable: (error) => health.note(error) });
   const db = new Kysely<Tables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);

@@ -80,7 +80,22 @@ export interface WebOptions {
   readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
+  /** [on a socket] */
+  readonly transport?: WebTransport;
 }
+
+/** How the server comes to its requests. */
+export interface WebTransport {
+  /** Begins to listen; answers where. */
+  listen(server: FastifyInstance, at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
+}
+
+const sockets: WebTransport = {
+  listen: async (server, at) => {
+    await server.listen(at);
+    return server.server.address() as AddressInfo;
+  },
+};
 
 /** 32 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
 export const defaultWebTimeouts: WebTimeouts = {
@@ -116,6 +131,7 @@ export interface Web {
 export function createWeb(options: WebOptions): Web {
   const bound: Bound = { listenHost: "", isLoopback: false };
   const server = createServer(options, bound);
+  const { transport = sockets } = options;
   return {
     listen: async (listen) => {
       // The host may have colons of its own.
@@ -126,13 +142,13 @@ export function createWeb(options: WebOptions): Web {
       const plainHost = host.replace(/^\[(.*)\]$/, "$1");
       bound.listenHost = host;
       bound.isLoopback = isLoopbackHost(host);
+      let found: AddressInfo;
       try {
-        await server.listen({ host: plainHost, port });
+        found = await transport.listen(server, { host: plainHost, port });
       } catch (error) {
         const message = `cannot listen on ${listen}: ${describeListenError(error)}`;
         throw new FlatlineError("unavailable", message, { cause: error });
       }
-      const found = server.server.address() as AddressInfo;
       const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
       // A name of this machine may be one of the loopback interface.
       bound.isLoopback = isLoopbackHost(shown);

@@ -18,6 +18,8 @@ export { storeError } from "./sqlite-file.ts";
 export interface SqliteDialectOptions {
   readonly path: string;
   readonly clock: Clock;
+  /** How the file is opened [connectSqlite]. */
+  readonly connect?: typeof connectSqlite;
   /** Told of each statement that fails because the store cannot be used [nobody is]. */
   readonly onUnusable?: (error: FlatlineError) => void;
 }
@@ -61,8 +63,8 @@ class SqliteDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const { path, clock } = this.#options;
-    this.#connection = new SqliteConnection(await connectSqlite(path, clock), this.#options);
+    const { path, clock, connect = connectSqlite } = this.#options;
+    this.#connection = new SqliteConnection(await connect(path, clock), this.#options);
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
