@@ -150,9 +150,18 @@ async function addWhatTakesDays(path: string): Promise<void> {
   database.exec(`
     insert into event_imports (state, started_at_ms) values ('abandoned', 1);
     insert into receiver_pauses values ('gone', 1);
-    insert into gate_releases select 'acme', at_ms, 'kim', 'a sample' from markers`);
+    insert into gate_releases (slug, at_ms, how, released_by, comment)
+      select 'acme', at_ms, 'released', 'kim', 'a sample' from markers;
+    insert into gate_failures select id, check_name, slug, 1, null, 0 from alerts where check_name = 'dead-asset-spike'`);
   database.close();
   const store = await openStore({ path, clock });
+  const [firing] = (await store.alerts.allLive()).filter(({ state }) => state === "firing");
+  if (firing === undefined) throw new Error("nothing fires");
+  const { check, slug } = firing;
+  const ended = { ...firing, id: "ended-sample", reason: "back_to_ok" };
+  await store.alerts.end(ended, { atMs: clock.nowMs(), isByRun: true, baselineExclusion: "none" });
+  const said = { alertId: ended.id, check, slug, atMs: clock.nowMs(), comment: "a sample", by: "kim" };
+  await store.judgements.append({ ...said, verdict: "checker" });
   const board = new Board();
   await board.reload(() => store.runs.load());
   const [owner] = (await store.runs.load()).journal;

@@ -3,8 +3,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
-import { spikeOnsetOf } from "../contract/spike-onset.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
+import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
 import type { JournalRun } from "../store/runs/journal-row.ts";
 import { digestOf, isToKeep } from "../store/runs/kept-reports.ts";
@@ -94,7 +94,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     report: CheckReport | null,
     context: SnapshotContext,
   ): Promise<void> {
-    for (const state of step.gone) await parts.alerts.remove(state.id);
+    for (const state of step.gone) {
+      // What never fired is forgotten.
+      if (state.state === "pending") await parts.alerts.remove(state.id);
+      else await parts.alerts.end(state, endOf(step, state, report));
+    }
     for (const state of step.live) await parts.alerts.save(state);
     for (const entry of step.history) await parts.alerts.appendHistory(entry);
     const atMs = clock.nowMs();
@@ -228,10 +232,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
     if (report.severity === "ok" && states.length === 0) return nothing;
-    const onset = report.kind === "result" && report.check === "dead-asset-spike" ? spikeOnsetOf(report.result) : null;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
-    const known = onset === null ? counted : { ...counted, onset };
-    return transition({ states, report: known, policy: target.policy, newId });
+    return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
   const record = createGroupCommit({ commit: recordAll, keyOf: ({ request }: WaitingRequest) => keyOf(request.run) });
@@ -262,6 +264,27 @@ export function createRecorder(options: RecorderOptions): Recorder {
 interface WaitingRequest {
   readonly request: RecordRequest;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What a result of the spike check says beside its verdict, as far as it can be read. */
+function spikeFacts(report: CheckReport): { readonly onset?: SpikeOnset; readonly windowHours?: number } {
+  if (report.kind !== "result" || report.check !== "dead-asset-spike") return {};
+  const onset = spikeOnsetOf(report.result);
+  const { windowHours } = report.result.threshold;
+  return {
+    ...(onset === null ? {} : { onset }),
+    ...(typeof windowHours === "number" && windowHours > 0 ? { windowHours } : {}),
+  };
+}
+
+/** How an alert ends with this step, and what the run that ends it said of its baseline. */
+function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
+  const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
+  if (reason === "organization_removed" || reason === "check_removed")
+    return { atMs, isByRun: false, baselineExclusion: null };
+  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
+  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
+  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
 }
 
 /** The organization may still be there: then it is the check that is gone. */

@@ -45,6 +45,8 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
     await inSlices(() => store.runs.prune({ ...pastRetention, thinBeforeMs }));
+    const checkersBeforeMs = pastRetention.beforeMs;
+    await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
     await inSlices(() => store.deliveries.prune(pastRetention));

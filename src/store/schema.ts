@@ -57,6 +57,31 @@ export interface AlertRow {
   readonly body: string;
 }
 
+export interface EndedAlertRow {
+  readonly id: string;
+  readonly check_name: string;
+  readonly slug: string;
+  readonly kind: string;
+  readonly ends_at_ms: number;
+  /** The whole AlertState as JSON. */
+  readonly body: string;
+  /** The AlertEnd as JSON. */
+  readonly end_body: string;
+}
+
+export interface JudgementRow {
+  readonly judgement_id: RowId;
+  readonly alert_id: string;
+  readonly check_name: CheckName;
+  readonly slug: string;
+  readonly at_ms: number;
+  /** null: withdrawn. */
+  readonly verdict: string | null;
+  readonly comment: string | null;
+  readonly author: string | null;
+  readonly is_standing: number;
+}
+
 export interface AlertHistoryRow {
   readonly entry_id: RowId;
   readonly alert_id: string;
@@ -105,9 +130,22 @@ export interface MarkerRow {
   readonly created_at_ms: number;
 }
 
+export interface GateFailureRow {
+  readonly alert_id: string;
+  readonly check_name: CheckName;
+  readonly slug: string;
+  readonly failed_at_ms: number;
+  readonly released_at_ms: number | null;
+  /** Counts who looked, so that two who change the gate of one organization exclude each other. */
+  readonly turn: Generated<number>;
+}
+
 export interface GateReleaseRow {
+  readonly release_id: RowId;
   readonly slug: string;
   readonly at_ms: number;
+  readonly how: string;
+  readonly alert_id: string | null;
   readonly released_by: string | null;
   readonly comment: string | null;
 }
@@ -135,6 +173,8 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly check_reports: CheckReportRow;
   readonly run_requests: { readonly request_id: RowId; readonly check_id: number; readonly asked_at_ms: number };
   readonly alerts: AlertRow;
+  readonly ended_alerts: EndedAlertRow;
+  readonly judgements: JudgementRow;
   readonly alert_history: AlertHistoryRow;
   readonly outbox: OutboxRow;
   readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };
@@ -143,6 +183,7 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly deliveries: DeliveryRow;
   readonly delivery_slugs: { readonly slug: string; readonly at_ms: number; readonly notification_id: string };
   readonly markers: MarkerRow;
+  readonly gate_failures: GateFailureRow;
   readonly gate_releases: GateReleaseRow;
   readonly meta: { readonly name: string; readonly value: string };
 }

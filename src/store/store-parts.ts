@@ -6,6 +6,7 @@ import { createEvidenceStore } from "./events/evidence-table.ts";
 import { createPostgresEventStore } from "./events/postgres/table.ts";
 import { createEventStore } from "./events/sqlite/table.ts";
 import { createGateStore } from "./alerts/gate-table.ts";
+import { createJudgementStore } from "./alerts/judgement-table.ts";
 import { createLivenessStore } from "./events/liveness-table.ts";
 import { createMarkerStore } from "./alerts/marker-table.ts";
 import { createMetaStore } from "./engine/meta.ts";
@@ -38,6 +39,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     silences: createSilenceStore(db),
     deliveries: createDeliveryStore(db),
     markers: createMarkerStore(db),
+    judgements: createJudgementStore(db),
     gate: createGateStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),

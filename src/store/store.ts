@@ -3,6 +3,7 @@ import type { EvidenceStore } from "./events/evidence.ts";
 import type { DeliveryStore } from "./alerts/deliveries.ts";
 import type { EventStore } from "./events/events.ts";
 import type { GateStore } from "./alerts/gate.ts";
+import type { JudgementStore } from "./alerts/judgements.ts";
 import type { LivenessStore } from "./events/liveness.ts";
 import type { TransactionReads } from "./engine/in-transaction.ts";
 import type { StoreEngine } from "./engine/location.ts";
@@ -29,6 +30,7 @@ export interface StoreParts {
   readonly silences: SilenceStore;
   readonly deliveries: DeliveryStore;
   readonly markers: MarkerStore;
+  readonly judgements: JudgementStore;
   readonly gate: GateStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;

@@ -3,7 +3,7 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { AlertJudgement, AlertState } from "../store/alerts/alerts.ts";
 import type { IngestOutcome } from "../store/events/events.ts";
 import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
@@ -87,6 +87,8 @@ export interface EndedAlert {
   readonly startsAtMs: number;
   readonly endsAtMs: number;
   readonly reason: string;
+  /** The one that holds; null: nobody has judged it. */
+  readonly judgement: AlertJudgement | null;
   /** Of its deaths those whose asset is known, and of these those found alive again by now; null where nobody can tell. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
 }

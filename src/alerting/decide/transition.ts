@@ -21,7 +21,7 @@ export interface TransitionChange {
 type ResultRun = Pick<
   ResultReport,
   "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
-> & { readonly onset?: SpikeOnset };
+> & { readonly onset?: SpikeOnset; readonly windowHours?: number };
 /** A run that gave none. */
 type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity">;
 /** What a transition has to know of a report. */
@@ -165,6 +165,7 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
     peak: peakOf(report),
     acknowledgement: null,
     ...(report.kind === "result" ? earlierOnset(undefined, report.onset) : {}),
+    ...(report.kind === "result" && report.windowHours !== undefined ? { windowHours: report.windowHours } : {}),
     reason: "",
   };
 }

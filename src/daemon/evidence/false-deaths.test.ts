@@ -4,7 +4,7 @@ import { createEventWorld, death } from "../../../test/support/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { createEndedAlerts } from "./ended-alerts.ts";
 import { createRegretBook } from "./regret-book.ts";
@@ -73,34 +73,38 @@ describe("the share of false deaths", () => {
 });
 
 describe("alerts that have ended", () => {
-  const entry = (alertId: string, event: string, atMs: number): AlertHistoryEntry => ({
-    alertId,
+  const alert = (id: string, startsAtMs: number, given: Partial<AlertState> = {}): AlertState => ({
+    id,
     check: "dead-asset-spike",
     slug: "acme",
     kind: "verdict",
-    atMs,
-    event,
+    state: "firing",
     severity: "fail",
-    reason: event,
+    startsAtMs,
+    firingAtMs: startsAtMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: 90, atMs: startsAtMs },
+    acknowledgement: null,
+    reason: "back_to_ok",
+    ...given,
   });
+  const endAt = (atMs: number): AlertEnd => ({ atMs, isByRun: true, baselineExclusion: "none" });
 
   it("show how many of their deaths were undone, as revivals come in", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
     const { alerts, events } = world.store;
-    await alerts.appendHistory(entry("one", "pending", nowMs - 5 * dayMs));
-    await alerts.appendHistory(entry("one", "firing", nowMs - 5 * dayMs + minuteMs));
-    await alerts.appendHistory(entry("one", "resolved", nowMs - 4 * dayMs));
-    await alerts.appendHistory(entry("two", "firing", nowMs - 2 * dayMs));
-    await alerts.appendHistory(entry("two", "resolved", nowMs - dayMs));
-    await alerts.appendHistory(entry("three", "pending", nowMs - dayMs));
-    await alerts.appendHistory(entry("three", "cleared", nowMs - dayMs + hourMs));
-    await alerts.appendHistory(entry("four", "firing", nowMs - hourMs));
+    await alerts.end(alert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
+    // It began with another window than the one that is configured now.
+    await alerts.end(alert("two", nowMs - 2 * dayMs, { windowHours: 2 }), endAt(nowMs - dayMs));
+    await alerts.save(alert("four", nowMs - hourMs));
     await events.add([
       dead(nowMs - 6 * dayMs, "before the window of the first run"),
       dead(nowMs - 6 * dayMs + 1, "a"),
       dead(nowMs - 4 * dayMs, "b"),
       dead(nowMs - 4 * dayMs + 1, "after its end"),
+      dead(nowMs - 2 * dayMs - 3 * hourMs, "before the window of the second one"),
       alive(nowMs - hourMs, "a"),
       alive(nowMs - hourMs, "after its end"),
     ]);
@@ -124,8 +128,7 @@ describe("alerts that have ended", () => {
   it("are shown without that where the events are not ours", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
-    await world.store.alerts.appendHistory(entry("one", "firing", nowMs - 2 * dayMs));
-    await world.store.alerts.appendHistory(entry("one", "resolved", nowMs - dayMs));
+    await world.store.alerts.end(alert("one", nowMs - 2 * dayMs), endAt(nowMs - dayMs));
     await world.store.events.add([dead(nowMs - dayMs, "a")]);
     const ended = createEndedAlerts({ store: world.store, clock, logger, windowHoursOf: () => null });
 
@@ -136,7 +139,8 @@ describe("alerts that have ended", () => {
         severity: "fail",
         startsAtMs: nowMs - 2 * dayMs,
         endsAtMs: nowMs - dayMs,
-        reason: "resolved",
+        reason: "back_to_ok",
+        judgement: null,
         deaths: null,
       },
     ]);

@@ -76,6 +76,92 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     });
   });
 
+  describe("alerts that are over", () => {
+    const end = (atMs: number) => ({ atMs, isByRun: true, baselineExclusion: null });
+    const said = { check: "dead-asset-spike", slug: "acme", atMs: nowMs, comment: null, by: "kim" } as const;
+
+    it("are found as they ended, and no longer live", async () => {
+      const firing = alert("a", { slug: "acme", state: "firing", windowHours: 12 });
+      await alerts.save(firing);
+      const ended = { ...firing, reason: "back_to_ok" };
+
+      await alerts.end(ended, end(nowMs + 7));
+
+      expect(await alerts.allLive()).toEqual([]);
+      expect(await alerts.find("a")).toEqual({ alert: ended, end: end(nowMs + 7) });
+      const query = { check: "dead-asset-spike", slug: "acme", limit: 9 } as const;
+      expect(await alerts.ended({ ...query, fromMs: nowMs })).toEqual([{ alert: ended, end: end(nowMs + 7) }]);
+      expect(await alerts.ended({ ...query, fromMs: nowMs + 8 })).toEqual([]);
+      expect(await alerts.find("b")).toBeNull();
+    });
+
+    it("can be changed as live ones can, and are not brought back by it", async () => {
+      const firing = alert("a", { state: "firing" });
+      await alerts.save(firing);
+      const judgement = { verdict: "real", comment: null, by: "kim", atMs: nowMs } as const;
+      await alerts.change({ ...firing, judgement });
+      expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: null });
+      await alerts.end(firing, end(nowMs));
+
+      await alerts.change({ ...firing, judgement });
+
+      expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: end(nowMs) });
+      expect(await alerts.allLive()).toEqual([]);
+    });
+
+    it("are pruned when they are old, but for failures of the gate and checkers that a baseline still sees", async () => {
+      for (const [id, atMs] of Object.entries({ old: 1, judged: 2, older: 1, young: 9 }))
+        await alerts.end(alert(id, { slug: "acme", state: "firing" }), end(atMs));
+      await opened.store.judgements.append({ ...said, alertId: "judged", verdict: "checker" });
+      await opened.store.judgements.append({ ...said, alertId: "older", verdict: "checker" });
+      await opened.store.judgements.append({ ...said, alertId: "older", verdict: "real" });
+
+      expect(await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 1 })).toEqual({ hasMore: true });
+      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 9 });
+
+      const left = await Promise.all(["old", "judged", "older", "young"].map((id) => alerts.find(id)));
+      expect(left.map((found) => found !== null)).toEqual([false, true, false, true]);
+      expect(await opened.store.judgements.of("older")).toEqual([]);
+    });
+  });
+
+  describe("judgements", () => {
+    const said = { alertId: "a", check: "dead-asset-spike", slug: "acme", comment: null, by: "kim" } as const;
+
+    it("are all kept, in order, withdrawals among them", async () => {
+      const entries = [
+        { ...said, atMs: 1, verdict: "real" },
+        { ...said, atMs: 1, verdict: "checker", comment: "captcha" },
+        { ...said, atMs: 3, verdict: null, by: null },
+      ] as const;
+      for (const one of entries) await opened.store.judgements.append(one);
+
+      expect(await opened.store.judgements.of("a")).toEqual(entries);
+      expect(await opened.store.judgements.of("b")).toEqual([]);
+    });
+
+    it("name the alerts that are judged `checker` now, live and ended", async () => {
+      const { judgements } = opened.store;
+      await alerts.save(alert("a", { slug: "acme", state: "firing" }));
+      const over = alert("b", { slug: "acme", state: "firing" });
+      const end = { atMs: nowMs, isByRun: false, baselineExclusion: "applied" } as const;
+      await alerts.end(over, end);
+      await alerts.save(alert("c", { slug: "globex", state: "firing" }));
+      for (const alertId of ["a", "b"]) await judgements.append({ ...said, alertId, atMs: 1, verdict: "checker" });
+      await judgements.append({ ...said, slug: "globex", alertId: "c", atMs: 1, verdict: "checker" });
+
+      const ofAcme = await judgements.judgedChecker("acme");
+      expect(ofAcme.toSorted((left, right) => (left.alert.id < right.alert.id ? -1 : 1))).toEqual([
+        { alert: alert("a", { slug: "acme", state: "firing" }), end: null },
+        { alert: over, end },
+      ]);
+      expect(await judgements.judgedChecker()).toHaveLength(3);
+
+      await judgements.append({ ...said, alertId: "a", atMs: 2, verdict: null });
+      expect((await judgements.judgedChecker("acme")).map(({ alert: { id } }) => id)).toEqual(["b"]);
+    });
+  });
+
   describe("the history of alerts", () => {
     it("is that of one check and organization from an instant on, the last entries of it, oldest first", async () => {
       const entries = [entry(1), entry(2), entry(3), entry(3, { event: "resolved" })];

@@ -20,6 +20,18 @@ export interface AlertAcknowledgement {
   readonly severity: Severity;
 }
 
+/** What people may say of an alert: the checker was wrong, the assets did die, or it was known beforehand. */
+export const judgementVerdicts = ["checker", "real", "expected"] as const;
+export type JudgementVerdict = (typeof judgementVerdicts)[number];
+
+/** What somebody who looked says of an alert. */
+export interface AlertJudgement {
+  readonly verdict: JudgementVerdict;
+  readonly comment: string | null;
+  readonly by: string | null;
+  readonly atMs: number;
+}
+
 /** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
 export interface AlertState {
   readonly id: string;
@@ -39,8 +51,29 @@ export interface AlertState {
   readonly acknowledgement: AlertAcknowledgement | null;
   /** When the episode's excess began, the earliest that its runs found; absent where none could tell. */
   readonly onset?: SpikeOnset;
+  /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
+  readonly windowHours?: number;
+  /** The one that holds; absent where there is none. */
+  readonly judgement?: AlertJudgement;
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
+}
+
+/** How an alert that fired ended; its `reason` says why. */
+export interface AlertEnd {
+  /** Time of the run that ended it, or of the reload that removed it. */
+  readonly atMs: number;
+  /** Whether a run ended it, not a reload that removed its organization or check. */
+  readonly isByRun: boolean;
+  /** `baselineExclusion` of the run that ended it; null: the run had none, or no run ended it. */
+  readonly baselineExclusion: "none" | "applied" | "too_much" | null;
+}
+
+/** An alert that is live, or fired and is over. */
+export interface KeptAlert {
+  readonly alert: AlertState;
+  /** null while it lives. */
+  readonly end: AlertEnd | null;
 }
 
 /** One line of an alert's life, for the page, `alerts list` and `explain`. */
@@ -63,6 +96,14 @@ export interface AlertStore {
   byId(alertId: string): Promise<AlertState | null>;
   save(state: AlertState): Promise<void>;
   remove(alertId: string): Promise<void>;
+  /** Live, or ended and still kept. */
+  find(alertId: string): Promise<KeptAlert | null>;
+  /** Changes one that is there, live or ended; nothing where it is neither. */
+  change(state: AlertState): Promise<void>;
+  /** Keeps a live one as ended. */
+  end(state: AlertState, end: AlertEnd): Promise<void>;
+  /** Those of a check that ended since `fromMs`, newest first. */
+  ended(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly KeptAlert[]>;
   appendHistory(entry: AlertHistoryEntry): Promise<void>;
   history(query: {
     check: CheckName;
@@ -72,6 +113,15 @@ export interface AlertStore {
   }): Promise<readonly AlertHistoryEntry[]>;
   /** The whole life of one alert as far as it is kept, oldest first. */
   historyOf(alertId: string): Promise<readonly AlertHistoryEntry[]>;
-  /** Deletes history at or before `beforeMs`, at most `maxRows` at a time. */
+  /**
+   * Deletes alerts that ended at or before `beforeMs`, with their judgements, at most `maxRows` at a time: not those of the
+   * gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
+   */
+  pruneEnded(limits: {
+    beforeMs: number;
+    checkersBeforeMs: number;
+    maxRows: number;
+  }): Promise<{ readonly hasMore: boolean }>;
+  /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
   pruneHistory(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
 }

@@ -5,13 +5,8 @@ import type { Db } from "../schema.ts";
 export function createGateStore(db: Db): GateStore {
   return {
     addRelease: async ({ slug, atMs, by, comment }) => {
-      const row = { slug, at_ms: atMs, released_by: by, comment };
-      // Two of the same millisecond are one release.
-      await db
-        .insertInto("gate_releases")
-        .values(row)
-        .onConflict((conflict) => conflict.columns(["slug", "at_ms"]).doNothing())
-        .execute();
+      const row = { slug, at_ms: atMs, how: "released", alert_id: null, released_by: by, comment };
+      await db.insertInto("gate_releases").values(row).execute();
     },
     releases: async (slug, fromMs) => {
       const rows = await db
@@ -20,6 +15,7 @@ export function createGateStore(db: Db): GateStore {
         .where("slug", "=", slug)
         .where("at_ms", ">=", fromMs)
         .orderBy("at_ms")
+        .orderBy("release_id")
         .execute();
       return rows.map((row) => ({ slug: row.slug, atMs: row.at_ms, by: row.released_by, comment: row.comment }));
     },

@@ -34,7 +34,9 @@ export function addCheckRoutes(
         const snapshot = await checks.get(check, slug);
         if (snapshot === null) throw unknownTarget();
         const ended = await checks.ended(check, slug);
-        return { ...viewCheck(snapshot, clock.nowMs(), seesDetails(request)), endedAlerts: ended.map(viewEndedAlert) };
+        const withDetails = seesDetails(request);
+        const endedAlerts = ended.map((alert) => viewEndedAlert(alert, withDetails));
+        return { ...viewCheck(snapshot, clock.nowMs(), withDetails), endedAlerts };
       },
     },
   });

@@ -2,6 +2,7 @@ import { checkNames, type CheckName, type CheckReport } from "../../contract/rep
 import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { AlertJudgement } from "../../store/alerts/alerts.ts";
 import type { CheckSnapshot, EndedAlert } from "../ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
@@ -89,7 +90,8 @@ export interface AlertView {
 }
 
 /** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null where nobody can tell. */
-export function viewEndedAlert({ id, kind, severity, startsAtMs, endsAtMs, reason, deaths }: EndedAlert): object {
+export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
+  const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, judgement } = alert;
   return {
     id,
     kind,
@@ -99,7 +101,15 @@ export function viewEndedAlert({ id, kind, severity, startsAtMs, endsAtMs, reaso
     reason,
     judgedCount: deaths?.judgedCount ?? null,
     revivedCount: deaths?.revivedCount ?? null,
+    judgement: viewJudgement(judgement, withPeople),
   };
+}
+
+/** What somebody says of an alert; null: nobody has. `withPeople`: who, and why in their words. */
+export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): object | null {
+  if (judgement === null) return null;
+  const { verdict, atMs, by, comment } = judgement;
+  return { verdict, at: iso(atMs), ...(withPeople ? { by, comment } : {}) };
 }
 
 function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): AlertView {

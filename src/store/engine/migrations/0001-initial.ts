@@ -135,6 +135,18 @@ const alerts: readonly MigrationStatement[] = [
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
      body TEXT NOT NULL,
      UNIQUE (check_name, slug, kind)) WITHOUT ROWID`,
+  // Those that fired and are over, by id; body is as in alerts, end_body how they ended.
+  `CREATE TABLE ended_alerts (
+     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, ends_at_ms INTEGER NOT NULL,
+     body TEXT NOT NULL, end_body TEXT NOT NULL) WITHOUT ROWID`,
+  `CREATE INDEX ended_alerts_by_check ON ended_alerts (check_name, slug, ends_at_ms)`,
+  `CREATE INDEX ended_alerts_by_time ON ended_alerts (ends_at_ms)`,
+  // What people said of alerts, live and ended; only appended. verdict null: withdrawn. is_standing: the last one of its alert.
+  `CREATE TABLE judgements (
+     judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
+     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT, is_standing INTEGER NOT NULL)`,
+  `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
+  `CREATE INDEX judgements_of_checker ON judgements (slug) WHERE is_standing = 1 AND verdict = 'checker'`,
   `CREATE TABLE alert_history (
      entry_id INTEGER PRIMARY KEY, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)`,
@@ -205,8 +217,17 @@ const alerts: readonly MigrationStatement[] = [
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT,
      created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX markers_by_time ON markers (at_ms)`,
+  // Alerts that reached fail while they fired, for the gate; released_at_ms: somebody released the gate by hand since it last
+  // did so.
+  `CREATE TABLE gate_failures (
+     alert_id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, failed_at_ms INTEGER NOT NULL,
+     released_at_ms INTEGER, turn INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`,
+  `CREATE INDEX gate_failures_by_slug ON gate_failures (slug)`,
+  // What ended a hold of the gate; alert_id null: by hand, for all that had failed.
   `CREATE TABLE gate_releases (
-     slug TEXT NOT NULL, at_ms INTEGER NOT NULL, released_by TEXT, comment TEXT, PRIMARY KEY (slug, at_ms))`,
+     release_id INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, how TEXT NOT NULL,
+     alert_id TEXT, released_by TEXT, comment TEXT)`,
+  `CREATE INDEX gate_releases_by_slug ON gate_releases (slug, at_ms)`,
 ];
 
 /** What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */

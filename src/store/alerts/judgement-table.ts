@@ -1,0 +1,45 @@
+import { keptAlert } from "./alert-table.ts";
+import type { JudgementVerdict } from "./alerts.ts";
+import type { JudgementStore } from "./judgements.ts";
+import type { Db } from "../schema.ts";
+
+/** Judgements over the table `judgements`. */
+export function createJudgementStore(db: Db): JudgementStore {
+  return {
+    append: async ({ alertId, check, slug, atMs, verdict, comment, by }) => {
+      const standing = db.updateTable("judgements").set({ is_standing: 0 }).where("alert_id", "=", alertId);
+      await standing.where("is_standing", "=", 1).execute();
+      const row = { alert_id: alertId, check_name: check, slug, at_ms: atMs, verdict, comment, author: by };
+      await db
+        .insertInto("judgements")
+        .values({ ...row, is_standing: 1 })
+        .execute();
+    },
+    of: async (alertId) => {
+      const rows = db.selectFrom("judgements").selectAll().where("alert_id", "=", alertId).orderBy("judgement_id");
+      return (await rows.execute()).map((row) => ({
+        alertId: row.alert_id,
+        check: row.check_name,
+        slug: row.slug,
+        atMs: row.at_ms,
+        verdict: row.verdict as JudgementVerdict | null,
+        comment: row.comment,
+        by: row.author,
+      }));
+    },
+    judgedChecker: async (slug) => {
+      const standing = db
+        .selectFrom("judgements")
+        .leftJoin("alerts", "alerts.id", "judgements.alert_id")
+        .leftJoin("ended_alerts", "ended_alerts.id", "judgements.alert_id")
+        .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
+        .where("judgements.is_standing", "=", 1)
+        .where("judgements.verdict", "=", "checker");
+      const rows = await (slug === undefined ? standing : standing.where("judgements.slug", "=", slug)).execute();
+      return rows.flatMap(({ live_body, ended_body, end_body }) => {
+        const body = live_body ?? ended_body;
+        return body === null ? [] : [keptAlert({ body, end_body: live_body === null ? end_body : null })];
+      });
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { CheckName } from "../../contract/report.ts";
+import type { JudgementVerdict, KeptAlert } from "./alerts.ts";
+
+/** One thing that somebody said of an alert, or took back. */
+export interface JudgementEntry {
+  readonly alertId: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly atMs: number;
+  /** null: withdrawn. */
+  readonly verdict: JudgementVerdict | null;
+  readonly comment: string | null;
+  readonly by: string | null;
+}
+
+/** What people said of alerts: the last entry of an alert holds, all are kept as long as the alert. */
+export interface JudgementStore {
+  append(entry: JudgementEntry): Promise<void>;
+  /** Oldest first. */
+  of(alertId: string): Promise<readonly JudgementEntry[]>;
+  /** Every alert, live or ended, that is judged `checker` now; of one organization, or of all. */
+  judgedChecker(slug?: string): Promise<readonly KeptAlert[]>;
+}
