@@ -38,10 +38,15 @@ describe("the share of false deaths", () => {
       slugs: () => slugs,
       onRatio: (slug, ratio) => told.push([slug, ratio]),
     });
+    // On a busy machine the store answers after the clock has stopped: the book's short rests need it to go on.
+    const toldLength = async (): Promise<number> => {
+      await clock.advance(10);
+      return told.length;
+    };
     book.start();
 
     await clock.advance(10 * secondMs);
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(toldLength, { timeout: 10_000 }).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.25],
       ["globex", null],
@@ -52,7 +57,7 @@ describe("the share of false deaths", () => {
 
     await world.store.events.add([alive(nowMs, "b")]);
     await clock.advance(minuteMs);
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(toldLength, { timeout: 10_000 }).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.5],
       ["globex", null],
@@ -61,10 +66,10 @@ describe("the share of false deaths", () => {
     await world.store.events.add([alive(nowMs, "c")]);
     slugs = ["acme"];
     await clock.advance(minuteMs);
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(toldLength, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["globex", null]]);
     await clock.advance(3 * minuteMs);
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(toldLength, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["acme", 0.75]]);
 
     await book.stop();
