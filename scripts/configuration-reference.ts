@@ -101,7 +101,8 @@ function typeOf(node: JsonSchema): string {
 }
 
 function stringType(node: JsonSchema): string {
-  if (typeof node["pattern"] === "string" && node["pattern"].includes("ms)?")) return "duration";
+  const pattern = typeof node["pattern"] === "string" ? node["pattern"] : "";
+  if (pattern.includes("ms)?")) return pattern.includes("auto|") ? "`auto` or duration" : "duration";
   if (node["format"] === "date-time") return "time";
   return node["format"] === "uri" ? "URL" : "string";
 }

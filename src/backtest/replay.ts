@@ -1,7 +1,7 @@
 import type { AlertPolicy } from "../alerting/settings.ts";
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { Severity } from "../contract/severity.ts";
-import { isSilent } from "../monitor/event-flow.ts";
+import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -10,6 +10,7 @@ import { spikeWindow, windowCoverage } from "../spike/window.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { ChangeEvent } from "../store/alerts/notices.ts";
 import type { EventRecord } from "./event-record.ts";
+import { SilenceLimits } from "./silence-limits.ts";
 import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 
 /** One way to watch an organization. */
@@ -18,7 +19,7 @@ export interface ReplayCandidate {
   readonly baseline: BaselineKind;
   readonly policy: AlertPolicy;
   /** Without an event of any status for longer there is no result; null: not watched. */
-  readonly maxSilenceMs: number | null;
+  readonly maxSilenceMs: EventFlowLimits["maxSilenceMs"] | null;
 }
 
 /** One evaluation, as the daemon would have made it then. */
@@ -76,6 +77,7 @@ export class Replay {
   readonly #record: EventRecord;
   readonly #groups: readonly Group[];
   readonly #watches: readonly Watch[];
+  readonly #silence: SilenceLimits;
   readonly #onVerdict: ((candidate: number, verdict: ReplayedVerdict) => void) | null;
   #seen = 0;
   #lastAtMs: number | null = null;
@@ -87,6 +89,7 @@ export class Replay {
   ) {
     this.#record = record;
     this.#onVerdict = onVerdict;
+    this.#silence = new SilenceLimits(record.seenAtMs);
     const groups = new Map<string, Group>();
     this.#watches = candidates.map((candidate) => {
       const { windowHours, baselineDays } = candidate.thresholds;
@@ -109,7 +112,7 @@ export class Replay {
     for (const group of this.#groups) count(group, nowMs, firstEventAtMs);
     for (const [index, watch] of this.#watches.entries()) {
       const { maxSilenceMs } = watch.candidate;
-      const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, maxSilenceMs);
+      const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, this.#silence.at(nowMs, maxSilenceMs));
       const { count, expected } = watch.group;
       const severity = isUnknown
         ? "unknown"

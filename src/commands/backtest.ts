@@ -17,7 +17,7 @@ export interface BacktestSettings {
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
   readonly policy: ReplayCandidate["policy"];
-  readonly maxSilenceMs: number | null;
+  readonly maxSilenceMs: ReplayCandidate["maxSilenceMs"];
   readonly schedule: Schedule;
 }
 

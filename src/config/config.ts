@@ -103,7 +103,8 @@ export interface SentinelConfig {
 export interface EventFlowConfig {
   readonly enabled: boolean;
   readonly schedule: ScheduleConfig;
-  readonly maxSilenceMs: number;
+  /** auto: by the stream's own gaps (monitor/silence-limit.ts). */
+  readonly maxSilenceMs: number | "auto";
   /** 0–1 */
   readonly maxCoverageDrop: number;
 }

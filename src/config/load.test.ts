@@ -89,7 +89,7 @@ describe("defaults", () => {
           eventFlow: {
             enabled: false,
             schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
-            maxSilenceMs: 86_400_000,
+            maxSilenceMs: "auto",
             maxCoverageDrop: 0.5,
           },
           gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },

@@ -144,7 +144,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     eventFlow: {
       enabled: eventFlow.enabled,
       schedule: eventFlow.schedule.pattern,
-      maxSilence: formatDuration(eventFlow.maxSilenceMs),
+      maxSilence: eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
     gate,

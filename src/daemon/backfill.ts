@@ -1,6 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent } from "../monitor/event-flow.ts";
+import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
+import { silenceLimitMs } from "../monitor/silence-limit.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -22,7 +23,7 @@ interface PastOrganization {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
-  readonly eventFlow: { readonly enabled: boolean; readonly maxSilenceMs: number };
+  readonly eventFlow: { readonly enabled: boolean } & Pick<EventFlowLimits, "maxSilenceMs">;
 }
 
 const reachMs = 7 * dayMs;
@@ -92,8 +93,12 @@ async function evaluatePast(
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
     // No deaths from no events are nothing known, as for a run: never ok.
-    const lastEventAtMs = eventFlow.enabled ? await store.liveness.lastEventAtMs(slug, atMs) : atMs;
-    if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;
+    if (eventFlow.enabled) {
+      const { maxSilenceMs } = eventFlow;
+      const reads = { liveness: store.liveness, firstEventAtMs: () => Promise.resolve(firstEventAtMs) };
+      const limitMs = await silenceLimitMs({ slug, nowMs: atMs, maxSilenceMs }, reads);
+      if (isSilent(await store.liveness.lastEventAtMs(slug, atMs), atMs, limitMs)) continue;
+    }
     const evaluation = { slug, thresholds, baseline, appUrl: null, nowMs: atMs };
     const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
     const { currentCount, baselineCount, expectedCount } = observed;

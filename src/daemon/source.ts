@@ -127,7 +127,11 @@ export function runCheckDeps(
   }
   const store = storeOf(deps);
   const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
-  const livenessChecks = createLivenessChecks({ liveness: store.liveness, firstEventAtMs });
+  const livenessChecks = createLivenessChecks({
+    liveness: store.liveness,
+    firstEventAtMs,
+    eventsVersion: () => store.evidence.eventsVersion(),
+  });
   const evidence = createSpikeEvidence({
     ...deps,
     store,

@@ -19,7 +19,7 @@ export function checkTargets(config: Config): CheckTarget[] {
     if (eventFlow.enabled) {
       const { maxCoverageDrop } = eventFlow;
       const limits = { maxSilenceMs: eventFlow.maxSilenceMs, maxCoverageDrop };
-      targets.push({ check: "event-flow", slug, schedule: eventFlow.schedule, thresholds: limits });
+      targets.push({ check: "event-flow", slug, schedule: eventFlow.schedule, limits });
     }
     return targets;
   });

@@ -39,6 +39,18 @@ describe("event-flow", () => {
       kinds: [],
     },
     {
+      rule: "a drop from fewer than 20 assets a day",
+      input: { checkedAssets: 0, checkedAssetsByDay: [19, 19, 19] },
+      severity: "ok",
+      kinds: [],
+    },
+    {
+      rule: "a drop from 20 assets a day",
+      input: { checkedAssets: 0, checkedAssetsByDay: [20, 20, 20] },
+      severity: "warn",
+      kinds: ["event-flow.coverage"],
+    },
+    {
       rule: "events that name no asset",
       input: { checkedAssets: 0, checkedAssetsByDay: [0, 0, 0] },
       severity: "ok",

@@ -1,4 +1,4 @@
-import { dayMs, secondMs } from "../base/time.ts";
+import { dayMs, hourMs, secondMs } from "../base/time.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import type { ResultSeverity } from "../contract/severity.ts";
 
@@ -8,6 +8,11 @@ export interface EventFlowThresholds {
   readonly maxSilenceMs: number;
   /** `warn` when fewer assets were checked in the last 24 hours than usual by more than this share, 0 to 1; 1: never. */
   readonly maxCoverageDrop: number;
+}
+
+/** The same as it is configured; auto: by the gaps of the stream itself. */
+export interface EventFlowLimits extends Pick<EventFlowThresholds, "maxCoverageDrop"> {
+  readonly maxSilenceMs: number | "auto";
 }
 
 /** What one look at an organization's events found. */
@@ -27,6 +32,25 @@ export interface EventFlowInput {
 /** How many days before the last 24 hours say what is usual. */
 export const usualDays = 7;
 
+// Of fewer assets a day the half is a matter of chance, not of the checker.
+const leastUsual = 20;
+
+/** Of how long a stretch before now the gaps say which silence is unusual. */
+export const silenceDaysMs = 28 * dayMs;
+/** With `auto` never less is allowed. */
+export const leastAutoSilenceMs = 6 * hourMs;
+/** A gap between two events of up to so long changes nothing of what `auto` allows. */
+export const unnoticedGapMs = leastAutoSilenceMs / 2;
+const firstAutoSilenceMs = 24 * hourMs;
+
+/**
+ * How long a stream may be silent with `auto`: twice its longest gap of the last 28 days, at least 6 h. null: not all of the
+ * 28 days lie after its first event, and 24 h hold.
+ */
+export function autoSilenceMs(longestGapMs: number | null): number {
+  return longestGapMs === null ? firstAutoSilenceMs : Math.max(leastAutoSilenceMs, 2 * longestGapMs);
+}
+
 /** Whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
 export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {
   return lastEventAtMs === null || nowMs - lastEventAtMs > maxSilenceMs;
@@ -42,7 +66,7 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   const usual = median(input.checkedAssetsByDay);
   const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
   const silent = isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
-  const isThin = drop !== null && drop > thresholds.maxCoverageDrop;
+  const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > thresholds.maxCoverageDrop;
   const severity: ResultSeverity = silent ? "fail" : isThin ? "warn" : "ok";
   const silenceSeconds = lastEventAtMs === null ? null : Math.max(0, Math.floor((nowMs - lastEventAtMs) / secondMs));
   return {

@@ -8,7 +8,7 @@ import { createLivenessChecks, type LivenessChecks } from "./liveness-checks.ts"
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const appUrl = null;
-const thresholds = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
+const limits = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
 
 let world: EventWorld;
 let checks: LivenessChecks;
@@ -19,6 +19,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     checks = createLivenessChecks({
       liveness: world.store.liveness,
       firstEventAtMs: (slug) => world.store.events.firstEventAtMs(slug),
+      eventsVersion: () => world.store.evidence.eventsVersion(),
     });
   });
   afterEach(() => world[Symbol.asyncDispose]());
@@ -26,7 +27,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   const seen = (atMs: number, asset: string, status = "DETECTED_AS_DEAD"): LivenessEvent =>
     death(atMs, "acme", { asset, status });
   const sentinel = (atMs = nowMs) => checks.sentinel({ slug: "acme", nowMs: atMs, assets: ["a", "b"], appUrl });
-  const flow = (atMs = nowMs) => checks.eventFlow({ slug: "acme", nowMs: atMs, thresholds, appUrl });
+  const flow = (atMs = nowMs) => checks.eventFlow({ slug: "acme", nowMs: atMs, limits, appUrl });
 
   describe("sentinel", () => {
     it.each([
@@ -58,15 +59,16 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       expect((await sentinel()).observed["dead"]).toBe(dead);
     });
 
-    it("sees what came since the last look, and within the hour what came late", async () => {
+    it("sees at once what came since the last look, late or not", async () => {
       await world.store.events.add([seen(nowMs - dayMs, "a", "DETECTED_AS_ALIVE")]);
       expect((await sentinel()).severity).toBe("ok");
 
       await world.store.events.add([seen(nowMs + minuteMs, "a"), seen(nowMs - dayMs, "b")]);
 
-      expect((await sentinel(nowMs + 5 * minuteMs)).observed["dead"]).toBe(1);
-      expect((await sentinel(nowMs + hourMs)).observed["dead"]).toBe(2);
       expect((await sentinel(nowMs)).observed["dead"]).toBe(1);
+      expect((await sentinel(nowMs + 5 * minuteMs)).observed["dead"]).toBe(2);
+      await world.store.events.add([seen(nowMs - 89 * dayMs, "b", "DETECTED_AS_ALIVE")]);
+      expect((await sentinel(nowMs + 5 * minuteMs)).observed["dead"]).toBe(2);
     });
   });
 
@@ -83,10 +85,38 @@ describe.each(storeEngines)("on $engine,", (engine) => {
         usualCheckedAssets: 3,
         coverageDrop: 0,
       });
-      expect((await flow(nowMs + dayMs)).findings.map(({ kind }) => kind)).toEqual([
-        "event-flow.silence",
-        "event-flow.coverage",
-      ]);
+      expect((await flow(nowMs + dayMs)).findings.map(({ kind }) => kind)).toEqual(["event-flow.silence"]);
+    });
+
+    it("sees at once what came late of the days that are usual", async () => {
+      expect((await flow()).observed).toMatchObject({ usualCheckedAssets: null });
+
+      const late = Array.from({ length: 3 }, (_, day) => seen(nowMs - (day + 1) * dayMs - hourMs, `late-${day}`));
+      await world.store.events.add([...late, seen(nowMs - 8 * dayMs, "first")]);
+
+      expect((await flow(nowMs)).observed).toMatchObject({ usualCheckedAssets: 0 });
+    });
+
+    it.each([
+      { rule: "24 h until 28 days are known", hoursAgo: [27 * 24, 300, 1], limitHours: 24 },
+      { rule: "twice the longest gap of 28 days", hoursAgo: [700, 660, 610, 600, 1], limitHours: 2 * 599 },
+      { rule: "at least 6 h", hoursAgo: Array.from({ length: 280 }, (_, at) => 700 - at * 2.5), limitHours: 6 },
+      {
+        rule: "of a gap that began before, what lies within",
+        hoursAgo: [900, 670, 660, 655, 652, 650],
+        limitHours: 20,
+      },
+    ])("with maxSilence auto allows $rule", async ({ hoursAgo, limitHours }) => {
+      await world.store.events.add(hoursAgo.map((hours) => seen(nowMs - hours * hourMs, "a", "OTHER")));
+
+      const result = await checks.eventFlow({
+        slug: "acme",
+        nowMs,
+        limits: { maxSilenceMs: "auto", maxCoverageDrop: 1 },
+        appUrl,
+      });
+
+      expect(result.threshold["maxSilenceSeconds"]).toBe(limitHours * 3_600);
     });
 
     it("refuses a silent stream, with when it was last heard", async () => {
@@ -99,6 +129,10 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       await expect(checks.refuseSilence({ ...ask, nowMs: nowMs + 1 })).rejects.toThrow(
         "since 2026-01-15T06:00:00.000Z",
       );
+      // Of less than 28 days: 24 h.
+      const auto = { slug: "acme", maxSilenceMs: "auto" } as const;
+      await expect(checks.refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs })).resolves.toBeUndefined();
+      await expect(checks.refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs + 1 })).rejects.toThrow("since 2026");
     });
   });
 });

@@ -1,15 +1,17 @@
 import { FlatlineError } from "../base/errors.ts";
-import { dayMs, hourMs } from "../base/time.ts";
+import { dayMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { AssetStatus, LivenessStore } from "../store/events/liveness.ts";
 import {
   coverageIntervals,
   evaluateEventFlow,
   isSilent,
+  leastAutoSilenceMs,
   type EventFlowInput,
-  type EventFlowThresholds,
+  type EventFlowLimits,
 } from "./event-flow.ts";
 import { evaluateSentinel } from "./sentinel.ts";
+import { silenceLimitMs, type SilenceAsk } from "./silence-limit.ts";
 
 /** What is asked of the stored events beside their counts; local events only. */
 export interface LivenessChecks {
@@ -22,69 +24,85 @@ export interface LivenessChecks {
   eventFlow(ask: {
     slug: string;
     nowMs: number;
-    thresholds: EventFlowThresholds;
+    limits: EventFlowLimits;
     appUrl: string | null;
   }): Promise<HealthcheckResult>;
   /** @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs`. */
-  refuseSilence(ask: { slug: string; nowMs: number; maxSilenceMs: number }): Promise<void>;
+  refuseSilence(ask: SilenceAsk): Promise<void>;
 }
 
 export interface LivenessChecksOptions {
   readonly liveness: LivenessStore;
   /** Instant of the organization's first stored event; null without one. */
   readonly firstEventAtMs: (slug: string) => Promise<number | null>;
+  /** Changes when events come in, of whatever time (EvidenceStore.eventsVersion). */
+  readonly eventsVersion: () => Promise<string>;
 }
 
 // What a sentinel was called longer ago than this is history: it would have been seen since.
 const sentinelLookbackMs = 90 * dayMs;
-// Late events may come this much later than they happened to be seen at once; others when all is read again.
-const lateMs = 2 * hourMs;
-const readAgainAfterMs = hourMs;
+// The stretches that are read from now backwards, until each sentinel is found; doubled each time.
+const firstStretchMs = 8 * dayMs;
 
 interface Looked {
   readonly assets: string;
-  readonly wholeAtMs: number;
+  readonly version: string;
   readonly nowMs: number;
   readonly statuses: ReadonlyMap<string, AssetStatus>;
 }
 
-interface UsualDays {
-  readonly atMs: number;
-  readonly byDay: readonly number[];
-}
-
 /**
- * The checks over single events. Both read long stretches of raw rows, so what is old is read again once an hour only; a
- * clock that goes back (`check --at`) reads anew.
+ * The checks over single events. A sentinel's past is read again when events came in since, of whatever time, or the clock
+ * goes back (`check --at`).
  */
-export function createLivenessChecks({ liveness, firstEventAtMs }: LivenessChecksOptions): LivenessChecks {
+export function createLivenessChecks({
+  liveness,
+  firstEventAtMs,
+  eventsVersion,
+}: LivenessChecksOptions): LivenessChecks {
   const looked = new Map<string, Looked>();
-  const usual = new Map<string, UsualDays>();
 
   async function statusesOf(slug: string, assets: readonly string[], nowMs: number): Promise<readonly AssetStatus[]> {
     const key = JSON.stringify(assets);
+    // Before the reads: what comes in between is read again the next time.
+    const version = await eventsVersion();
     const last = looked.get(slug);
-    const isKnown =
-      last !== undefined && last.assets === key && nowMs >= last.nowMs && nowMs - last.wholeAtMs < readAgainAfterMs;
-    const afterMs = isKnown ? last.nowMs - lateMs : nowMs - sentinelLookbackMs;
-    const found = await liveness.lastStatuses({ slug, assets, interval: { afterMs, untilMs: nowMs } });
+    const isKnown = last !== undefined && last.assets === key && last.version === version && nowMs >= last.nowMs;
     const statuses = new Map(isKnown ? last.statuses : []);
-    for (const status of found) statuses.set(status.asset, status);
-    looked.set(slug, { assets: key, wholeAtMs: isKnown ? last.wholeAtMs : nowMs, nowMs, statuses });
+    if (isKnown) {
+      const interval = { afterMs: last.nowMs, untilMs: nowMs };
+      for (const status of await liveness.lastStatuses({ slug, assets, interval })) statuses.set(status.asset, status);
+    } else await findStatuses(slug, assets, nowMs, statuses);
+    looked.set(slug, { assets: key, version, nowMs, statuses });
     return [...statuses.values()];
+  }
+
+  async function findStatuses(
+    slug: string,
+    assets: readonly string[],
+    nowMs: number,
+    found: Map<string, AssetStatus>,
+  ): Promise<void> {
+    const startMs = nowMs - sentinelLookbackMs;
+    let stretchMs = firstStretchMs;
+    for (let untilMs = nowMs; untilMs > startMs; stretchMs *= 2) {
+      const missing = assets.filter((asset) => !found.has(asset));
+      if (missing.length === 0) return;
+      const afterMs = Math.max(startMs, untilMs - stretchMs);
+      const statuses = await liveness.lastStatuses({ slug, assets: missing, interval: { afterMs, untilMs } });
+      for (const status of statuses) found.set(status.asset, status);
+      untilMs = afterMs;
+    }
   }
 
   /** Of whole days after the first event only: the day on which flatline was set up says nothing of what is usual. */
   async function usualDaysOf(slug: string, nowMs: number): Promise<readonly number[]> {
-    const known = usual.get(slug);
-    if (known !== undefined && nowMs >= known.atMs && nowMs - known.atMs < readAgainAfterMs) return known.byDay;
     const firstMs = await firstEventAtMs(slug);
     const byDay: number[] = [];
     for (const interval of coverageIntervals(nowMs).slice(1)) {
       if (firstMs === null || firstMs > interval.afterMs) break;
       byDay.push(await liveness.distinctAssets(slug, interval));
     }
-    usual.set(slug, { atMs: nowMs, byDay });
     return byDay;
   }
 
@@ -93,11 +111,13 @@ export function createLivenessChecks({ liveness, firstEventAtMs }: LivenessCheck
       const statuses = await statusesOf(slug, assets, nowMs);
       return evaluateSentinel({ slug, nowMs, assets, statuses, appUrl });
     },
-    eventFlow: async ({ slug, nowMs, thresholds, appUrl }) => {
+    eventFlow: async ({ slug, nowMs, limits, appUrl }) => {
+      const { maxSilenceMs, maxCoverageDrop } = limits;
+      const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, { liveness, firstEventAtMs });
       const input: EventFlowInput = {
         slug,
         nowMs,
-        thresholds,
+        thresholds: { maxSilenceMs: limitMs, maxCoverageDrop },
         lastEventAtMs: await liveness.lastEventAtMs(slug, nowMs),
         checkedAssets: await liveness.distinctAssets(slug, { afterMs: nowMs - dayMs, untilMs: nowMs }),
         checkedAssetsByDay: await usualDaysOf(slug, nowMs),
@@ -107,7 +127,10 @@ export function createLivenessChecks({ liveness, firstEventAtMs }: LivenessCheck
     },
     refuseSilence: async ({ slug, nowMs, maxSilenceMs }) => {
       const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
-      if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs)) return;
+      // Most streams are not: what `auto` allows is read for the others only.
+      if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs === "auto" ? leastAutoSilenceMs : maxSilenceMs)) return;
+      const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, { liveness, firstEventAtMs });
+      if (!isSilent(lastEventAtMs, nowMs, limitMs)) return;
       const since = lastEventAtMs === null ? "was ever stored" : `since ${new Date(lastEventAtMs).toISOString()}`;
       throw new FlatlineError(
         "stream_silent",

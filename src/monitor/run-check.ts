@@ -113,7 +113,7 @@ function overLiveness(
   const ask = { slug, nowMs, appUrl: appUrl?.(slug) ?? null };
   return target.check === "sentinel"
     ? livenessChecks.sentinel({ ...ask, assets: target.assets })
-    : livenessChecks.eventFlow({ ...ask, thresholds: target.thresholds });
+    : livenessChecks.eventFlow({ ...ask, limits: target.limits });
 }
 
 /** All reports that wait for the customer's review, each id once. */

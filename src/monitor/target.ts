@@ -1,7 +1,7 @@
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckName } from "../contract/report.ts";
-import type { EventFlowThresholds } from "./event-flow.ts";
+import type { EventFlowLimits } from "./event-flow.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -19,11 +19,11 @@ export type CheckTarget =
       readonly check: "dead-asset-spike";
       readonly thresholds: SpikeThresholds;
       /** Without an event of any status for longer there is no result; absent: not watched. */
-      readonly maxSilenceMs?: number;
+      readonly maxSilenceMs?: EventFlowLimits["maxSilenceMs"];
     })
   | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds })
   | (TargetBase & { readonly check: "sentinel"; readonly assets: readonly string[] })
-  | (TargetBase & { readonly check: "event-flow"; readonly thresholds: EventFlowThresholds });
+  | (TargetBase & { readonly check: "event-flow"; readonly limits: EventFlowLimits });
 
 /** A target as one key of a map. */
 export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {

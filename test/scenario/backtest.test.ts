@@ -39,6 +39,14 @@ const watched = [
     historyDays: 30,
     maxSilenceMs: 15 * hourMs,
   },
+  {
+    slug: "risk-auto",
+    from: "riskhosts",
+    day: "2019-10-19",
+    baseline: "mean",
+    historyDays: 30,
+    maxSilenceMs: "auto",
+  },
 ] as const;
 
 let world: AlertingWorld;
@@ -97,7 +105,11 @@ beforeAll(async () => {
       ratio: "ratio",
     },
     firstEventAtMs,
-    livenessChecks: createLivenessChecks({ liveness: store.liveness, firstEventAtMs }),
+    livenessChecks: createLivenessChecks({
+      liveness: store.liveness,
+      firstEventAtMs,
+      eventsVersion: () => store.evidence.eventsVersion(),
+    }),
   };
   const waiting = watched.map((one) => {
     const record = records.get(one.from);

@@ -59,7 +59,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     eventFlow: {
       enabled: eventFlow.enabled,
       schedule: { pattern: eventFlow.schedule.trim(), timezone, jitterMs },
-      maxSilenceMs: milliseconds(eventFlow.maxSilence),
+      maxSilenceMs: eventFlow.maxSilence === "auto" ? "auto" : milliseconds(eventFlow.maxSilence),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
     gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },

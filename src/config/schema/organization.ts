@@ -4,7 +4,16 @@ import { dayMs, minuteMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { cronPattern, duration, nameText, secretFile, strictObject, timezone, wholeNumber } from "./values.ts";
+import {
+  autoOrDuration,
+  cronPattern,
+  duration,
+  nameText,
+  secretFile,
+  strictObject,
+  timezone,
+  wholeNumber,
+} from "./values.ts";
 
 /** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
 export const builtinSettings = {
@@ -16,7 +25,7 @@ export const builtinSettings = {
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
-  eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "24h", maxCoverageDrop: 0.5 },
+  eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 },
   gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
 } as const;
 
@@ -122,9 +131,11 @@ const eventFlowSchema = strictObject({
     .optional()
     .describe("The check's cron pattern, in the organization's timezone.")
     .meta({ default: eventFlow.schedule }),
-  maxSilence: duration({ minMs: minuteMs, maxMs: longMs })
+  maxSilence: autoOrDuration({ minMs: minuteMs, maxMs: longMs })
     .optional()
-    .describe("`fail` when no liveness event of any status came for longer.")
+    .describe(
+      "`fail` when no liveness event of any status came for longer. `auto`: twice the longest gap between two events of the last 28 days, at least 6 h; 24 h until 28 days are known.",
+    )
     .meta({ default: eventFlow.maxSilence }),
   maxCoverageDrop: z
     .number()
@@ -132,7 +143,7 @@ const eventFlowSchema = strictObject({
     .max(1)
     .optional()
     .describe(
-      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before) by more than this share; 1: never.",
+      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
     )
     .meta({ default: eventFlow.maxCoverageDrop }),
 }).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");

@@ -41,18 +41,36 @@ export const limitsKeyword = "limits";
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
 /** A duration as text: `500ms`, `30s`, `1h30m`. */
-export function duration({ minMs = 0, maxMs }: DurationLimits) {
+export function duration(limits: DurationLimits) {
+  return durationText(limits, { pattern: durationPattern, problem: durationProblem, words: [] });
+}
+
+/** `auto`, or a duration. */
+export function autoOrDuration(limits: DurationLimits) {
+  const pattern = `^(?:auto|${durationPattern.slice(1, -1)})$`;
+  return durationText(limits, { pattern, problem: `must be "auto", or ${durationProblem.slice(8)}`, words: ["auto"] });
+}
+
+function durationText(
+  { minMs = 0, maxMs }: DurationLimits,
+  {
+    pattern,
+    problem,
+    words,
+  }: { readonly pattern: string; readonly problem: string; readonly words: readonly string[] },
+) {
   return z
-    .string({ error: durationProblem })
+    .string({ error: problem })
     .superRefine((text, context) => {
+      if (words.includes(text)) return;
       const durationMs = parseDuration(text);
-      if (durationMs === null) return context.addIssue(durationProblem);
+      if (durationMs === null) return context.addIssue(problem);
       if (durationMs < minMs) context.addIssue(`must be at least ${formatDuration(minMs)}`);
       if (durationMs > maxMs) context.addIssue(`must be at most ${formatDuration(maxMs)}`);
     })
     .meta({
-      pattern: durationPattern,
-      examples: ["30s", "5m", "4h", "1d"],
+      pattern,
+      examples: [...words, "30s", "5m", "4h", "1d"],
       [limitsKeyword]: `${minMs === 0 ? "At most" : `From ${formatDuration(minMs)} to`} ${formatDuration(maxMs)}.`,
     });
 }

@@ -157,7 +157,11 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
       ...(!eventFlow.enabled
         ? []
         : [
-            setting("eventFlow.maxSilence", "eventFlow.maxSilence", formatDuration(eventFlow.maxSilenceMs)),
+            setting(
+              "eventFlow.maxSilence",
+              "eventFlow.maxSilence",
+              eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
+            ),
             setting("eventFlow.maxCoverageDrop", "eventFlow.maxCoverageDrop", eventFlow.maxCoverageDrop),
           ]),
       setting("receivers", "receivers", receivers.join(", ") || "none"),

@@ -60,10 +60,12 @@ export function createEvidenceStore(db: Db): EvidenceStore {
       return answers;
     },
     eventsVersion: async () => {
-      const { rows } = await sql<{ imports: number; ordinal: number }>`
-        SELECT (SELECT max(import_id) FROM event_imports WHERE ${isPublished}) AS imports,
-          (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal`.execute(db);
-      return `${rows[0]?.imports ?? 0}:${rows[0]?.ordinal ?? 0}`;
+      // Not the last import alone: one that began earlier may be published later.
+      const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
+        SELECT count(*) AS imports, max(import_id) AS last,
+          (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal
+        FROM event_imports WHERE ${isPublished}`.execute(db);
+      return `${rows[0]?.imports ?? 0}:${rows[0]?.last ?? 0}:${rows[0]?.ordinal ?? 0}`;
     },
   };
 }

@@ -12,6 +12,27 @@ export function createLivenessStore(db: Db): LivenessStore {
         order by at_ms desc limit 1`.execute(db);
       return rows[0]?.at_ms ?? null;
     },
+    longestGapMs: async (slug, { afterMs, untilMs }, unnoticedMs) => {
+      // From an event to the last one within reach of it, else to the next: some hundred look-ups, however many events there are.
+      const next = (
+        from: RawBuilder<unknown>,
+        to: RawBuilder<unknown>,
+        order: "asc" | "desc",
+      ): RawBuilder<unknown> => sql`
+        (select at_ms from events
+         where slug_id = ${slugId(slug)} and at_ms > ${from} and at_ms <= ${to} and ${isPublished}
+         order by at_ms ${sql.raw(order)} limit 1)`;
+      const until = sql`cast(${untilMs} as bigint)`;
+      const reach = sql`case when steps.at_ms + ${unnoticedMs} < ${until} then steps.at_ms + ${unnoticedMs} else ${until} end`;
+      const { rows } = await sql<{ gap: number | null }>`
+        with recursive steps (at_ms, before_ms) as (
+          select cast(${afterMs} as bigint), cast(${afterMs} as bigint)
+          union all
+          select coalesce(${next(sql`steps.at_ms`, reach, "desc")}, ${next(reach, until, "asc")}), steps.at_ms
+          from steps where steps.at_ms is not null)
+        select max(at_ms - before_ms) as gap from steps where at_ms - before_ms > ${unnoticedMs}`.execute(db);
+      return rows[0]?.gap ?? 0;
+    },
     distinctAssets: async (slug, { afterMs, untilMs }) => {
       const { rows } = await sql<{ assets: number }>`
         select count(distinct asset) as assets from events

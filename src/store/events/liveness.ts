@@ -11,6 +11,11 @@ export interface AssetStatus {
 export interface LivenessStore {
   /** Instant of the organization's latest event of any status at or before `untilMs`; null without one. */
   lastEventAtMs(slug: string, untilMs: number): Promise<number | null>;
+  /**
+   * The longest time without an event of any status before one of the interval, counted from the interval's start at most;
+   * 0 when none is longer than `unnoticedMs`. What passed since the last event is no gap yet.
+   */
+  longestGapMs(slug: string, interval: Interval, unnoticedMs: number): Promise<number>;
   /** How many different assets had an event of any status in the interval; events without an asset are left out. */
   distinctAssets(slug: string, interval: Interval): Promise<number>;
   /** The latest event of each of these assets within the interval; those without one are left out. */
