@@ -1,22 +1,25 @@
-/** Lets a few large bodies be read at a time, so that what they take in memory does not grow with the requests under way. */
+/** Limits how many large bodies are read at the same time, so that memory does not grow with the number of requests. */
 export interface BodyGate {
-  /** From how many bytes on a body waits for its turn. */
+  /** Bodies of at least this many bytes wait for a place. */
   readonly freeBytes: number;
-  /** Calls `begin` when it is this body's turn, at once where one is free; answers how to leave, also while it waits. */
+  /**
+   * Calls `begin` when a place is free, at once if there is one. Returns a function that leaves the queue or frees the
+   * place.
+   */
   enter(begin: () => void): () => void;
 }
 
 export interface BodyGateOptions {
   readonly freeBytes: number;
-  /** How many are read at once. */
+  /** Number of bodies that are read at the same time. */
   readonly places: number;
-  /** Told of each that comes in. */
+  /** Called for each large body. */
   readonly onEnter: () => void;
-  /** Told when the last has left. */
+  /** Called when the last large body has been read. */
   readonly onEmpty: () => void;
 }
 
-/** A gate with all places free. */
+/** Creates a gate with all places free. */
 export function createBodyGate({ freeBytes, places, onEnter, onEmpty }: BodyGateOptions): BodyGate {
   const waiting = new Set<() => void>();
   let inside = 0;

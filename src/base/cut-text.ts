@@ -1,8 +1,8 @@
-/** At most `maxLength` UTF-16 units (so at most as many characters), with an ellipsis where something is missing. */
+/** Returns at most `maxLength` UTF-16 units of the text, with an ellipsis at the end if it was cut. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  // Whole characters only: half of a pair is no text.
+  // Never cut a surrogate pair in half.
   const kept = text.slice(0, Math.max(0, maxLength - 1)).replace(/[\uD800-\uDBFF]$/, "");
-  // By way of bytes: V8 would keep the whole text in memory for as long as a slice of it.
+  // Copies the bytes: a slice of a string keeps the whole string in memory.
   return `${Buffer.from(kept).toString()}…`;
 }

@@ -1,17 +1,17 @@
-/** Who has to act: the operator (configuration, input), the far side of the network, or we. */
+/** Who must act: `operator` (configuration, input), `upstream` (the other end of a connection), or us (`bug`). */
 export type Fault = "operator" | "upstream" | "bug";
 
 interface ErrorKind {
   readonly fault: Fault;
-  /** What an HTTP API of ours answers when this error reaches it. */
+  /** HTTP status of our own APIs for this error. */
   readonly httpStatus: number;
-  /** sysexits(3) where one fits. */
+  /** Exit code of sysexits(3), if one fits. */
   readonly exitCode: number;
 }
 
 /**
- * Every error that flatline throws has one of these codes (CONVENTIONS, Errors). The `api_*` codes are what a PlatformApi
- * rejects with; those that a check can end with are mapped to the metric's closed set in contract/report.ts.
+ * Codes of every error that flatline throws (docs/conventions.md, Errors). A PlatformApi rejects with the `api_*` codes;
+ * contract/report.ts maps those that can end a check to the closed set of the metric.
  */
 export const errorKinds = {
   usage: { fault: "operator", httpStatus: 400, exitCode: 64 },
@@ -48,13 +48,13 @@ export type ErrorCode = keyof typeof errorKinds;
 
 export interface ErrorDetails {
   readonly cause?: unknown;
-  /** One message per problem, as in the error bodies of the API. */
+  /** One message for each problem, as in the error bodies of the API. */
   readonly issues?: readonly string[];
-  /** For api_rate_limited: how long the far side asked to wait, milliseconds. */
+  /** For api_rate_limited: the delay that the service asked for, milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-/** The one error class: what went wrong, for whom, and what to do, in `message`. */
+/** The only error class. `message` says what happened, why, and what to do. */
 export class FlatlineError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly string[];
@@ -81,7 +81,7 @@ export class FlatlineError extends Error {
   }
 }
 
-/** The error as a FlatlineError: itself, or wrapped as `internal` (a bug, until somebody gives it a better code). */
+/** Returns the error as a FlatlineError: unchanged, or wrapped as `internal` (a bug). */
 export function asFlatlineError(error: unknown): FlatlineError {
   if (error instanceof FlatlineError) return error;
   return new FlatlineError("internal", error instanceof Error ? error.message : String(error), { cause: error });

@@ -1,9 +1,12 @@
-/** The system's code of an error, such as `ENOENT`; "" without one. */
+/** Returns the system's error code, for example `ENOENT`; "" if there is none. */
 export function systemCodeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Why an input file could not be read, to follow its name: `no such file`, `is a folder`, else what the system says. */
+/**
+ * Returns why an input file could not be read, to be printed after its name: `no such file`, `is a folder`, or the system's
+ * message.
+ */
 export function describeUnreadable(error: Error): string {
   return reasons[systemCodeOf(error)] ?? error.message;
 }

@@ -10,12 +10,12 @@ import { systemCodeOf } from "./file-error.ts";
 export type HttpFailureKind = "timeout" | "network" | "aborted";
 
 /**
- * A request that got no complete answer. `timeout`: the signal's deadline or the connection's; `aborted`: the caller
- * stopped; `network`: all else between here and the far side. Callers map it to an error of their own.
+ * Thrown when no complete response arrived. `timeout`: the deadline of the signal or of the connection passed; `aborted`:
+ * the caller stopped; `network`: everything else. Callers map it to their own errors.
  */
 export class HttpFailure extends FlatlineError {
   readonly kind: HttpFailureKind;
-  /** False only when not one byte of the request left: then trying again repeats nothing. */
+  /** False only if no byte of the request was sent: then a retry is safe. */
   readonly mayHaveBeenSent: boolean;
 
   constructor(kind: HttpFailureKind, message: string, mayHaveBeenSent: boolean, cause?: unknown) {
@@ -27,66 +27,68 @@ export class HttpFailure extends FlatlineError {
 }
 
 export interface HttpDispatcherOptions {
-  /** The variables of the environment: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case ones win, as in curl. */
+  /** Environment variables: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case names take precedence, as in curl. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface HttpRequest {
   readonly method: string;
-  /** http or https; a user and password in it become a Basic authorization. */
+  /** http or https; a user and password in the URL become Basic authorization. */
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The deadline (Clock.timeout) and the caller's wish to stop; holds until the last byte of the body. */
+  /** Deadline (Clock.timeout) and cancellation; applies until the last byte of the body. */
   readonly signal: AbortSignal;
-  /** Of the body no more than this is read: the connection is closed at the first byte after it. */
+  /** Maximum number of bytes read from the body: the connection is closed at the first byte after it. */
   readonly maxBodyBytes: number;
-  /** Where a large body waits for its turn [nowhere]. */
+  /** Limits how many large bodies are read at the same time [no limit]. */
   readonly gate?: BodyGate;
-  /** True where the status says all: a body that breaks off, or does not end in time, is what came of it. */
+  /** True if the status is sufficient: a body that breaks off or does not end in time is then accepted as it is. */
   readonly isBodyOptional?: boolean;
 }
 
 export interface HttpResponse {
   readonly status: number;
-  /** Lower-case names; a repeated header's values are joined with ", ". */
+  /** Lower-case names; the values of a repeated header are joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Read as UTF-8, up to `maxBodyBytes`. */
+  /** Decoded as UTF-8, at most `maxBodyBytes`. */
   readonly body: string;
-  /** True when there was more than `maxBodyBytes`, or an optional body broke off. */
+  /** True if the body was longer than `maxBodyBytes`, or if an optional body broke off. */
   readonly isTruncated: boolean;
 }
 
 const agentOptions = {
-  // Many more than the checks under way at once (source.concurrency): a bound on sockets, not on work.
+  // Far more than the number of concurrent checks (source.concurrency): limits sockets, not work.
   connections: 128,
   connectTimeout: 10_000,
-  // Checks of one tick share a connection; between ticks none is held, so that none is found dead.
+  // Checks of one tick share a connection. No connection is kept between ticks, so that none is found closed.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
-  // One request, one connection: what an abort or a reset hits is never a neighbour's.
+  // One request per connection: an abort or a reset never affects another request.
   allowH2: false,
 } as const;
 
 /**
- * A dispatcher that honours the proxies of `env` and keeps connections alive; close it (or destroy it) with its owner.
- * HTTP_PROXY is for http: only, HTTPS_PROXY for https: only, as in curl and Go. @throws invalid_config for a proxy that is no URL.
+ * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes or destroys it.
+ * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go.
+ * @throws invalid_config for a proxy that is not a URL
  */
 export function createHttpDispatcher(options: HttpDispatcherOptions): Dispatcher {
   const httpProxy = proxyUrl(options.env, "http_proxy");
   const httpsProxy = proxyUrl(options.env, "https_proxy");
   if (httpProxy === "" && httpsProxy === "") return new Agent(agentOptions);
   const noProxy = variable(options.env, "no_proxy");
-  // undici falls back from https_proxy to http_proxy, and from options to process.env: all are given, https has its own agent.
+  // undici falls back from https_proxy to http_proxy, and from options to process.env. So all of them are passed, and https
+  // has its own agent.
   const http = new EnvHttpProxyAgent({ ...agentOptions, httpProxy, httpsProxy: "", noProxy });
   const https = new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy, noProxy });
   return new SchemeDispatcher(http, https);
 }
 
-// Replaces what is no UTF-8, leaves a byte order mark out, and keeps nothing between two texts.
+// Replaces invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
 const utf8 = new TextDecoder();
 
-/** Chunk by chunk: what allocates megabytes at once outside of V8's heap never gives them back. */
+/** Decodes chunk by chunk: memory outside of V8's heap that is allocated by megabytes is never returned. */
 function textOf(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return utf8.decode(first);
@@ -94,7 +96,7 @@ function textOf(chunks: readonly Buffer[]): string {
   return [...chunks.map((chunk) => decoder.decode(chunk, { stream: true })), decoder.decode()].join("");
 }
 
-/** Sends one request and reads its answer; never follows a redirect. @throws HttpFailure */
+/** Sends one request and reads the response; never follows a redirect. @throws HttpFailure */
 export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const { signal, maxBodyBytes } = request;
@@ -110,7 +112,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
       isSettled = true;
       signal.removeEventListener("abort", stop);
       act();
-      // What was read is used and gone before the next one begins.
+      // The caller has parsed the body and dropped it before the next one is read.
       if (leaveGate !== null) void eventLoopTurn().then(leaveGate);
     }
     function stop(): void {
@@ -126,7 +128,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
     function answer(isTruncated: boolean): void {
       if (isSettled) return;
       const answered = head;
-      if (answered === null) return fail(new HttpFailure("network", "an answer without a head", true));
+      if (answered === null) return fail(new HttpFailure("network", "a response without a status line", true));
       const body = textOf(chunks);
       chunks.length = 0;
       settle(() => resolve({ ...answered, body, isTruncated }));
@@ -140,13 +142,13 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
     }
 
     const handler: Dispatcher.DispatchHandler = {
-      // Called when a connection stands and the request is about to be written to it: before this nothing was sent.
+      // Called when the connection is established and the request is about to be written; before this nothing was sent.
       onRequestStart(started) {
         if (isSettled) return started.abort(new Error("stopped before it was sent"));
         controller = started;
       },
       onResponseStart(_controller, status, headers) {
-        // 1xx: the answer is still to come.
+        // 1xx: the final response follows.
         if (status >= 200) head = { status, headers: flattenHeaders(headers) };
       },
       onResponseData(active, chunk) {
@@ -176,7 +178,7 @@ export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promi
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: request.method,
-          // Identity: a compressed body would have to be bounded twice.
+          // Identity: a compressed body would need two limits.
           headers: { "accept-encoding": "identity", ...credentialsOf(url), ...request.headers },
           body: request.body ?? null,
         },
@@ -192,14 +194,14 @@ const httpDate =
   /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
 /**
- * How long a Retry-After header asks to wait from `nowMs`, in milliseconds: delta-seconds or an HTTP-date in its three
- * forms (RFC 9110, 10.2.3 and 5.6.7), a past date is 0; null when it is absent or neither.
+ * Parses a Retry-After header and returns the delay from `nowMs` in milliseconds: delta-seconds or an HTTP-date in one of
+ * its three forms (RFC 9110, 10.2.3 and 5.6.7). A past date is 0; null if the header is absent or invalid.
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1_000), Number.MAX_SAFE_INTEGER);
   if (!httpDate.test(text)) return null;
-  // asctime's form has no zone: it is UTC too.
+  // The asctime form has no zone: it is UTC.
   const atMs = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }
@@ -250,7 +252,7 @@ function proxyUrl(env: HttpDispatcherOptions["env"], name: string): string {
   // curl and Go take `proxy:3128` as well.
   const text = value.includes("://") ? value : `http://${value}`;
   if (URL.canParse(text) && /^(?:https?|socks5?):/.test(text)) return text;
-  // The value may hold a password: it is not in the message.
+  // The value may contain a password, so the message omits it.
   throw new FlatlineError("invalid_config", `the environment variable ${name.toUpperCase()} is not the URL of a proxy`);
 }
 
@@ -280,14 +282,14 @@ function isTimeoutError(error: unknown): boolean {
 }
 
 /**
- * What went wrong between here and the far side, in one line. Where the code says it all no address is named: that of a
- * receiver is a secret. An AggregateError (every address of a name refused) has its words in its first error.
+ * Returns the network error in one line. The address is omitted if the code is sufficient: the address of a receiver is a
+ * secret. An AggregateError (every address of a name refused) is described by its first error.
  */
 export function describeNetworkError(error: unknown): string {
   const first: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   if (!(first instanceof Error)) return "the request failed";
   const code = systemCodeOf(first);
-  // Mail gives its errors codes of its own; the system's is in the number then.
+  // Nodemailer uses its own error codes; the system's code is then in the errno.
   const known = networkReasons[code] ?? networkReasons[systemNameOf(first)];
   return known ?? (first.message === "" ? code || first.name : first.message);
 }

@@ -1,16 +1,16 @@
-/** A point in time, or why the text is none. */
+/** A point in time, or the reason why the text is invalid. */
 export type InstantReading =
   { readonly kind: "instant"; readonly atMs: number } | { readonly kind: "problem"; readonly problem: string };
 
-/** 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 writes with four digits of year. */
+/** 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 can write with a four-digit year. */
 export const latestInstantMs = 253_402_300_799_999;
 
 const isoShape =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
 /**
- * Reads ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10): a real date from 1970 to
- * 9999; digits after the millisecond are dropped.
+ * Parses ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10), from 1970 to 9999. Digits
+ * after the millisecond are dropped.
  */
 export function readInstant(text: string): InstantReading {
   if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
@@ -32,7 +32,10 @@ export function readInstant(text: string): InstantReading {
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Midnight UTC of a day of the Gregorian calendar, epoch ms; NaN for one that does not exist, as 30 February. */
+/**
+ * Returns midnight UTC of a day of the Gregorian calendar, epoch ms; NaN for a date that does not exist, for example 30
+ * February.
+ */
 export function dayStartMs(year: number, month: number, day: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const days = month === 2 && isLeap ? 29 : (monthDays[month - 1] ?? 0);

@@ -88,7 +88,7 @@ describe("work that is to end", () => {
     const drained = drain(clock, never, { drainMs: 1_000, giveUp: () => undefined });
     await clock.advance(1_500);
 
-    expect(await drained).toMatchObject({ code: "unavailable", message: "what is under way does not end" });
+    expect(await drained).toMatchObject({ code: "unavailable", message: "work in progress does not end" });
     clock.assertIdle();
   });
 });

@@ -1,7 +1,7 @@
 import { FlatlineError } from "./errors.ts";
 import type { Clock } from "./time.ts";
 
-/** Resolves true when `work` has ended, false when it has not within `limitMs`; rejects when `work` does in that time. */
+/** Resolves to true if `work` ends within `limitMs`, to false if it does not; rejects if `work` rejects within that time. */
 export async function endsWithin(clock: Clock, work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const stopWaiting = new AbortController();
   try {
@@ -11,12 +11,12 @@ export async function endsWithin(clock: Clock, work: Promise<unknown>, limitMs: 
   }
 }
 
-// What was told to give up waits for nothing but its signal.
+// Work that was aborted only waits for its signal.
 const giveUpMs = 350;
 
 /**
- * Gives `work` `drainMs` to end by itself, then tells it to give up and waits a moment for that. Answers null when it has ended,
- * else what to say of it; rejects when `work` does.
+ * Waits `drainMs` for `work` to end, then aborts it and waits a moment longer. Returns null if it ended, otherwise the
+ * problem for the log; rejects if `work` rejects.
  */
 export async function drain(
   clock: Clock,
@@ -26,11 +26,11 @@ export async function drain(
   if (await endsWithin(clock, work, drainMs)) return null;
   giveUp();
   if (await endsWithin(clock, work, giveUpMs)) return null;
-  return new FlatlineError("unavailable", "what is under way does not end");
+  return new FlatlineError("unavailable", "work in progress does not end");
 }
 
 export interface ReleaseOptions {
-  /** It stores what it holds: when it fails, something was not written [false]. */
+  /** True if the part stores data: its failure means that something was not written [false]. */
   readonly stores?: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Release extends Required<ReleaseOptions> {
   readonly release: (limitMs: number) => void | Promise<void>;
 }
 
-/** A release that threw, or had not ended in time. */
+/** A release that threw, or did not end in time. */
 export interface ReleaseFailure {
   readonly name: string;
   readonly error: unknown;
@@ -47,20 +47,23 @@ export interface ReleaseFailure {
 }
 
 /**
- * Things that are released together, because none needs another for it (CONVENTIONS, Shape of modules): acquire, then register
- * the release on the next line. What needs another is in a group that is released before that other's.
+ * A group of resources that do not need each other and are released together (docs/conventions.md, Shape of modules):
+ * acquire, then register the release on the next line. A resource that needs another one belongs to a group that is released
+ * earlier.
  */
 export class ReleaseGroup {
   #releases: Release[] = [];
 
-  /** Registers how to release what was just acquired; `release` learns how long it may take. `name` is for the log. */
+  /**
+   * Registers the release of a resource that was just acquired; `release` receives its time limit. `name` is for the log.
+   */
   add(name: string, release: Release["release"], { stores = false }: ReleaseOptions = {}): void {
     this.#releases.push({ name, release, stores });
   }
 
   /**
-   * Begins every release before it returns, and waits for them at most `limitMs`. One that throws, or hangs, keeps no other;
-   * these are in the answer. Calling it again does nothing.
+   * Starts every release before it returns, and waits at most `limitMs` for them. A release that throws or hangs does not
+   * delay the others; the failed ones are returned. A second call does nothing.
    */
   async releaseAll(clock: Clock, limitMs: number): Promise<ReleaseFailure[]> {
     const releases = this.#releases;

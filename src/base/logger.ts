@@ -1,6 +1,9 @@
 import { pino, type Logger as PinoLogger } from "pino";
 
-/** Structured log: fixed message, facts in fields. info = state changed; debug = each run; warn = retrying; error = a human must act. */
+/**
+ * Structured log: fixed message, facts in fields. info = state changed; debug = each run; warn = retrying; error = a human
+ * must act.
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -11,7 +14,7 @@ export interface Logger {
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** A line of the log as it is stored and sent: the fixed message, and its facts. */
+/** A log line: the fixed message and its fields. */
 export interface LogEntry {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -23,24 +26,24 @@ export interface LogEntry {
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
-  /** Where lines go: the log is stderr's, results are stdout's. */
+  /** Writes one line. The log goes to stderr, results go to stdout. */
   readonly write: (line: string) => void;
-  /** The lines of an entry for people, each with its line feed; "" shows nothing of it. */
+  /** Formats an entry for a terminal, each line with its line feed; "" hides the entry. */
   readonly pretty: (entry: LogEntry) => string;
 }
 
-/** What a reload may change. */
+/** The options that a reload may change. */
 export type LoggerLook = Pick<LoggerOptions, "level" | "format" | "pretty">;
 
 /** A logger whose level and format a reload may change. */
 export interface RootLogger extends Logger {
-  /** Changes what it writes from now on, and what its children write. */
+  /** Changes the output of this logger and of its children. */
   adjust(options: LoggerLook): void;
 }
 
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
 
-/** A logger over pino; errors in `err` are logged without a stack unless they are bugs. */
+/** Creates a logger over pino. An error in `err` is logged without a stack, unless it is a bug. */
 export function createLogger(options: LoggerOptions): RootLogger {
   const shared = { level: options.level, format: options.format, pretty: options.pretty };
   const destination = {
@@ -51,7 +54,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
   };
   const logger = pino(
     {
-      // The level is looked at before, here: a child of pino's keeps the level that its parent had when it was made.
+      // The level is checked above: a child of a pino logger keeps the level that its parent had at its creation.
       level: "debug",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -85,7 +88,7 @@ function levelled(logger: PinoLogger, shared: { readonly level: LogLevel }): Log
   };
 }
 
-/** A logger that says nothing, for commands that only answer. */
+/** Creates a logger that discards everything, for commands that only print a result. */
 export function createSilentLogger(): Logger {
   return pino({ level: "silent" });
 }

@@ -1,6 +1,6 @@
 /**
- * A pure function that remembers what it answered: the same key gets the very same answer. With `keep` answers it forgets them
- * all, so that what comes from outside can't make it grow.
+ * Caches a pure function: the same key returns the identical value. After `keep` values the cache is cleared, so that
+ * outside input cannot make it grow.
  */
 export function memoized<Key, Answer>(keep: number, compute: (key: Key) => Answer): (key: Key) => Answer {
   const answers = new Map<Key, Answer>();

@@ -1,17 +1,17 @@
-/** A text of SQL, cut where its named parameters (`:name`) stand. */
+/** SQL text, split at its named parameters (`:name`). */
 export interface ParameterizedText {
-  /** One more than `names`. */
+  /** One element more than `names`. */
   readonly texts: readonly string[];
-  /** What stands between two texts, in order; a name may come several times. */
+  /** The parameter between two texts, in order; a name may occur several times. */
   readonly names: readonly string[];
 }
 
-// What may hold a colon that begins no parameter: strings, quoted names, comments, dollar quotes and casts, as PostgreSQL has
-// them (its manual, 4.1.2 and 4.1.5). The last group is a parameter; a colon behind a value is a slice of an array.
+// Everything that may contain a colon without starting a parameter: strings, quoted names, comments, dollar quotes and
+// casts, as in PostgreSQL (manual, 4.1.2 and 4.1.5). The last group is a parameter; a colon after a value is an array slice.
 const token =
   /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|::|(?<![\w\])]):([A-Za-z_]\w*)/g;
 
-/** Finds the named parameters of a query: never inside a string, a quoted name or a comment, and never in a cast (`::`). */
+/** Finds the named parameters of a query; ignores strings, quoted names, comments and casts (`::`). */
 export function splitParameters(text: string): ParameterizedText {
   const texts: string[] = [];
   const names: string[] = [];
@@ -30,14 +30,14 @@ export function splitParameters(text: string): ParameterizedText {
 /** One parameter of a ClickHouse query: `{name:Type}`. */
 export interface TypedParameter {
   readonly name: string;
-  /** As it is written: `Array(String)`, `DateTime64(3)`. */
+  /** The type as written: `Array(String)`, `DateTime64(3)`. */
   readonly type: string;
 }
 
 const typedToken =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
 
-/** The typed parameters of a ClickHouse query, each time that one stands in it; never inside a string, a name or a comment. */
+/** Returns every occurrence of a typed parameter in a ClickHouse query; ignores strings, names and comments. */
 export function typedParameters(text: string): TypedParameter[] {
   return [...text.matchAll(typedToken)].flatMap(([, name, type]) =>
     name === undefined || type === undefined ? [] : [{ name, type }],

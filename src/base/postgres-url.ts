@@ -1,4 +1,4 @@
-/** How messages may name the server: host, port and database, never user or password. */
+/** Returns host, port and database for messages, never user or password. */
 export function postgresPlace(text: string): string {
   const url = parsePostgresUrl(text);
   if (url === null) return "(its address)";
@@ -8,7 +8,7 @@ export function postgresPlace(text: string): string {
   return `${host}${port === "" ? "" : `:${port}`}${url.pathname}`;
 }
 
-/** The password of an address as it stands there and as it is meant; none without one. */
+/** Returns the password of a URL, encoded and decoded; empty if there is none. */
 export function postgresPasswords(text: string): readonly string[] {
   const url = parsePostgresUrl(text);
   const found = [url?.password ?? "", url?.searchParams.get("password") ?? ""];
@@ -16,21 +16,23 @@ export function postgresPasswords(text: string): readonly string[] {
 }
 
 /**
- * The address as the driver is given it. It takes these modes for verify-full, too, but writes a warning of ten lines to the
- * standard error at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` asks it for libpq's meaning.
+ * Returns the URL for the driver. The driver also treats these modes as verify-full, but prints a warning of ten lines to
+ * stderr at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` selects libpq's semantics.
  */
 export function driverUrl(text: string): string {
   if (/[?&]uselibpqcompat=/.test(text)) return text;
   return text.replace(/(?<=[?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/, "verify-full");
 }
 
-/** What is wrong with the address of a PostgreSQL; null when nothing is. Never shows it: it may hold a password. */
+/**
+ * Returns the problem of a PostgreSQL URL; null if it is valid. The text never contains the URL, which may hold a password.
+ */
 export function checkPostgresUrl(text: string): string | null {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return "must begin with postgres:// or postgresql://";
   if (/^\w+:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)/.test(text))
     return "must name one host: an address that follows the primary, where there are several";
   const url = parsePostgresUrl(text);
-  // A % that begins no %XX is a password that nobody encoded.
+  // A % without %XX is a password that was not encoded.
   if (url === null || /[\s\p{Cc}#]|%(?![\da-f]{2})/iu.test(text) || url.pathname.length <= 1) return shape;
   const mode = url.searchParams.get("sslmode");
   if (mode === null || sslModes.includes(mode)) return null;
@@ -39,10 +41,10 @@ export function checkPostgresUrl(text: string): string | null {
 
 const shape =
   "must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters in user and password";
-// libpq's, and the driver's own for a connection that is encrypted to whomever.
+// The modes of libpq, and the driver's own mode for encryption without verification.
 const sslModes: readonly string[] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** libpq's form without a host, for a socket's folder in `host`, is none of the URL standard's. */
+/** Parses libpq's form without a host (socket folder in `host`), which is not a valid URL. */
 function parsePostgresUrl(text: string): URL | null {
   const hosted = [text, text.replace("@/", `@${unnamed}/`)].find((form) => URL.canParse(form));
   return hosted === undefined ? null : new URL(hosted);
@@ -54,7 +56,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A lone %: it stands for itself.
+    // A single % stands for itself.
     return text;
   }
 }

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 
 const mask = "***";
 
-/** A value that no log, error, page or JSON shows: it prints as `***` everywhere; `reveal` is the one way to it. */
+/** A value that no log, error, page or JSON shows: it prints as `***`; only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -11,12 +11,12 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The plain value; for the header or signature that needs it, never for a message. */
+  /** Returns the plain value, for the header or signature that needs it, never for a message. */
   reveal(): string {
     return this.#value;
   }
 
-  /** Whether `candidate` is this secret, in time that depends on neither (both are hashed first, so lengths do not show). */
+  /** Compares in constant time (both sides are hashed first, so that lengths are hidden). */
   equals(candidate: string): boolean {
     return timingSafeEqual(sha256(this.#value), sha256(candidate));
   }
@@ -34,22 +34,22 @@ export class Secret {
   }
 }
 
-/** `text` with every occurrence of the secrets' values replaced by `***`: an upstream may echo what it was sent. */
+/** Replaces every occurrence of the secrets in `text` with `***`: an upstream may echo what it received. */
 export function redact(text: string, secrets: readonly Secret[]): string {
   const echoed = secrets.flatMap((secret) => formsOf(secret).filter((form) => text.includes(form)));
-  // The longest first: one that is replaced within another would leave the rest of that readable.
+  // Longest first: replacing a part first would leave the rest readable.
   const forms = echoed.length > 1 ? echoed.toSorted((left, right) => right.length - left.length) : echoed;
   return forms.reduce((redacted, form) => redacted.replaceAll(form, mask), text);
 }
 
-/** Whether `text` holds a secret's value in any of the forms that `redact` replaces. */
+/** Returns whether `text` contains a secret in one of the forms that `redact` replaces. */
 export function holdsSecret(text: string, secrets: readonly Secret[]): boolean {
   return secrets.some((secret) => formsOf(secret).some((form) => text.includes(form)));
 }
 
 const knownForms = new WeakMap<Secret, readonly string[]>();
 
-/** The value as it is, in a URL and in JSON; none of an empty one. */
+/** Returns the value in plain form, URL-encoded and JSON-encoded; nothing for an empty value. */
 function formsOf(secret: Secret): readonly string[] {
   const known = knownForms.get(secret);
   if (known !== undefined) return known;

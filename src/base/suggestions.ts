@@ -1,4 +1,4 @@
-/** The known name that a person most likely meant by `name`; null when none is near. */
+/** Returns the known name that is nearest to `name`; null if none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let nearest: string | null = null;
@@ -13,17 +13,17 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest;
 }
 
-/** `; did you mean "x"?`, or nothing; to be appended to a message. */
+/** Returns `; did you mean "x"?` or "", to be appended to a message. */
 export function suggest(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === null ? "" : `; did you mean ${JSON.stringify(nearest)}?`;
 }
 
-// A shorter beginning than this is shared by chance.
+// Shorter common prefixes are coincidence.
 const minBeginning = 4;
 
 function distanceBetween(name: string, candidate: string, limit: number, nearestDistance: number): number {
-  // fail_multiplier and FailMultiplier are failMultiplier, however many letters that changes.
+  // fail_multiplier and FailMultiplier match failMultiplier, whatever their edit distance.
   if (fold(candidate) === fold(name)) return 0;
   const [shorter, longer] = name.length < candidate.length ? [name, candidate] : [candidate, name];
   const isBeginning = shorter.length >= minBeginning && fold(longer).startsWith(fold(shorter));
@@ -35,7 +35,7 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours between two names; `limit` or more is answered as `limit`. */
+/** Returns the number of insertions, deletions, substitutions and swaps between two names, at most `limit`. */
 function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit;
   let beforeLast: number[] = [];

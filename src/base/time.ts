@@ -1,40 +1,43 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 
-/** The only way to the time. Tests pass a virtual one (test/support/virtual-clock.ts). */
+/** The only access to time. Tests pass a virtual clock (test/support/virtual-clock.ts). */
 export interface Clock {
   /** Wall clock, integer milliseconds since the epoch. */
   nowMs(): number;
   /** Monotonic milliseconds from an arbitrary zero, for durations. */
   monotonicMs(): number;
-  /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. Callers look at the signal. */
+  /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. Callers check the signal. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
-  /** An AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the process alive. */
+  /**
+   * Returns an AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the
+   * process alive.
+   */
   timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
-  /** As `timeout`, for what usually ends long before and happens often: `release` it when it is over. */
+  /** Like `timeout`, for frequent operations that usually end early: `release` it afterwards. */
   deadline(delayMs: number, signal?: AbortSignal): Deadline;
 }
 
-/** A bound in time that is given up when it is no longer needed. */
+/** A timeout that can be released early. */
 export interface Deadline {
-  /** Aborts with a TimeoutError, or with the reason of the signal that it was made with; after `release` never. */
+  /** Aborts with a TimeoutError, or with the reason of the parent signal; never after `release`. */
   readonly signal: AbortSignal;
   readonly release: () => void;
 }
 
-/** Resolves when what is there to be read from sockets and files has been handled; takes no time. */
+/** Resolves after the pending events of sockets and files have been handled, without a delay. */
 export function eventLoopTurn(): Promise<void> {
   return turn();
 }
 
-// setTimeout takes a signed 32-bit delay: longer ones fire at once.
+// setTimeout has a signed 32-bit delay: longer ones fire at once.
 const longestTimerMs = 2_147_483_647;
 
-/** What a signal aborts with whose time is over. */
+/** Returns the reason of a signal whose time has elapsed. */
 export function timeoutError(): DOMException {
   return new DOMException("The operation was aborted due to timeout", "TimeoutError");
 }
 
-/** The clock of the machine. */
+/** Creates a clock over the system's clock. */
 export function createSystemClock(): Clock {
   return {
     nowMs: () => Date.now(),
@@ -50,7 +53,7 @@ export function createSystemClock(): Clock {
       const timer = AbortSignal.timeout(Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs));
       return signal === undefined ? timer : AbortSignal.any([signal, timer]);
     },
-    // A third of what AbortSignal.timeout and AbortSignal.any cost, which wait for the garbage collection to let go.
+    // Costs a third of AbortSignal.timeout and AbortSignal.any, which are only released by garbage collection.
     deadline: (delayMs, signal) => {
       const controller = new AbortController();
       if (signal?.aborted === true) {

@@ -6,35 +6,32 @@ export interface Timezone {
   /** Local time minus UTC at an instant, milliseconds. */
   offsetMs(atMs: number): number;
   /**
-   * First instant of the new offset when it changes in (fromMs, toMs], else null. The two must be so near that it changes
-   * at most once (a day or two: no zone changes twice in a week).
+   * Returns the first instant of the new offset if it changes in (fromMs, toMs], otherwise null. The interval must be short
+   * enough for one change (a day or two: no zone changes twice in a week).
    */
   changeAtMs(fromMs: number, toMs: number): number | null;
   /**
-   * The instants at which local time reads `localMs` (written as if it were UTC): one, two where a change repeats it (earlier
-   * first), or none where a change skips it; then `gapEndMs` is the first instant after the skipped hour.
+   * Returns the instants at which local time reads `localMs` (written as if it were UTC): one; two if a change repeats the
+   * time (earlier first); none if a change skips it, then `gapEndMs` is the first instant after the skipped hour.
    */
   instants(localMs: number): {
     readonly earlierMs: number;
     readonly laterMs: number;
-    /** The skipped time's next instant; null for a time that exists. */
+    /** The first instant after a skipped time; null for a time that exists. */
     readonly gapEndMs: number | null;
   };
 }
 
-// Farther from UTC than any zone is (UTC−12 to UTC+14, Samoa's skipped day included): a local time, read as UTC, is at most
-// this far from its instant.
+// More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is at most this far
+// from its instant.
 const farthestOffsetMs = 26 * 3_600_000;
 // The IANA database has some 600 names.
 const mostZones = 1_000;
 
-/**
- * The timezone of that name, case-insensitive.
- * @throws FlatlineError invalid_config when there is no such timezone
- */
+/** Returns the timezone of a name, case-insensitive. @throws FlatlineError invalid_config if it does not exist */
 export const timezoneOf = memoized(mostZones, createTimezone);
 
-// Intl takes 20 ms to read the names of the time zones, once, which most fleets never need.
+// Intl takes 20 ms to load the names of the time zones, which most fleets never need.
 const utc: Timezone = {
   offsetMs: () => 0,
   changeAtMs: () => null,
