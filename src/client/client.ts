@@ -7,7 +7,7 @@ import type { OwnFilterName, Report, ReportsPage, ReportsQuery } from "../contra
 import { createConnectedClient } from "./connected-client.ts";
 import type { PauseRegistry } from "./pauses.ts";
 
-// What this file exports is flatline/client. Its declarations name no library, so that they need none beside them.
+// The exports of this file are flatline/client. The declarations name no library, so that a user needs none to compile.
 export { FlatlineError, type ErrorCode } from "../base/errors.ts";
 export { Secret } from "../base/secret.ts";
 export type { HealthcheckResult } from "../contract/healthcheck.ts";
@@ -16,51 +16,54 @@ export type { Report, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 export type { ReviewDecision, ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 export { PauseRegistry } from "./pauses.ts";
 
-/** One attempt that was made: `code` is the answer's status, or `timeout`, `network`, `aborted` without one. */
+/** One attempt: `code` is the HTTP status, or `timeout`, `network`, `aborted` without one. */
 export interface RequestEvent {
   readonly operation: OperationName;
   readonly code: string;
 }
 
 export interface ClientOptions {
-  /** Ends in /api/v2, as in `https://security.example.com/api/v2`; the key is sent to its origin only. */
+  /** Ends in /api/v2, for example `https://security.example.com/api/v2`; the key is sent to this origin only. */
   readonly baseUrl: string;
   readonly apiKey: string | Secret;
-  /** Of one attempt, milliseconds [30000]. */
+  /** Timeout of one attempt, milliseconds [30000]. */
   readonly timeoutMs?: number;
-  /** Extra attempts of the healthcheck and the listing on network errors, 429 and 5xx [2]; a review has none. */
+  /** Retries of the healthcheck and the listing after network errors, 429 and 5xx [2]; a review is never retried. */
   readonly retries?: number;
-  /** [flatline/VERSION] */
+  /** User-Agent header [flatline/VERSION]. */
   readonly userAgent?: string;
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read, as `process.env` [none]. */
+  /** Environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY, such as `process.env` [none]. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** [the machine's] */
+  /** [the system's clock] */
   readonly clock?: Clock;
   /** For the jitter: 0 ≤ x < 1 [Math.random]. */
   readonly random?: () => number;
-  /** Clients that share one keep each other's Retry-After, by key and origin [one of its own]. */
+  /** Shared by clients that honour each other's Retry-After, per key and origin [not shared]. */
   readonly pauses?: PauseRegistry;
-  /** Keys of the maps that are kept first when a map is larger than what is kept of it [none]. */
+  /** Keys that are kept first if a map is larger than the limit [none]. */
   readonly observedKeys?: readonly string[];
-  /** Told of every attempt, for counting. */
+  /** Called for each attempt, for metrics. */
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Told once of each filter with a name of ours that the service seems to ignore. */
+  /** Called once for each of flatline's own filters that the service seems to ignore. */
   readonly onIgnoredFilter?: (name: OwnFilterName) => void;
 }
 
-/** API v2 over the wire. */
+/** A client of API v2. */
 export interface Client extends PlatformApi {
-  /** One page; without a query the first. */
+  /** Returns one page; the first one if the query has no cursor. */
   listReports(query?: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
-  /** Every report of a listing, page after page. Rejects as `listReports`, and with api_invalid_response for a repeated cursor. */
+  /**
+   * Iterates over all reports of a listing. Rejects like `listReports`, and with api_invalid_response if a cursor repeats.
+   */
   allReports(query?: ReportsQuery, options?: CallOptions): AsyncGenerator<Report, void, undefined>;
   /** Closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Creates a client of API v2 (CONTRACT 9, the client): strict about what the API's description shows, tolerant about the rest.
- * Its promises reject with a FlatlineError whose code begins with `api_`. @throws invalid_config for a base URL or key that cannot be used
+ * Creates a client of API v2 (CONTRACT 9, the client): strict about the documented fields, tolerant about others. Its
+ * promises reject with a FlatlineError whose code begins with `api_`.
+ * @throws invalid_config for a base URL or key that cannot be used
  */
 export function createClient(options: ClientOptions): Client {
   const dispatcher = createHttpDispatcher({ env: options.env ?? {} });

@@ -23,17 +23,17 @@ import { applyOwnFilters } from "./report-filters.ts";
 import { describeFirst, parseReportsPage, reportsQueryString } from "./report-listing.ts";
 import { quoteUpstream } from "./upstream-text.ts";
 
-/** A client whose connections belong to somebody else. */
+/** A client that does not own its connections. */
 export type ConnectedClient = Omit<Client, "close">;
 
 export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
-  /** Makes the connections; closed by its owner. */
+  /** Opens the connections; closed by its owner. */
   readonly dispatcher: Dispatcher;
-  /** Where large answers wait for their turn, of all clients that share it [each is read at once]. */
+  /** Limits how many large answers are read at the same time, across all clients that share it [no limit]. */
   readonly gate?: BodyGate | undefined;
 }
 
-/** Creates a client on the connections of its owner. @throws as `createClient` */
+/** Creates a client that uses its owner's connections. @throws as `createClient` */
 export function createConnectedClient(options: ConnectedClientOptions): ConnectedClient {
   const apiKey = usableKey(options.apiKey);
   const baseUrl = parseBaseUrl(options.baseUrl);
@@ -87,7 +87,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     const json = await exchange.once({ operation, path, body }, callOptions);
     const parsed = reviewOutcomeSchema.safeParse(json);
     if (!parsed.success)
-      throw outcomeUnknown("the service accepted the review with an answer that cannot be read", parsed.error);
+      throw outcomeUnknown("the service accepted the review, but its answer cannot be read", parsed.error);
     return parsed.data;
   }
 
@@ -108,13 +108,13 @@ function parseBaseUrl(text: string): URL {
 }
 
 /**
- * A key that no header can hold would fail at every request, with the key in the library's message. Plain JavaScript may
- * pass a variable of the environment that is not set.
+ * Rejects a key that no header can hold: every request would fail, with the key in the library's message. Plain JavaScript
+ * may also pass an environment variable that is not set.
  */
 function usableKey(given: string | Secret | undefined): Secret {
   const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
-  throw new FlatlineError("invalid_config", "the API key is empty or has characters that no header can hold");
+  throw new FlatlineError("invalid_config", "the API key is empty or has characters that are not allowed in a header");
 }
 
 function ownVersion(): string {

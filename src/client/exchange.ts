@@ -29,32 +29,32 @@ export interface ExchangeOptions {
 
 export interface ExchangeRequest {
   readonly operation: Operation & { readonly name: OperationName };
-  /** Relative to the base URL, with its query. */
+  /** Relative to the base URL, with the query. */
   readonly path: string;
   readonly body?: object;
 }
 
-/** `failed` may go better the next time, `refused` will not. */
+/** `failed` may succeed on a retry, `refused` will not. */
 type AttemptOutcome =
   | { readonly kind: "answer"; readonly json: unknown }
   | { readonly kind: "failed" | "refused"; readonly error: FlatlineError };
 
-// What the API's answers need is some kilobytes; a page of 100 reports some 200 kB (CONTRACT 9: at most 4 MiB).
+// Documented answers have some kilobytes; a page of 100 reports has about 200 kB (CONTRACT 9: at most 4 MiB).
 const maxBodyBytes = 4 * 1_024 * 1_024;
-// Full jitter over 0.5, 1, 2 … s: short beside a check's interval, long enough for a restart of the far side.
+// Full jitter over 0.5, 1, 2 … s: short compared to a check's interval, long enough for a restart of the service.
 const firstBackoffMs = 500;
 const longestBackoffMs = 8_000;
 
 /**
- * Requests with one key to one origin: sent, retried where that is safe, paused where a Retry-After said so, and mapped to
- * `api_*` errors (CONTRACT 9, the client).
+ * Sends requests with one key to one origin, retries them where that is safe, waits where a Retry-After says so, and maps
+ * failures to `api_*` errors (CONTRACT 9, the client).
  */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #account: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #bodyHeaders: Readonly<Record<string, string>>;
-  /** Of paths without values in them, which are asked for again and again. */
+  /** URLs of paths without variable parts, which are requested repeatedly. */
   readonly #urls = new Map<string, URL>();
 
   constructor(options: ExchangeOptions) {
@@ -65,7 +65,7 @@ export class Exchange {
     this.#bodyHeaders = { ...this.#headers, "content-type": "application/json" };
   }
 
-  /** The JSON of a 200; for operations that may be repeated. @throws FlatlineError api_* */
+  /** Sends a request that may be repeated and returns the JSON of the 200. @throws FlatlineError api_* */
   async repeatable(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
     for (let attempt = 0; ; attempt++) {
       await this.#awaitPause(signal);
@@ -77,7 +77,10 @@ export class Exchange {
     }
   }
 
-  /** The JSON of a 200; sent once at most. @throws FlatlineError api_*; api_outcome_unknown when the answer was lost */
+  /**
+   * Sends a request at most once and returns the JSON of the 200.
+   * @throws FlatlineError api_*; api_outcome_unknown if the answer was lost
+   */
   async once(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
     await this.#awaitPause(signal);
     let response: HttpResponse;
@@ -90,7 +93,7 @@ export class Exchange {
         cause: error,
       });
     }
-    // A gateway that gave up waiting (502, 504) lost the answer of the service behind it.
+    // A gateway that stopped waiting (502, 504) lost the answer of the service behind it.
     if (response.status === 502 || response.status === 504)
       throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
     if (response.status < 200 || response.status > 299) {
@@ -100,7 +103,7 @@ export class Exchange {
     return response.isTruncated ? undefined : parseJson(response.body, this.#options.apiKey);
   }
 
-  /** Waits until no Retry-After forbids a request; at once an error when that is longer than an attempt may take. */
+  /** Waits until the pause of a Retry-After ends; rejects at once if that takes longer than one attempt may. */
   async #awaitPause(signal: AbortSignal | undefined): Promise<void> {
     const { clock, pauses, timeoutMs } = this.#options;
     for (;;) {
@@ -170,7 +173,7 @@ export class Exchange {
     const { baseUrl } = this.#options;
     const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${path}`);
     if (url.origin !== baseUrl.origin)
-      throw new FlatlineError("internal", "a request would leave the configured origin");
+      throw new FlatlineError("internal", "the request is for another origin than the configured one");
     if (path === operation.path) this.#urls.set(path, url);
     return url;
   }
@@ -192,16 +195,16 @@ export class Exchange {
   }
 }
 
-/** The error for an answer that the API's description does not allow. */
+/** Creates the error for an answer that the API does not document. */
 export function invalid(message: string): FlatlineError {
   return new FlatlineError("api_invalid_response", message);
 }
 
-/** The error for a review of which nobody can say whether it was made. */
+/** Creates the error for a review whose outcome is unknown. */
 export function outcomeUnknown(what: string, cause: unknown): FlatlineError {
   const advice =
     "whether the review was made is unknown, and it was not sent again: " +
-    "read the proposal again from the reports listing before you decide anew";
+    "read the proposal again from the reports listing before you decide again";
   return new FlatlineError("api_outcome_unknown", `${what}; ${advice}`, { cause });
 }
 
@@ -214,7 +217,7 @@ function pausedError(remainingMs: number, cause?: FlatlineError): FlatlineError 
 function stopError(signal: AbortSignal): FlatlineError {
   const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return isTimeout
-    ? new FlatlineError("api_timeout", "the time for this call was over before an answer came", {
+    ? new FlatlineError("api_timeout", "the timeout of this call expired before an answer came", {
         cause: signal.reason,
       })
     : new FlatlineError("api_network", "stopped by the caller before an answer came", { cause: signal.reason });

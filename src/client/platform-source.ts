@@ -6,9 +6,9 @@ import { createConnectedClient, type ConnectedClient, type ConnectedClientOption
 import { accountOf, PauseRegistry } from "./pauses.ts";
 
 export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "apiKey"> {
-  /** For organizations without a key of their own; null when each has one. */
+  /** The key for organizations without a key of their own; null if each has one. */
   readonly apiKey: Secret | null;
-  /** The organization's own key, which goes before `apiKey`; null when it has none. */
+  /** Returns the organization's own key, which takes precedence over `apiKey`; null if it has none. */
   readonly apiKeyOf: (slug: string) => Secret | null;
 }
 
@@ -18,8 +18,8 @@ export interface RemotePlatformSource extends PlatformSource {
 }
 
 /**
- * Clients of one service, one for each key, made when first asked for; they share the dispatcher and their pauses.
- * `forOrganization` throws invalid_config when there is no key for the slug.
+ * Creates the clients of one service on first use, one per key; they share the dispatcher and the pauses. `forOrganization`
+ * throws invalid_config if there is no key for the slug.
  */
 export function createPlatformSource(options: PlatformSourceOptions): RemotePlatformSource {
   const clock = options.clock ?? createSystemClock();

@@ -8,13 +8,13 @@ import { parseJson, quoteIssues, quoteUpstream } from "./upstream-text.ts";
 export interface RefusalContext {
   readonly operation: OperationName;
   readonly apiKey: Secret;
-  /** What its Retry-After asks for, milliseconds; null without one. */
+  /** The delay of its Retry-After, milliseconds; null without one. */
   readonly retryAfterMs: number | null;
 }
 
 /**
- * The error for an answer that is no 200: its code by the status (CONTRACT 6: other 4xx are bad_request, what is neither
- * 4xx nor 5xx is invalid_response), its message with what the service said and what to do about it.
+ * Creates the error for an answer other than 200. The status determines the code (CONTRACT 6: other 4xx are bad_request,
+ * anything that is neither 4xx nor 5xx is invalid_response); the message quotes the service and says what to do.
  */
 export function refusal(response: HttpResponse, context: RefusalContext): FlatlineError {
   const { operation, apiKey, retryAfterMs } = context;
@@ -48,16 +48,16 @@ function codeOf(status: number): ErrorCode {
   }
 }
 
-/** What to do, in the words of the API's description where it has any. */
+/** Advice for the operator, in the words of the API's description where it has some. */
 const guidance: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_unauthorized: "the API key is missing, wrong or revoked",
-  api_forbidden: "the API key does not reach this organization, or there is none of that name",
+  api_forbidden: "the API key has no access to this organization, or the organization does not exist",
   api_not_found: "check source.baseUrl: it ends in /api/v2",
   api_conflict: "read again before another request",
   api_rate_limited: "too many requests with this API key",
   api_server_error: "the service failed",
-  api_bad_request: "the service did not understand the request",
-  api_invalid_response: "the API does not answer so: check source.baseUrl",
+  api_bad_request: "the service rejected the request as malformed",
+  api_invalid_response: "this is not an answer of API v2: check source.baseUrl",
 };
 
 const redirectGuidance = "redirects are not followed, so that the API key goes nowhere else: check source.baseUrl";
@@ -73,11 +73,11 @@ const reviewGuidance: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_rate_limited:
     "the organization's reviews by API (ten in 24 hours, over all its keys) are used up; nothing was changed, go on later or on the Review page",
   api_server_error:
-    "whether the review was made is not certain and it was not sent again: read the proposal again before you decide anew",
+    "whether the review was made is not certain and it was not sent again: read the proposal again before you decide again",
   api_bad_request: "the review was not made",
 };
 
 function guidanceOf(code: ErrorCode, operation: OperationName): string {
   const ofReview = operation === "review_proposal" ? reviewGuidance[code] : undefined;
-  return ofReview ?? guidance[code] ?? "that was not expected";
+  return ofReview ?? guidance[code] ?? "this answer was not expected";
 }

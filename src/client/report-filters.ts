@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { ownFilterNames, type OwnFilterName, type Report, type ReportsQuery } from "../contract/reports.ts";
 
-/** What a report shows of the things that our filters ask for; a field of another shape counts as absent. */
+/** The fields of a report that flatline's own filters use; a field of another type counts as absent. */
 const fieldsSchema = z.looseObject({
   status: z.string().optional().catch(undefined),
   source: z.string().optional().catch(undefined),
@@ -27,7 +27,7 @@ const fieldsSchema = z.looseObject({
 });
 type Fields = z.infer<typeof fieldsSchema>;
 
-/** The values in a report that a filter looks at; undefined ones are fields that it does not have. */
+/** Returns the values of a report that a filter compares; undefined if the report does not have the field. */
 const valuesOf: Readonly<Record<OwnFilterName, (fields: Fields) => readonly (string | null | undefined)[]>> = {
   status: (fields) => [fields.status],
   source: (fields) => [fields.source],
@@ -43,13 +43,13 @@ const valuesOf: Readonly<Record<OwnFilterName, (fields: Fields) => readonly (str
 
 export interface FilteredReports {
   readonly reports: readonly Report[];
-  /** The filters that took a report away: the service had them in its query and did not apply them. */
+  /** Filters that the service received but did not apply. */
   readonly ignored: readonly OwnFilterName[];
 }
 
 /**
- * The reports that our own filters of `query` let through. A service that is not flatline's may not know their names, so
- * they are applied again, to the reports that have the field (CONTRACT 9, the client).
+ * Applies flatline's own filters of `query` to the reports. Another service may not know these filters, so the client
+ * applies them again, to the reports that have the field (CONTRACT 9, the client).
  */
 export function applyOwnFilters(reports: readonly Report[], query: ReportsQuery): FilteredReports {
   const asked = ownFilterNames.filter((name) => query[name] !== undefined);

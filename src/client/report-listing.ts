@@ -7,8 +7,8 @@ import { reportSchema } from "../contract/reports-query.ts";
 import { invalid } from "./exchange.ts";
 
 /**
- * The query string of a listing, "" when nothing is asked. A flag that is false is left out, which means the same
- * (CONTRACT 9) and cannot be misread by a service that takes any text for true.
+ * Returns the query string of a listing, "" if nothing is set. A false flag is omitted: it means the same (CONTRACT 9), and
+ * some services take any text for true.
  */
 export function reportsQueryString(query: ReportsQuery): string {
   const parameters = new URLSearchParams();
@@ -20,12 +20,13 @@ export function reportsQueryString(query: ReportsQuery): string {
 }
 
 const reportsSchema = z.array(reportSchema);
-// An absent cursor is the end of a listing; null and "" say the same in services that always name the field.
+// A missing cursor ends a listing; null and "" mean the same in services that always send the field.
 const cursorSchema = z.string().nullish();
 
 /**
- * A page out of an answer: one array of report objects, under `reports`, else under the only property that is an array,
- * and a string `cursor` where there is one (CONTRACT 9, the client). @throws api_invalid_response
+ * Parses a page: an array of reports under `reports` or under the only array property, and an optional string `cursor`
+ * (CONTRACT 9, the client).
+ * @throws api_invalid_response
  */
 export function parseReportsPage(json: unknown): ReportsPage {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
@@ -49,7 +50,7 @@ function unlike(what: string): FlatlineError {
   return invalid(`the answer is not a page of reports: ${what}`);
 }
 
-/** Where and what the first problem is; its path has names of the answer's only where the schema knows them. */
+/** Returns place and text of the first problem; the path contains only names that the schema knows. */
 export function describeFirst([first]: readonly SchemaProblem[]): string {
   if (first === undefined) return "";
   const path = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");

@@ -1,24 +1,26 @@
 import { holdsSecret, redact, type Secret } from "../base/secret.ts";
 
-// C0, C1 and the bidirectional and line controls: a terminal or log must not obey what an upstream wrote.
+// C0, C1, bidirectional and line controls: text of an upstream must not control a terminal or a log.
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
-// One line of a log.
+// One log line.
 const longestQuote = 300;
 const mostIssues = 20;
-// An honest answer is some six levels deep; thousands would exhaust the stack of whoever walks it.
+// A valid answer has about six levels; thousands of levels would exhaust the stack.
 const deepest = 64;
-// A shorter key is a part of ordinary words ("key", "acme"): an answer without them would be another answer.
+// A shorter key occurs in ordinary words ("key", "acme"), so redacting it would change the answer.
 const shortestRedacted = 8;
 
-/** What an upstream said, fit to be shown: without the key, on one line, without control characters, at most 300 characters. */
+/**
+ * Returns text of an upstream for display: without the key, on one line, without control characters, at most 300 characters.
+ */
 export function quoteUpstream(text: string, apiKey: Secret): string {
   const line = redact(text, [apiKey]).replace(controls, " ").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(line.slice(0, longestQuote * 2 + 2));
   return characters.length > longestQuote ? `${characters.slice(0, longestQuote).join("")}…` : line;
 }
 
-/** The issues of an error body, each as `quoteUpstream`, the first twenty. */
+/** Returns the first twenty issues of an error body, each as `quoteUpstream`. */
 export function quoteIssues(issues: readonly string[], apiKey: Secret): string[] {
   const quoted = issues.slice(0, mostIssues).map((issue) => quoteUpstream(issue, apiKey));
   if (issues.length > mostIssues) quoted.push(`and ${issues.length - mostIssues} more`);
@@ -26,14 +28,14 @@ export function quoteIssues(issues: readonly string[], apiKey: Secret): string[]
 }
 
 /**
- * An answer as JSON, with the key replaced wherever it is echoed, in values and in names: they become log lines, labels
- * and notifications. Undefined when it is no JSON, or nested more than 64 levels deep.
+ * Parses an answer as JSON and redacts the key in values and names, which become log lines, labels and notifications.
+ * Returns undefined for invalid JSON, or for more than 64 levels.
  */
 export function parseJson(text: string, apiKey: Secret): unknown {
   const secrets = apiKey.reveal().length < shortestRedacted ? [] : [apiKey];
   try {
     const json: unknown = JSON.parse(text);
-    // A text without an escape says each string as it is: where the key is not in it, it is in none of them.
+    // Without an escape, each string occurs literally in the text: if the key is not in the text, it is in no string.
     const isClean = !text.includes("\\") && !holdsSecret(text, secrets);
     return isClean && isWithin(json, deepest) ? json : redactDeep(json, secrets, deepest);
   } catch (error) {
@@ -42,7 +44,7 @@ export function parseJson(text: string, apiKey: Secret): unknown {
   }
 }
 
-/** Whether a value is nested at most so many levels deep. */
+/** Returns whether a value has at most `levels` levels. */
 function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (levels === 0) return false;

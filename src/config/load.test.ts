@@ -322,9 +322,9 @@ heartbeat: { urlFile: secrets/url }
   });
 
   it.each([
-    ["a device without end", "/dev/zero", "is no regular file but a pipe, a socket or a device"],
-    ["a pipe that nobody writes to", "pipe", "is no regular file but a pipe, a socket or a device"],
-    ["a link to one", "linked-pipe", "is no regular file but a pipe, a socket or a device"],
+    ["a device without end", "/dev/zero", "is not a regular file but a pipe, a socket or a device"],
+    ["a pipe that nobody writes to", "pipe", "is not a regular file but a pipe, a socket or a device"],
+    ["a link to one", "linked-pipe", "is not a regular file but a pipe, a socket or a device"],
     ["a folder", ".", "is a folder"],
     ["a link to nothing", "dangling", "does not exist"],
     ["a large file", "large", "is larger than 65536 bytes"],

@@ -1,4 +1,4 @@
-/** The types of assets that the API has. Liveness events may name others: a new type of the platform is never refused there. */
+/** The asset types of the API. Liveness events may have others: a new type of the platform is always accepted there. */
 export const assetTypes = [
   "URL",
   "PAGE",
@@ -95,7 +95,7 @@ export const assetTypes = [
 ] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-// What the API calls "the social platforms", and the three that it names (CONTRACT 9).
+// The types that the API calls "the social platforms", and three others that it names (CONTRACT 9).
 const recheckable: ReadonlySet<AssetType> = new Set<AssetType>([
   "URL",
   "PAGE",
@@ -132,7 +132,7 @@ const recheckable: ReadonlySet<AssetType> = new Set<AssetType>([
   "SIGNAL",
 ]);
 
-/** Whether WATCHLIST is possible for an asset of this type: whether it can be checked again for revival. */
+/** Returns whether WATCHLIST is possible for this asset type, that is whether the asset can be checked again for revival. */
 export function isRecheckable(assetType: AssetType): boolean {
   return recheckable.has(assetType);
 }

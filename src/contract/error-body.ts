@@ -13,7 +13,7 @@ export const apiErrorStatuses = {
 
 export type ApiErrorCode = keyof typeof apiErrorStatuses;
 
-/** What every refusal of API v2 says; `issues` has one entry per problem. */
+/** The body of every error of API v2; `issues` has one entry per problem. */
 export const errorBodySchema = z.object({
   message: z.string(),
   code: z.enum(Object.keys(apiErrorStatuses) as [ApiErrorCode, ...ApiErrorCode[]]),
@@ -30,8 +30,8 @@ const looseErrorSchema = z.looseObject({
 });
 
 /**
- * Reads what a refusal of any service says, for people. Strict about nothing but the message: the API describes the error
- * body of the healthcheck only, so that of another operation may stand inside of `error`. Null when it says nothing.
+ * Reads the message of an error body of any service; null if there is none. The API documents the error body of the
+ * healthcheck only, so other operations may nest it under `error`.
  */
 export function readErrorBody(body: unknown): { readonly message: string; readonly issues: readonly string[] } | null {
   const wrapped = z.looseObject({ error: looseErrorSchema }).safeParse(body);

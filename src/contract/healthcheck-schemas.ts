@@ -11,7 +11,7 @@ import {
 /** A value of the free maps `observed` and `threshold`. */
 const mapValue = z.union([z.number(), z.string(), z.boolean(), z.null()]);
 
-/** One finding: what kind, about what (null: about nothing in particular), how severe, in words. */
+/** One finding: kind, subject (null for none), severity and text. */
 const findingSchema = z.object({
   kind: z.string(),
   ref: z.string().nullable(),
@@ -36,20 +36,20 @@ export const servedHealthcheckSchema = z.object({
 });
 
 /**
- * What flatline accepts from a service: the same, and findings that are ok. Further keys are accepted and left out, for nobody
- * knows how large they are (CONTRACT 9, the client).
+ * The results that flatline accepts from a service: as served, and findings may be ok. Other keys are dropped, because their
+ * size is not bounded (CONTRACT 9, the client).
  */
 export const healthcheckResultSchema = servedHealthcheckSchema.extend({
   findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
 }) satisfies z.ZodType<HealthcheckResult>;
 
-/** A threshold that counts something: a safe integer above 0; no coercion, "24" is wrong (CONTRACT 2 and 9). */
+/** A threshold that is a count: a safe integer above 0, without coercion: "24" is invalid (CONTRACT 2 and 9). */
 const count = z.int().gt(0);
 const multiplier = z.number().gt(0);
 
 /**
- * The body of POST /api/v2/healthchecks/assets/dead-asset-spike as the service reads it: thresholds that are left out take
- * the API's defaults, unknown keys are ignored.
+ * The body of POST /api/v2/healthchecks/assets/dead-asset-spike: missing thresholds get the API's defaults, unknown keys are
+ * ignored.
  */
 export const spikeRequestSchema = z.object({
   slug: z.string().min(1),

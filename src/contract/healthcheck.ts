@@ -13,7 +13,7 @@ export const findingSeverities = ["warn", "fail"] as const;
 /** The free maps `observed` and `threshold`. */
 export type HealthcheckMap = Readonly<Record<string, number | string | boolean | null>>;
 
-/** One finding: what kind, about what (null: about nothing in particular), how severe, in words. */
+/** One finding: kind, subject (null for none), severity and text. */
 export interface Finding {
   readonly kind: string;
   readonly ref: string | null;
@@ -35,8 +35,8 @@ export interface HealthcheckResult {
   readonly findings: readonly Finding[];
   readonly suggestedAction: string | null;
   readonly appUrl: string | null;
-  /** How many findings a service gave beyond those that are kept (contract/result-bounds.ts); absent: none. */
+  /** Number of findings that the service sent beyond the limit (contract/result-bounds.ts); absent: none. */
   readonly findingsOmitted?: number;
-  /** It was shortened beyond what is kept of an answer; absent: it was not. */
+  /** True if the report was shortened further for storage. */
   readonly isTruncated?: true;
 }

@@ -2,16 +2,16 @@ import type { z } from "zod";
 
 import { suggest } from "../base/suggestions.ts";
 
-/** One thing that a schema refuses, in flatline's words. */
+/** One thing that a schema rejects, in flatline's words. */
 export interface SchemaProblem {
   readonly path: readonly (string | number)[];
-  /** Follows the name of what is at `path`: "must be a number, not a string". */
+  /** Follows the name of the field at `path`: "must be a number, not a string". */
   readonly message: string;
-  /** What was not read because of it: the value at `path`, or the object whose type `path` should say. */
+  /** The path that was not read because of the problem: the value at `path`, or the object whose type `path` should name. */
   readonly unread: readonly (string | number)[];
-  /** The key is unknown; its value was not looked at. */
+  /** True if the key is unknown; its value was not checked. */
   readonly isAboutKey: boolean;
-  /** The value is of a wrong type, or none of the choices. */
+  /** True if the value has a wrong type, or is not one of the choices. */
   readonly isAboutType: boolean;
 }
 
@@ -19,16 +19,16 @@ export type Reading<Output> =
   | { readonly kind: "data"; readonly data: Output }
   | { readonly kind: "problems"; readonly problems: readonly SchemaProblem[] };
 
-/** How readers of the messages know the fields: by the API's names, or as flags. */
+/** The names of fields in messages: those of the API, or flags. */
 export interface FieldNames {
   readonly nameOf: (field: string) => string;
-  /** Where choices stand that are too many to list. */
+  /** Where a list of choices is found that is too long for a message. */
   readonly listedIn: string;
 }
 
 export const apiNames: FieldNames = { nameOf: (field) => field, listedIn: "openapi.json" };
 
-/** Reads `value` as `schema` says, or says everything that is wrong with it. No other code words what a schema refuses. */
+/** Validates `value` and returns the output, or all problems. This is the only code that words problems of schemas. */
 export function readWith<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
@@ -39,7 +39,7 @@ export function readWith<Output>(
   return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
 }
 
-/** zod measures a list where text is wanted, too: of a wrong type nothing else is worth saying. */
+/** zod also checks the length of a list where text is wanted: with a wrong type, only the type problem is reported. */
 function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const wrong = new Set<string>();
   return problems.filter(({ path, isAboutType }) => {
@@ -51,8 +51,8 @@ function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
 }
 
 /**
- * One message per field, which it names, for the `issues` of an error body: a value that is neither an integer nor positive is
- * one mistake.
+ * Returns one message per field for the `issues` of an error body: a value that is neither an integer nor positive is one
+ * mistake.
  */
 export function issueMessages(problems: readonly SchemaProblem[], { nameOf }: FieldNames = apiNames): string[] {
   const messages = new Map<string, string>();
@@ -64,12 +64,12 @@ export function issueMessages(problems: readonly SchemaProblem[], { nameOf }: Fi
   return [...messages.values()];
 }
 
-// A longer list would hide the rest of the message; the only one is that of the asset types.
+// A longer list would hide the rest of the message; only the list of asset types is longer.
 const longestList = 20;
-// Nobody misspells a longer one: a body may have a megabyte there.
+// A longer name is not a typo: a body may have a megabyte there.
 const longestName = 64;
 
-/** The choices that a value is none of, to follow "must be", with the one that was most likely meant. */
+/** Returns the choices, to follow "must be", with the most likely one as a suggestion. */
 export function choicesText(value: unknown, choices: readonly unknown[], listedIn = apiNames.listedIn): string {
   const names = choices.map(String);
   const isName = typeof value === "string" && value.length <= longestName;
@@ -94,7 +94,7 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     }));
   }
   if (issue.code === "invalid_union") {
-    // The branch that the writer meant is one whose type fits; what is wrong within it is what helps.
+    // The intended branch is the one whose type fits; its problems are the useful ones.
     const fitting = issue.errors.filter((branch) => !branch.some((nested) => isMismatch(nested)));
     const [likely] = fitting.toSorted((left, right) => left.length - right.length);
     if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
@@ -107,7 +107,7 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
 
 const unknownKey = "unknown key";
 
-/** What a schema that has no words of its own says. */
+/** Words an issue whose schema has no message of its own. */
 function wordIssue(issue: z.core.$ZodRawIssue, listedIn: string): string {
   switch (issue.code) {
     case "invalid_type":
@@ -139,13 +139,13 @@ type RawIssue<Code> = Extract<z.core.$ZodRawIssue, { readonly code: Code }>;
 function wordTooSmall({ origin, minimum, inclusive }: RawIssue<"too_small">): string {
   if (origin === "string")
     return Number(minimum) === 1 ? "must not be empty" : `must be at least ${minimum} characters long`;
-  if (origin === "array") return `needs at least ${minimum}`;
+  if (origin === "array") return `must have at least ${minimum}`;
   return inclusive === false ? `must be greater than ${minimum}` : `must be at least ${minimum}`;
 }
 
 function wordTooBig({ origin, maximum, inclusive }: RawIssue<"too_big">): string {
   if (origin === "string") return `must be at most ${maximum} characters long`;
-  if (origin === "array") return `has room for ${maximum} at most`;
+  if (origin === "array") return `must have at most ${maximum}`;
   return inclusive === false ? `must be less than ${maximum}` : `must be at most ${maximum}`;
 }
 
@@ -184,7 +184,7 @@ function wordType(expected: readonly string[], value: unknown): string {
   return `must be ${wanted.join(" or ")}, not ${nounOf(value)}${quotesHint(wanted, value)}`;
 }
 
-/** JSON and YAML alike: quotes make a string of a number. */
+/** Returns a hint about quotes: in JSON and YAML, quotes turn a number into a string. */
 function quotesHint(wanted: readonly string[], value: unknown): string {
   if (typeof value !== "string") {
     const isUnquoted = wanted.includes(nouns.string) && (typeof value === "number" || typeof value === "boolean");
@@ -198,7 +198,7 @@ function quotesHint(wanted: readonly string[], value: unknown): string {
   return isQuoted ? "; write it without quotes" : "";
 }
 
-/** zod's names of types, as people who write YAML or JSON know them. */
+/** Names of zod's types, in words of YAML and JSON. */
 const nouns = {
   string: "a string",
   number: "a number",
@@ -213,7 +213,7 @@ function nounOfType(type: string): string {
   return (nouns as Readonly<Record<string, string>>)[type] ?? type;
 }
 
-/** What a value is, to follow "not": `null`, `true`, `a list`. */
+/** Returns what a value is, to follow "not": `null`, `true`, `a list`. */
 function nounOf(value: unknown): string {
   if (value === null || typeof value === "boolean") return String(value);
   return nounOfType(Array.isArray(value) ? "array" : typeof value);

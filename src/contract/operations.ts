@@ -5,7 +5,7 @@ export const operations = {
   reviewProposal: { name: "review_proposal", method: "POST", path: "/organization/proposals/{proposalId}/review" },
 } as const satisfies Record<string, Operation>;
 
-/** One row of the table; `path` is relative to the base URL, which ends in /api/v2. */
+/** One operation; `path` is relative to the base URL, which ends in /api/v2. */
 export interface Operation {
   readonly name: string;
   readonly method: "GET" | "POST";

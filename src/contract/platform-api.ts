@@ -9,25 +9,25 @@ export interface SpikeRequest extends SpikeThresholds {
 }
 
 export interface CallOptions {
-  /** Ends the call early; the promise then rejects with `api_timeout` (or `api_network` when the caller stopped). */
+  /** Aborts the call; the promise then rejects with `api_timeout` (or `api_network` if the caller stopped). */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The one port: API v2's three operations (CONTRACT 9), over the wire (client/) or over the store (service/), always as
- * the holder of one key. Rejects with a FlatlineError whose code begins with `api_`, or with a code of the store's.
+ * The port of the platform: the three operations of API v2 (CONTRACT 9), over HTTP (client/) or over the store (service/),
+ * always with one API key. Rejects with a FlatlineError whose code begins with `api_`, or with a code of the store.
  */
 export interface PlatformApi {
   deadAssetSpike(request: SpikeRequest, options?: CallOptions): Promise<HealthcheckResult>;
-  /** One page. contract/report-pages.ts walks them all. */
+  /** Returns one page. contract/report-pages.ts follows the cursors. */
   listReports(query: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
-  /** Irreversible. Never retried; `api_outcome_unknown` when the answer was lost. */
+  /** Irreversible. Never retried; `api_outcome_unknown` if the answer was lost. */
   reviewProposal(request: ReviewRequest, options?: CallOptions): Promise<ReviewOutcome>;
 }
 
-/** Keys are usually bound to one organization: which PlatformApi speaks for which slug. */
+/** Returns the PlatformApi for a slug: keys are usually bound to one organization. */
 export interface PlatformSource {
   forOrganization(slug: string): PlatformApi;
-  /** Ends the pause that a Retry-After asked for with the key of this organization; absent where nothing is ever paused. */
+  /** Ends the Retry-After pause of this organization's key; absent for sources that are never paused. */
   readonly endPause?: (slug: string) => void;
 }

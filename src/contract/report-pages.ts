@@ -2,12 +2,12 @@ import { FlatlineError } from "../base/errors.ts";
 import type { CallOptions, PlatformApi } from "./platform-api.ts";
 import type { Report, ReportsPage, ReportsQuery } from "./reports.ts";
 
-// A service that names new cursors for ever would hold a listing for ever: at 100 reports a page this is ten million.
+// Bounds a service that returns new cursors forever: with 100 reports per page this is ten million reports.
 const mostPages = 100_000;
 
 /**
- * Every page of a listing, from `query.cursor` on, following cursors also over empty pages (CONTRACT 9, the client).
- * @throws api_invalid_response for a cursor seen before, and what `listReports` rejects with
+ * Iterates over the pages of a listing from `query.cursor` on, also across empty pages (CONTRACT 9, the client).
+ * @throws api_invalid_response for a repeated cursor, and the errors of `listReports`
  */
 export async function* walkReportPages(
   api: Pick<PlatformApi, "listReports">,
@@ -20,14 +20,14 @@ export async function* walkReportPages(
     const page = await api.listReports(next, options);
     yield page;
     if (page.cursor === undefined) return;
-    if (seen.has(page.cursor)) throw endless("the listing gave a cursor that it gave before: it would never end");
+    if (seen.has(page.cursor)) throw endless("the listing repeated a cursor and would never end");
     seen.add(page.cursor);
     next = { ...query, cursor: page.cursor };
   }
   throw endless(`the listing has more than ${mostPages} pages`);
 }
 
-/** Every report of a listing, in its order. @throws as walkReportPages */
+/** Iterates over the reports of a listing, in its order. @throws as walkReportPages */
 export async function* walkReports(
   api: Pick<PlatformApi, "listReports">,
   query: ReportsQuery,

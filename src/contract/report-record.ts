@@ -11,7 +11,7 @@ const asset = z.object({
   status: z.enum(["UNKNOWN", "BLOCKED", "ALLOWED"]),
 });
 
-/** A proposal as flatline's own service shows it, in a report and in the answer to a review. */
+/** A proposal in flatline's own service, in a report and in the answer to a review. */
 export const proposalRecordSchema = z.object({
   id,
   decision: z.enum(proposalDecisions).nullable(),
@@ -20,7 +20,7 @@ export const proposalRecordSchema = z.object({
   asset,
 });
 
-/** A report as flatline's own service shows it, every field always present (CONTRACT 9); instants are ISO with ms and Z. */
+/** A report in flatline's own service; every field is always present (CONTRACT 9), instants are ISO with ms and Z. */
 export const reportRecordSchema = z.object({
   id,
   organization: z.object({ slug: z.string() }),
@@ -29,9 +29,9 @@ export const reportRecordSchema = z.object({
   status: z.enum(reportStatuses),
   source: z.enum(reportSources),
   title: z.string().nullable(),
-  /** Two letters; null where unknown. What the filter `country` looks at. */
+  /** Two letters; null if unknown. Used by the filter `country`. */
   country: z.string().nullable(),
-  /** `organization` is the slug when the organization reported it itself. */
+  /** `organization` is the slug if the organization itself reported. */
   reporter: z.object({
     kind: z.enum(actors),
     name: z.string().nullable(),
@@ -44,7 +44,7 @@ export const reportRecordSchema = z.object({
 });
 export type ReportRecord = z.infer<typeof reportRecordSchema>;
 
-/** A page of flatline's own service; `cursor` only when more exist. */
+/** A page of flatline's own service; `cursor` is present only if more reports exist. */
 export const reportRecordsPageSchema = z.object({
   reports: z.array(reportRecordSchema),
   cursor: z.string().optional(),

@@ -7,7 +7,7 @@ import type { Severity } from "./severity.ts";
 export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow"] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Why a run gave no result: the closed set of `flatline_check_errors_total` (CONTRACT 6), and a stream without events. */
+/** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6), and a stream without events. */
 export const checkErrorReasons = [
   "timeout",
   "network",
@@ -22,7 +22,7 @@ export const checkErrorReasons = [
 ] as const;
 export type CheckErrorReason = (typeof checkErrorReasons)[number];
 
-/** The counts of a spike result where it has them under the names of `source.observedKeys` (CONTRACT 4 and 6). */
+/** The counts of a spike result, if it has them under the names of `source.observedKeys` (CONTRACT 4 and 6). */
 export interface ObservedCounts {
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
@@ -30,7 +30,7 @@ export interface ObservedCounts {
   readonly ratio: number | null;
 }
 
-/** What one asset type carries of a spike: its deaths above its expected ones. */
+/** The excess of one asset type: its deaths above the expected number. */
 export interface AssetTypeExcess {
   readonly assetType: string;
   readonly excess: number;
@@ -41,30 +41,30 @@ interface ReportBase {
   readonly slug: string;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
-  /** The flatline that ran it; absent in reports that are older than this field. */
+  /** The version of flatline that ran the check; absent in reports older than this field. */
   readonly version?: string;
 }
 
-/** A run that gave a verdict. */
+/** The report of a run with a verdict. */
 export interface ResultReport extends ReportBase {
   readonly kind: "result";
   readonly severity: Exclude<Severity, "unknown">;
   readonly result: HealthcheckResult;
   readonly counts: ObservedCounts;
-  /** Local sources: share (0–1) of the baseline that lies after the organization's first stored event; null for remote ones. */
+  /** Local sources: share (0–1) of the baseline after the organization's first stored event; null for remote sources. */
   readonly baselineCoverage: number | null;
-  /** The types that the findings name with how many deaths more than expected each had, largest first; absent where unknown. */
+  /** The asset types of the findings with their excess, largest first; absent if unknown. */
   readonly assetTypeExcess?: readonly AssetTypeExcess[];
 }
 
-/** A run that gave none: `unknown`, never folded into ok, warn or fail. */
+/** The report of a run without a verdict: `unknown`, never folded into ok, warn or fail. */
 export interface ErrorReport extends ReportBase {
   readonly kind: "error";
   readonly severity: "unknown";
   readonly error: { readonly reason: CheckErrorReason; readonly message: string };
 }
 
-/** What one run of one check for one organization gave. */
+/** The report of one run of one check for one organization. */
 export type CheckReport = ResultReport | ErrorReport;
 
 const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
@@ -82,18 +82,21 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
   stream_silent: "stream_silent",
 };
 
-/** The reason under which an error of a PlatformApi is counted. What is not an answer of the far side is the store's. */
+/**
+ * Returns the reason under which an error of a PlatformApi is counted. An error that is not an answer of the service is a
+ * store error.
+ */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
 }
 
-// Of flatline's own results (CONTRACT 2), and of what else words its findings like them.
+// The limit of flatline's own findings (CONTRACT 2), also for other producers.
 const mostAssetTypes = 5;
 const longestAssetType = 256;
 
 /**
- * The excess of each asset type that a result's findings name, as `assetTypeExcess` of a report wants it; largest first.
- * Empty when the findings are worded by somebody else than flatline's evaluation.
+ * Returns the excess of each asset type in a result's findings, for `assetTypeExcess` of a report; largest first. Empty if
+ * the findings are not from flatline's evaluation.
  */
 export function assetTypeExcessOf(result: Pick<HealthcheckResult, "findings">): readonly AssetTypeExcess[] {
   return result.findings

@@ -12,7 +12,7 @@ const instant = z
   .meta({ format: "date-time" });
 const actor = z.enum(actors);
 
-/** The query as it stands in the URL, one string each: what is repeated, unknown or malformed is an issue of its own. */
+/** The query of the URL, one string per field: repeated, unknown or malformed fields are separate issues. */
 export const reportsQuerySchema = z.strictObject({
   slug: z.string().min(1).exactOptional(),
   cursor: z.string().min(1).exactOptional(),
@@ -38,7 +38,7 @@ export const reportsQuerySchema = z.strictObject({
     .exactOptional(),
 });
 
-/** The query, or one message per problem, which calls the fields by `names`; a start after the end is one. */
+/** Parses the query, or returns one message per problem that names the fields by `names`; a start after the end is one. */
 export function parseReportsQuery(
   raw: unknown,
   names: FieldNames = apiNames,
@@ -53,7 +53,7 @@ export function parseReportsQuery(
   return { kind: "query", query };
 }
 
-/** Whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ` and a date that exists. */
+/** Returns whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ` and an existing date. */
 export function isInstant(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return false;
   const atMs = Date.parse(text);
@@ -62,7 +62,9 @@ export function isInstant(text: string): boolean {
 
 const identifier = z.int().gt(0);
 
-/** What the client requires of a report, what a review echoes: the rest is optional and passed through (CONTRACT 9). */
+/**
+ * The fields of a report that the client requires and a review returns; others are optional and passed through (CONTRACT 9).
+ */
 export const reportSchema = z.looseObject({
   proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 }) satisfies z.ZodType<Report>;

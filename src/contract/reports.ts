@@ -1,10 +1,10 @@
 import type { Actor } from "./report-values.ts";
 
-/** Query of GET /api/v2/organization/reports; names marked (ours) are not the API's (CONTRACT 9). */
+/** Query of GET /api/v2/organization/reports; fields marked (ours) are extensions of flatline (CONTRACT 9). */
 export interface ReportsQuery {
   readonly slug?: string;
   readonly cursor?: string;
-  /** Reports on a page, 1–100. */
+  /** Reports per page, 1–100. */
   readonly limit?: number;
   /** Inclusive, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly startDate?: string;
@@ -28,7 +28,7 @@ export interface ReportsQuery {
   readonly country?: string;
 }
 
-/** The filters with names of ours: a service that is not flatline's may ignore them (CONTRACT 9, the client). */
+/** The filters that are extensions of flatline: another service may ignore them (CONTRACT 9, the client). */
 export const ownFilterNames = [
   "status",
   "decision",
@@ -40,16 +40,16 @@ export const ownFilterNames = [
 ] as const;
 export type OwnFilterName = (typeof ownFilterNames)[number];
 
-/** How many reports a page of ours has when nobody asks (CONTRACT 9). */
+/** Default page size of flatline's service (CONTRACT 9). */
 export const defaultPageSize = 20;
 
-/** A report, as far as the client requires something of it: the rest is optional and passed through (CONTRACT 9). */
+/** A report with the fields that the client requires; others are optional and passed through (CONTRACT 9). */
 export interface Report {
   readonly proposals?: readonly ReportedProposal[] | undefined;
   readonly [field: string]: unknown;
 }
 
-/** A proposal of a report, with what a review echoes. */
+/** A proposal of a report, with the fields that a review returns. */
 export interface ReportedProposal {
   readonly id: number;
   readonly asset: { readonly id: number; readonly [field: string]: unknown };
@@ -58,6 +58,6 @@ export interface ReportedProposal {
 
 export interface ReportsPage {
   readonly reports: readonly Report[];
-  /** Present only when more exist. */
+  /** Present only if more reports exist. */
   readonly cursor?: string;
 }

@@ -2,23 +2,23 @@ import { cutText } from "../base/cut-text.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
 import type { CheckReport } from "./report.ts";
 
-/** How much of a result is kept. */
+/** Limits of a stored result. */
 export interface ResultBounds {
-  /** Of each free map. */
+  /** Keys per free map. */
   readonly keys: number;
   readonly findings: number;
-  /** Of each text, the names of keys too, in UTF-16 units. */
+  /** UTF-16 units per text, also for names of keys. */
   readonly characters: number;
 }
 
-/** What the client keeps of an answer (CONTRACT 9): more than anybody reads, far less than the 4 MiB that an answer may have. */
+/** The limits of the client (CONTRACT 9): more than a person reads, far less than the 4 MiB of a full answer. */
 export const answerBounds: ResultBounds = { keys: 64, findings: 100, characters: 4_096 };
 
-/** Bytes of JSON that a report has at most when it is stored and notified; an ordinary one has a kilobyte. */
+/** Maximum size of a stored report in bytes of JSON; an ordinary one has a kilobyte. */
 export const maxReportBytes = 32 * 1_024;
-// \u0001 is the longest way in which JSON writes a UTF-16 unit.
+// \u0001 is the longest JSON encoding of a UTF-16 unit.
 const mostBytesOfUnit = 6;
-// Of texts people read the beginning; shortened to that, fewer findings and keys are kept.
+// Texts are shortened first, then the number of findings and keys.
 const reportBounds: readonly ResultBounds[] = [
   { ...answerBounds, characters: 1_024 },
   { ...answerBounds, characters: 256 },
@@ -27,12 +27,12 @@ const reportBounds: readonly ResultBounds[] = [
   { keys: 16, findings: 25, characters: 128 },
   { keys: 4, findings: 4, characters: 64 },
 ];
-// More than a message of ours has; a driver may quote what it was told.
+// Longer than any message of flatline; a driver may quote its input.
 const errorCharacters = 1_024;
 
 /**
- * The API's fields of a result within the bounds: the first findings, with `findingsOmitted` as the number of those left out,
- * and of a larger map the keys of `firstKeys`, then the first by name. Further fields are left out.
+ * Returns the API's fields of a result within the limits: the first findings, with the number of the others in
+ * `findingsOmitted`; of a larger map `firstKeys`, then the first keys by name. Other fields are dropped.
  */
 export function boundResult(
   result: HealthcheckResult,
@@ -67,8 +67,8 @@ export function boundResult(
 }
 
 /**
- * The report with at most `maxReportBytes` of JSON: as it is, or with shorter texts, then also fewer findings and keys, and
- * `isTruncated` in its result.
+ * Returns the report with at most `maxReportBytes` of JSON: unchanged, or with shorter texts, then fewer findings and keys,
+ * and `isTruncated` in its result.
  */
 export function boundReport<Report extends CheckReport>(report: Report): Report;
 export function boundReport(report: CheckReport): CheckReport {

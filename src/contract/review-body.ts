@@ -40,7 +40,7 @@ const watchlistOther = watchlist.extend({
     .meta({ maxLength: longestNote, pattern: "\\S" }),
 });
 
-/** The body in each of its forms, for the API's description: which fields a decision needs. Unknown keys are ignored. */
+/** All forms of the body, for the API's description: the fields that each decision needs. Unknown keys are ignored. */
 export const reviewBodySchema = z.union([
   approveTargeted,
   approve.extend({ label: z.enum(approveLabels).exclude([...targetedLabels]) }),
@@ -50,9 +50,9 @@ export const reviewBodySchema = z.union([
 ]);
 
 /**
- * Path and body together as one request, or one message per problem, conditional fields included; fields of other
- * decisions are ignored and left out (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages call
- * the fields by `names`.
+ * Combines path and body into one request, or returns one message per problem, conditional fields included. Fields of other
+ * decisions are dropped (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages name the fields
+ * by `names`.
  */
 export function parseReviewRequest(
   proposalId: string,
@@ -72,7 +72,7 @@ export function parseReviewRequest(
   };
 }
 
-/** The schema whose issues are those of this body: chosen by what it says it is, so that nothing is checked twice. */
+/** Returns the schema for the decision that the body names, so that nothing is checked twice. */
 function schemaFor(body: unknown): z.ZodType<Omit<ReviewRequest, "proposalId">> {
   if (typeof body !== "object" || body === null) return anyDecision;
   const { decision, label, watchlistReason } = body as Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ function schemaFor(body: unknown): z.ZodType<Omit<ReviewRequest, "proposalId">> 
   }
 }
 
-/** What the client requires of that answer. */
+/** The fields that the client requires of that answer. */
 export const reviewOutcomeSchema = z.looseObject({
   proposal: z.looseObject({}),
   review: z.looseObject({}),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { proposalRecordSchema } from "./report-record.ts";
 
-/** What flatline's own service answers to a review, every field always present (CONTRACT 9). */
+/** The answer of flatline's own service to a review; every field is always present (CONTRACT 9). */
 export const reviewRecordSchema = z.object({
   proposal: proposalRecordSchema,
   review: z.object({
@@ -12,7 +12,7 @@ export const reviewRecordSchema = z.object({
     /** "" without one. */
     label: z.string(),
     brandId: z.int().nullable(),
-    /** Composed of the reason and the note. */
+    /** Composed of reason and note. */
     comment: z.string(),
     createdAt: z.string(),
   }),

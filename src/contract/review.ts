@@ -4,7 +4,7 @@ export type ReviewDecision = (typeof reviewDecisions)[number];
 
 /** Labels of APPROVE that name a specific target: they need a `brandId`. */
 export const targetedLabels = ["Brand Impersonation", "Employee Impersonation"] as const;
-/** Labels of APPROVE, in the order of the API's description; what each means is there and in docs/api.md. */
+/** Labels of APPROVE, in the order of the API's description; docs/api.md explains them. */
 export const approveLabels = [
   ...targetedLabels,
   "Fake Employee",
@@ -40,7 +40,7 @@ export interface ReviewRequest {
   readonly note?: string;
 }
 
-/** What the service answers, passed through as it is. */
+/** The service's answer, passed through. */
 export interface ReviewOutcome {
   readonly proposal: unknown;
   readonly review: unknown;

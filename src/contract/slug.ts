@@ -1,2 +1,2 @@
-/** Characters that a slug may have, wherever it comes in: what is configured can then always be imported and posted, too. */
+/** Maximum length of a slug in every input, so that a configured slug can always be imported and posted. */
 export const longestSlug = 256;

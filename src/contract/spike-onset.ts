@@ -1,14 +1,17 @@
 import type { HealthcheckResult } from "./healthcheck.ts";
 
-/** When the excess of a spike began, as far as its events tell. */
+/** Start of a spike's excess, as known from its events. */
 export interface SpikeOnset {
   /** Epoch ms. */
   readonly atMs: number;
-  /** The last thing that people marked before it; null where nothing is marked. */
+  /** The last marker before the onset; null without one. */
   readonly marker: { readonly text: string; readonly atMs: number } | null;
 }
 
-/** What a result says of its onset; null when it says nothing that can be read: keys of `observed` are each service's own. */
+/**
+ * Returns the onset of a result; null if there is none, or if it cannot be read: each service defines its own `observed`
+ * keys.
+ */
 export function spikeOnsetOf({ observed }: Pick<HealthcheckResult, "observed">): SpikeOnset | null {
   const atMs = instantOf(observed["onsetAt"]);
   if (atMs === null) return null;

@@ -1,11 +1,11 @@
 import type { Secret } from "../base/secret.ts";
 
-/** What the numbers of a time column count; `timestamp`: it is no number. */
+/** Unit of a numeric time column; `timestamp`: the column is not a number. */
 export const timeUnits = ["timestamp", "seconds", "milliseconds", "microseconds"] as const;
 /** One of {@link timeUnits}. */
 export type TimeUnit = (typeof timeUnits)[number];
 
-/** The user's table, column by column. */
+/** The columns of the user's table. */
 export interface TableMapping {
   readonly kind: "table";
   /** `name` or `schema.name`. */
@@ -17,21 +17,21 @@ export interface TableMapping {
     readonly status: string | null;
     readonly count: string | null;
   };
-  /** Which statuses are deaths; without a status column every row is one. */
+  /** Statuses that count as deaths; without a status column every row does. */
   readonly deadStatuses: readonly string[];
 }
 
-/** The user's own query, which answers slug, assetType, bucket and count. */
+/** The user's own query, with the columns slug, assetType, bucket and count. */
 export interface CountQueryText {
   readonly kind: "query";
   readonly query: string;
 }
 
-/** Where the deaths are, as the operator says it. */
+/** The configured place of the deaths. */
 export interface TableSource {
   readonly events: TableMapping | CountQueryText;
   readonly timeUnit: TimeUnit;
-  /** Of one query, on the server; the client waits little longer. */
+  /** Timeout of one query on the server; the client waits slightly longer. */
   readonly timeoutMs: number;
   readonly applicationName: string;
 }
@@ -44,7 +44,7 @@ export interface PostgresTableSource extends TableSource {
 
 /** A table in ClickHouse. */
 export interface ClickhouseTableSource extends TableSource {
-  /** Of its HTTP interface. */
+  /** URL of the HTTP interface. */
   readonly url: Secret;
   readonly username: string;
   readonly password: Secret | null;

@@ -231,7 +231,7 @@ organizations: [acme]
 
     const outcome = await runProgram(["config", "check"], { cwd: piped.path });
 
-    expectRefusal({ command: "config check", exitCode: 78, says: [`${name} is no regular file but a pipe`] }, outcome);
+    expectRefusal({ command: "config check", exitCode: 78, says: [`${name} is not a regular file but a pipe`] }, outcome);
   });
 
   it("no configuration that a shell pipes in", () => {

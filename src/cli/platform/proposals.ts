@@ -48,7 +48,7 @@ export const registerProposals: RegisterCommand = (program: Command, context: Cl
 
 const help = `
 Exit code: 0 reviewed, 1 refused by you or by the service, 64 wrong usage, 75 outcome unknown: read the proposal again
-before you decide anew. A review is never sent twice.
+before you decide again. A review is never sent twice.
 
 Examples:
   flatline proposals review 301 --decision REJECT --reject-reason irrelevant

@@ -1,10 +1,10 @@
 /**
- * Stands where a value was refused: by the schema, or because a reference or an alias could not be replaced. Its problem is
- * reported already; it counts as given, and nothing more is said about it.
+ * Marks a value that was refused: by the schema, or because a reference or an alias could not be replaced. Its problem is
+ * already reported; it counts as set, and nothing more is reported about it.
  */
 export const refused: unique symbol = Symbol("refused");
 
-/** What a file says, of a schema's type but for what is refused or missing. */
+/** The type of a schema in which any value may be refused or missing. */
 export type Accepted<Value> =
   | typeof refused
   | (Value extends readonly (infer Item)[]
@@ -13,7 +13,7 @@ export type Accepted<Value> =
         ? { readonly [Key in keyof Value]?: Accepted<Value[Key]> }
         : Value);
 
-/** The value, unless it was refused. */
+/** Returns the value, or undefined if it was refused. */
 export function known<Value>(value: Value): Exclude<Value, typeof refused> | undefined {
   return value === refused ? undefined : (value as Exclude<Value, typeof refused>);
 }

@@ -22,27 +22,27 @@ import { interpolate, type Environment } from "./interpolation.ts";
 import type { ConfigPlaces } from "./places.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
 
-/** Where a value stands, and what is in it. */
+/** A node with its position. */
 interface PlacedNode {
   readonly at: number;
-  /** Of the key that names it; null for items of lists and the root. */
+  /** Position of its key; null for list items and the root. */
   readonly keyAt: number | null;
   readonly children: Map<string | number, PlacedNode>;
-  /** The text of an unquoted scalar that was one `${…}` and nothing else. */
+  /** The text of an unquoted scalar that was exactly one `${…}`. */
   readonly wholeReference: string | null;
 }
 
-/** One YAML file as plain data with references replaced, which knows where each value stands. */
+/** One YAML file as plain data with references replaced, with the position of each value. */
 export interface ConfigDocument extends ConfigPlaces {
-  /** As it is shown in messages. */
+  /** The name in messages. */
   readonly file: string;
   readonly absolutePath: string;
-  /** Plain objects, arrays and scalars. A key with nothing after it has `undefined`: as if it were absent. */
+  /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** False when the file is no YAML at all: its `value` says nothing then. */
+  /** False if the file is not YAML; `value` is then meaningless. */
   readonly isReadable: boolean;
-  /** The text at `path` when it came from an unquoted `${…}` alone: to be read again where a number is wanted. */
+  /** Returns the text at `path` if it came from a single unquoted `${…}`, to be parsed again where a number is expected. */
   wholeReferenceAt(path: YamlPath): string | null;
 }
 
@@ -53,11 +53,11 @@ export interface DocumentSource {
   readonly environment: Environment;
 }
 
-// Ten thousand organizations that share their settings fit, a billion laughs do not.
+// Ten thousand organizations that share their settings fit, a "billion laughs" document does not.
 const maxAliasedNodes = 200_000;
 const maxDepth = 64;
 
-/** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws: what is wrong is in `problems`. */
+/** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws; errors are in `problems`. */
 export function readDocument(source: DocumentSource): ConfigDocument {
   const lines = new LineCounter();
   const reader = new Reader(source, lines);
@@ -74,7 +74,7 @@ export function readDocument(source: DocumentSource): ConfigDocument {
     return node;
   };
   const positionOf = (path: YamlPath, part: "value" | "key" = "value"): Position => {
-    // Of something that is missing: where the map begins that should have it.
+    // A missing value is reported at the map that should contain it.
     const node = walk(path);
     return reader.position(part === "key" ? (node.keyAt ?? node.at) : node.at);
   };
@@ -125,7 +125,7 @@ class Reader {
   isReadable = true;
   readonly #source: DocumentSource;
   readonly #lines: LineCounter;
-  // The library finds an anchor by walking the whole document, each time.
+  // The library searches the whole document for each anchor.
   readonly #anchors = new Map<string, Node>();
   #aliasedNodes = 0;
   #hasTooManyAliases = false;
@@ -150,7 +150,7 @@ class Reader {
         schema: "core",
         lineCounter: this.#lines,
         prettyErrors: false,
-        // Found below, where the path is known.
+        // Duplicate keys are found below, where the path is known.
         uniqueKeys: false,
       });
     } catch (error) {
@@ -158,7 +158,7 @@ class Reader {
     }
     this.#reportSyntax(document, text);
     if (!this.isReadable) return { value: undefined, place: nowhere };
-    // Nothing but comments: everything is missing.
+    // Only comments: everything is missing.
     if (document.contents === null || isEmptyScalar(document.contents)) return { value: {}, place: nowhere };
     return this.#convert(document.contents, [], null, false);
   }
@@ -168,17 +168,17 @@ class Reader {
     for (const error of document.errors) {
       this.isReadable = false;
       const { line } = this.position(error.pos[0]);
-      // One mistake makes several errors in a row, of which the first says most.
+      // One mistake causes several errors in a row; the first is the most useful.
       if (line === lastLine) continue;
       lastLine = line;
       const isReference =
         (/\$\{/.test(text.split("\n")[line - 1] ?? "") && error.code === "UNEXPECTED_TOKEN") ||
-        // In a list the dollar is an item of its own, and the brace after it one too many.
+        // In a list, `${` is an item and a brace without a start.
         (text.startsWith("${", error.pos[0] - 1) && error.code === "MISSING_CHAR");
       const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
       const message = syntaxMessage(error);
       this.#report(error.pos[0], [], `${message}${hint}`);
-      // The braces are out of balance from here on.
+      // The braces are unbalanced from here on.
       if (isReference) break;
     }
     for (const warning of document.warnings) this.#report(warning.pos[0], [], warning.message);
@@ -215,7 +215,7 @@ class Reader {
       this.#report(
         at,
         path,
-        target === undefined ? `no anchor is named before the alias ${name}` : `the alias ${name} holds itself`,
+        target === undefined ? `the alias ${name} has no anchor before it` : `the alias ${name} refers to itself`,
       );
       return nothing;
     }
@@ -237,7 +237,7 @@ class Reader {
         continue;
       }
       const childPath = [...path, key];
-      // As a key of plain data it would be the prototype; there is none of this name, in maps of free names neither.
+      // As a key of plain data it would set the prototype; no setting and no free name may be called so.
       if (key === "__proto__") {
         this.#report(at, childPath, "unknown key");
         continue;
@@ -270,7 +270,7 @@ class Reader {
     if (typeof value === "string" && value.includes("$")) {
       const interpolated = interpolate(value, this.#source.environment);
       for (const problem of interpolated.problems) this.#report(at, path, problem);
-      // Not checked further, so that a missing variable is one problem and not two.
+      // Not validated further, so that a missing variable is one problem and not two.
       value = interpolated.problems.length > 0 ? refused : interpolated.value;
       if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
     }

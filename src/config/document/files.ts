@@ -3,25 +3,29 @@ import { open, type FileHandle } from "node:fs/promises";
 
 import { systemCodeOf } from "../../base/file-error.ts";
 
-/** The content of a file; or why there is none, to follow its name: `does not exist`, `is larger than 65536 bytes`. */
+/**
+ * The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`, `is larger than 65536
+ * bytes`.
+ */
 export type FileContent =
   { readonly kind: "content"; readonly bytes: Buffer } | { readonly kind: "unreadable"; readonly reason: string };
 
 /**
- * Reads a regular file, or what a link leads to, up to `maxBytes`. Anything else is refused: a pipe may never end, and nobody
- * could stop who waits for it.
+ * Reads a regular file, or the target of a link, up to `maxBytes`. Others are refused: a pipe may never end, and the read
+ * cannot be cancelled.
  */
 export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
-  // A pipe without a writer is opened at once then, and not when one comes; a regular file is read as ever.
+  // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
   return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, async (handle) => {
     const status = await handle.stat();
     if (status.isDirectory()) return { kind: "unreadable", reason: "is a folder" };
-    if (!status.isFile()) return { kind: "unreadable", reason: "is no regular file but a pipe, a socket or a device" };
+    if (!status.isFile())
+      return { kind: "unreadable", reason: "is not a regular file but a pipe, a socket or a device" };
     return readBounded(handle, maxBytes);
   });
 }
 
-/** As readRegularFile, and also what the process was given open: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
+/** Like readRegularFile, but also reads open descriptors: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
 export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   if (!/^\/(?:dev|proc)\//.test(absolutePath)) return readRegularFile(absolutePath, maxBytes);
   return read(absolutePath, constants.O_RDONLY, (handle) => readBounded(handle, maxBytes));
@@ -44,7 +48,7 @@ async function read(
   }
 }
 
-/** Reads no further than `maxBytes`: it may be a device. */
+/** Reads at most `maxBytes`: it may be a device. */
 async function readBounded(handle: FileHandle, maxBytes: number): Promise<FileContent> {
   const chunks: Buffer[] = [];
   let totalBytes = 0;
@@ -62,8 +66,8 @@ function describeUnreadable(error: unknown): string {
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "does not exist",
     EISDIR: "is a folder",
-    // What a socket says.
-    ENXIO: "is no regular file but a pipe, a socket or a device",
+    // The code for a socket.
+    ENXIO: "is not a regular file but a pipe, a socket or a device",
   };
   return reasons[code] ?? `cannot be read (${code === "" ? String(error) : code})`;
 }

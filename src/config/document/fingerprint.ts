@@ -9,9 +9,9 @@ import { valueAt } from "./problems.ts";
 const maxFileBytes = 32 * 1_024 * 1_024;
 
 /**
- * Changes when the content of the configuration file changes, or of a file that it includes or reads a secret from, or when
- * such a file appears or goes; for `run --watch`. By content, so that mounted and symlinked files work. Never rejects: a file
- * that cannot be read is a content of its own.
+ * Returns a hash that changes with the content of the configuration, of its includes and of its secret files, and when such
+ * a file appears or disappears; for `run --watch`. Content is compared, so that mounted and symlinked files work. Never
+ * rejects: an unreadable file is a content of its own.
  */
 export async function configFingerprint({ path, cwd, env }: LoadOptions): Promise<string> {
   const hash = createHash("sha256");

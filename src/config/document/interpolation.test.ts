@@ -44,14 +44,18 @@ describe("interpolate", () => {
     [
       "an unclosed reference",
       "${NAME",
-      "a reference is written ${NAME} or ${NAME:-default}, a dollar before a brace $${",
+      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
     ],
-    ["an empty name", "${}", "a reference is written ${NAME} or ${NAME:-default}, a dollar before a brace $${"],
-    ["a name that is none", "${1A}", "a reference is written ${NAME} or ${NAME:-default}, a dollar before a brace $${"],
+    ["an empty name", "${}", "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace"],
+    [
+      "a name that is none",
+      "${1A}",
+      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
+    ],
     [
       "another operator",
       "${NAME-x}",
-      "a reference is written ${NAME} or ${NAME:-default}, a dollar before a brace $${",
+      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
     ],
   ])("refuses %s", (_rule, text, problem) => {
     expect(interpolate(text, environment).problems).toEqual([problem]);

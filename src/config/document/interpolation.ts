@@ -2,9 +2,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Interpolated {
   readonly value: string;
-  /** What is wrong with the references in the text; never shows a value. */
+  /** The problems of the references in the text; never contain a value. */
   readonly problems: readonly string[];
-  /** The text was one `${…}` and nothing else. */
+  /** True if the text was exactly one `${…}`. */
   readonly isWholeReference: boolean;
 }
 
@@ -12,8 +12,7 @@ const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `$$` in one string of the configuration (CONTRACT 4). As in a shell, a default
- * stands in for an empty variable too and may hold references of its own; a lone `$` is a dollar. What comes from the
- * environment is not looked at again.
+ * also replaces an empty variable and may contain references; a single `$` is a dollar. Replaced text is not scanned again.
  */
 export function interpolate(text: string, environment: Environment): Interpolated {
   const scanner = new Scanner(text, environment);
@@ -35,7 +34,7 @@ class Scanner {
     this.#environment = environment;
   }
 
-  /** Reads to the end of the text, or within a default to its closing brace, which is consumed. */
+  /** Reads to the end of the text or, within a default, to its closing brace, which is consumed. */
   read(isDefault: boolean): string {
     let value = "";
     while (this.#at < this.#text.length) {
@@ -61,7 +60,7 @@ class Scanner {
     reference.lastIndex = this.#at;
     const match = reference.exec(this.#text);
     if (match === null) {
-      this.problems.push("a reference is written ${NAME} or ${NAME:-default}, a dollar before a brace $${");
+      this.problems.push("a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace");
       this.#at = this.#text.length;
       return "";
     }
@@ -75,7 +74,7 @@ class Scanner {
     const problemsBefore = this.problems.length;
     const standIn = this.read(true);
     if (stored === undefined || stored === "") return standIn;
-    // Within a default that is not used, a variable that is not set does not matter; a syntax error does.
+    // In an unused default, an unset variable does not matter; a syntax error does.
     const unused = this.problems
       .splice(problemsBefore)
       .filter((problem) => !problem.startsWith("environment variable"));
@@ -88,7 +87,7 @@ const integer = /^[-+]?[0-9]+$/;
 const prefixedInteger = /^0(?:o[0-7]+|x[0-9a-fA-F]+)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 
-/** What an unquoted `text` is in YAML 1.2's core schema: a number, a boolean, else null. */
+/** Reads an unquoted `text` as in YAML 1.2's core schema: a number, a boolean, otherwise null. */
 export function readCoreScalar(text: string): number | boolean | null {
   if (/^(?:true|True|TRUE)$/.test(text)) return true;
   if (/^(?:false|False|FALSE)$/.test(text)) return false;

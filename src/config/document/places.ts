@@ -1,18 +1,18 @@
 import type { Problem, YamlPath } from "./problems.ts";
 
-/** Where in the files each value stands. */
+/** The positions of the values in the files. */
 export interface ConfigPlaces {
-  /** The problem `message` of the value at `path`, or of its key; at what is around it where there is none. */
+  /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
   problemAt(path: YamlPath, message: string, part?: "value" | "key"): Problem;
-  /** `file:line` of the value at `path`. */
+  /** Returns `file:line` of the value at `path`. */
   lineOf(path: YamlPath): string;
-  /** The folder to which a relative path that stands at `path` is relative; absolute. */
+  /** Returns the absolute folder to which a relative path at `path` is relative. */
   folderOf(path: YamlPath): string;
-  /** Every path below `from` at which something is written, the leaves only. */
+  /** Returns every path below `from` that has a value, leaves only. */
   leafPaths(from: YamlPath): readonly YamlPath[];
 }
 
-/** Places of a configuration whose `organizations` are those of all `files`, one list after the other; all else is in the first. */
+/** Joins the positions of several files: their `organizations` form one list, everything else is in the first file. */
 export function joinPlaces(files: readonly [ConfigPlaces, ...ConfigPlaces[]], counts: readonly number[]): ConfigPlaces {
   const [main] = files;
   const owners = files.flatMap((places, file) =>

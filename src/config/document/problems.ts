@@ -1,22 +1,22 @@
-/** A place in a file, both from 1. */
+/** A position in a file; both numbers start at 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Steps from the document's root to a value. */
+/** The path from the document's root to a value. */
 export type YamlPath = readonly (string | number)[];
 
-/** One thing that is wrong with the configuration. `message` never shows a secret. */
+/** One problem of the configuration. `message` never contains a secret. */
 export interface Problem extends Position {
-  /** As it is shown: as the user named it, or relative to that. */
+  /** As given by the user, or relative to that. */
   readonly file: string;
-  /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for what is no YAML. */
+  /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for a file that is not YAML. */
   readonly path: string;
   readonly message: string;
 }
 
-/** `organizations[1].labels["a.b"]`; names that are no identifiers stand in brackets. The root is `yaml`. */
+/** Formats a path: `organizations[1].labels["a.b"]`; keys that are not identifiers are in brackets. The root is `yaml`. */
 export function formatPath(path: YamlPath): string {
   if (path.length === 0) return "yaml";
   let text = "";
@@ -28,12 +28,12 @@ export function formatPath(path: YamlPath): string {
   return text;
 }
 
-/** `FILE:LINE:COL: path: message` (CONTRACT 4). */
+/** Formats a problem as `FILE:LINE:COL: path: message` (CONTRACT 4). */
 export function formatProblem(problem: Problem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.path}: ${problem.message}`;
 }
 
-/** The problems in the order in which a reader of the files meets them, each once; `files` in the order of reading. */
+/** Sorts the problems by their order in the files and removes duplicates; `files` are in the order of reading. */
 export function sortProblems(problems: readonly Problem[], files: readonly string[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
   return [...unique.values()].sort(
@@ -42,7 +42,7 @@ export function sortProblems(problems: readonly Problem[], files: readonly strin
   );
 }
 
-/** What stands at `path` in plain data; undefined where nothing does. */
+/** Returns the value at `path` in plain data; undefined without one. */
 export function valueAt(root: unknown, path: YamlPath): unknown {
   let value = root;
   for (const step of path) {
