@@ -300,12 +300,12 @@ function systemNameOf(error: Error): string {
 }
 
 const networkReasons: Readonly<Record<string, string>> = {
-  EAI_AGAIN: "its name cannot be looked up at the moment",
+  EAI_AGAIN: "its host name cannot be resolved at the moment",
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection lost",
   EHOSTUNREACH: "no route to it",
   ENETUNREACH: "no route to it",
-  ENOTFOUND: "no machine has its name",
+  ENOTFOUND: "its host name does not exist",
   EPIPE: "connection lost",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
   ETIMEDOUT: "no connection in time",

@@ -3,20 +3,20 @@ import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 
-// 256 bits: not guessable, so that a plain hash is enough to keep of it.
+// 256 bits cannot be guessed, so a plain hash is sufficient.
 const keyBytes = 32;
 
-/** What is kept of a key: its SHA-256, hex. */
+/** Returns the stored form of a key: SHA-256, hex. */
 export function hashKey(key: string): string {
   return hash("sha256", key);
 }
 
-/** The public name of a key, made of its hash: it tells nothing of the key, and the same key always has the same. */
+/** Returns the public id of a key, derived from its hash: it reveals nothing of the key and is stable. */
 export function keyIdOf(sha256: string): string {
   return `key_${createHash("sha256").update(`key id ${sha256}`).digest("hex").slice(0, 16)}`;
 }
 
-/** Makes a key; what is answered is the only time that the key itself is seen (CONTRACT 3, keys create). */
+/** Creates a key and returns it; it cannot be read again (CONTRACT 3, keys create). */
 export async function createApiKey(
   store: Pick<Store, "platform">,
   wanted: {
@@ -34,7 +34,7 @@ export async function createApiKey(
   return { key, stored: { ...stored, revokedAtMs: null } };
 }
 
-/** Whose key was presented; null for one that is unknown or revoked. Compares hashes, in time that tells nothing of them. */
+/** Finds the holder of a key; null if it is unknown or revoked. Compares hashes in constant time. */
 export async function findKey(store: Pick<Store, "platform">, presented: string): Promise<KeyIdentity | null> {
   const sha256 = hashKey(presented);
   const found = await store.platform.keys.bySha256(sha256);

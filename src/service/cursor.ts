@@ -9,21 +9,21 @@ const bindingBytes = 16;
 const plainBytes = bindingBytes + 16;
 const cursorBytes = nonceBytes + plainBytes + tagBytes;
 
-/** A place in a listing, and the listing that it is a place in. */
+/** A decoded cursor: a position and the listing it belongs to. */
 export interface OpenedCursor {
   readonly position: ReportPosition;
-  /** @throws api_bad_request unless organization and filters are those of the page that the cursor came with */
+  /** Checks that organization and filters are those of the cursor's page. @throws api_bad_request */
   requireListing(slug: string, query: ReportsQuery): void;
 }
 
-/** Makes and reads the opaque cursors of the listing (CONTRACT 9): encrypted and authenticated with the store's secret. */
+/** Creates and reads the opaque cursors of the listing (CONTRACT 9), encrypted and authenticated with the store's secret. */
 export interface CursorCodec {
   seal(slug: string, query: ReportsQuery, position: ReportPosition): string;
-  /** @throws api_bad_request for anything that `seal` did not make, down to a single character */
+  /** Decodes a cursor. @throws api_bad_request for any text that `seal` did not create */
   open(cursor: string): OpenedCursor;
 }
 
-/** A codec for `secret` (32 bytes): the same cursors before and after a restart. */
+/** Creates a codec for `secret` (32 bytes): cursors stay valid across restarts. */
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
   const encryptionKey = createHmac("sha256", secret).update("cursor encryption").digest();
   const nonceKey = createHmac("sha256", secret).update("cursor nonce").digest();
@@ -33,7 +33,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
       bindingOf(slug, query).copy(plain);
       plain.writeBigInt64BE(BigInt(position.createdAtMs), bindingBytes);
       plain.writeBigInt64BE(BigInt(position.id), bindingBytes + 8);
-      // A nonce made of the content, as in SIV (RFC 5297): it repeats only where the whole cursor does.
+      // A nonce derived from the content, as in SIV (RFC 5297): it repeats only if the whole cursor does.
       const nonce = createHmac("sha256", nonceKey).update(plain).digest().subarray(0, nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", encryptionKey, nonce);
       const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
@@ -56,7 +56,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 
 function decrypt(cursor: string, key: Buffer): Buffer {
   const bytes = Buffer.from(cursor, "base64url");
-  // Node reads base64 leniently: only the one text that these bytes are written as is the cursor.
+  // Node decodes base64 leniently; only the canonical encoding of these bytes is the cursor.
   if (bytes.length !== cursorBytes || bytes.toString("base64url") !== cursor) throw altered();
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
@@ -68,7 +68,7 @@ function decrypt(cursor: string, key: Buffer): Buffer {
   }
 }
 
-/** What a cursor is good for: the organization and the filters, neither the page's size nor the key. A false flag is none. */
+/** Returns what a cursor is bound to: organization and filters, neither page size nor key. A false flag counts as absent. */
 function bindingOf(slug: string, query: ReportsQuery): Buffer {
   const { cursor: _cursor, limit: _limit, slug: _slug, ...filters } = query;
   const asked = Object.entries(filters)
@@ -81,7 +81,7 @@ function bindingOf(slug: string, query: ReportsQuery): Buffer {
 }
 
 function altered(cause?: unknown): FlatlineError {
-  return refused("cursor: not one that this service gave, or altered; begin again without it", cause);
+  return refused("cursor: invalid or altered; start again without a cursor", cause);
 }
 
 function refused(issue: string, cause?: unknown): FlatlineError {

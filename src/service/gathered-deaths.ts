@@ -6,9 +6,9 @@ interface Gathered {
 }
 
 /**
- * Asks once for all who ask in the same turn: checks that are due together begin together, and for each question the store
- * takes a snapshot and reads what has changed. When that fails, each asks for itself. `turnEnds` says when all have asked
- * [the microtasks that wait are over]; requests over HTTP come in the same turn of the event loop, each with its own microtasks.
+ * Collects the queries of one turn and sends them as one, because each query takes a snapshot and reads the journal of
+ * changes. After an error each caller's query is sent alone. `turnEnds` resolves when all have asked [after the pending
+ * microtasks]; HTTP requests arrive in the same turn of the event loop, each in a microtask of its own.
  */
 export function gatherDeaths(
   counts: Pick<LivenessCounts, "deaths">,

@@ -1,9 +1,9 @@
 import type { KeyRole } from "../store/platform/api-keys.ts";
 
-/** As whom an operation is asked for: the holder of one key. */
+/** The holder of a key, on whose behalf an operation runs. */
 export interface KeyIdentity {
   readonly role: KeyRole;
-  /** Slugs that the key reaches. */
+  /** Slugs that the key may access. */
   readonly organizations: readonly string[];
   /** null: in process, without a key. */
   readonly keyId: string | null;

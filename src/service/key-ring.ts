@@ -3,18 +3,18 @@ import type { Store } from "../store/store.ts";
 import { findKey, hashKey } from "./api-keys.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 
-/** Whose keys are presented. */
+/** Finds the holders of keys. */
 export interface KeyRing {
-  /** null for one that is unknown or revoked. */
+  /** Returns null for an unknown or revoked key. */
   readonly find: (presented: string) => Promise<KeyIdentity | null>;
-  /** The same without asking the store: null where it has to be asked. */
+  /** Returns the cached holder, without a query; null if the store must be asked. */
   readonly remembered: (presented: string) => KeyIdentity | null;
 }
 
-// A revoked key is refused within 2 s (CONTRACT 3), whoever revoked it. A tenth of a second is at once for a person, and ten
-// look-ups a second are nothing beside the thousands of requests that make them worth sparing.
+// A revoked key is rejected within 2 s (CONTRACT 3), whoever revoked it. A tenth of a second is immediate for a person, and
+// ten queries per second are cheap.
 const rememberedMs = 100;
-// A bound for what callers can make us keep; fewer keys than that are in use at a time.
+// Bounds the cache against callers; fewer keys than that are in use at a time.
 const rememberedKeys = 1_000;
 
 interface Remembered {
@@ -23,8 +23,8 @@ interface Remembered {
 }
 
 /**
- * `findKey` that asks the store at most ten times a second for one key. Known by their hashes; a key that is unknown or
- * revoked is looked for each time, so that a new one is good at once.
+ * Creates a `findKey` that queries the store at most ten times per second and key. Only valid keys are cached, by hash, so
+ * that a new key works at once.
  */
 export function createKeyRing(options: {
   readonly store: Pick<Store, "platform">;
@@ -50,7 +50,7 @@ export function createKeyRing(options: {
       const identity = await findKey(store, presented);
       if (identity === null) return null;
       if (remembered.size >= rememberedKeys) remembered.clear();
-      // From before the look-up: what was revoked while it was under way must not be remembered longer.
+      // The time before the query: a revocation during the query must not be cached longer.
       remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
       return identity;
     },

@@ -7,7 +7,7 @@ import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 
-/** One evaluation of one organization, but for its counts. */
+/** One evaluation of one organization, without its counts. */
 export interface LocalEvaluation {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
@@ -19,8 +19,8 @@ export interface LocalEvaluation {
 }
 
 /**
- * The healthcheck's result from counts of deaths, wherever they are stored: one call of `deaths` with every interval.
- * @throws api_bad_request for thresholds that mean nothing; whatever `counts` throws
+ * Evaluates an organization from counts of deaths in any store, with one call of `deaths` for all intervals.
+ * @throws api_bad_request for invalid thresholds, and the errors of `counts`
  */
 export async function evaluateLocally(
   evaluation: LocalEvaluation,
@@ -33,8 +33,9 @@ export async function evaluateLocally(
 }
 
 /**
- * What `deaths` has to be asked for: the window, the baseline, and for a median each of its days, in this order; for who asks
- * for many organizations at once. @throws api_bad_request
+ * Returns the intervals for `deaths`: the window, the baseline, and for a median each of its days, in this order; for
+ * callers that query many organizations at once.
+ * @throws api_bad_request
  */
 export function evaluationIntervals({ thresholds, baseline, nowMs }: LocalEvaluation): Interval[] {
   return asBadRequest(() => {
@@ -47,7 +48,7 @@ export function evaluationIntervals({ thresholds, baseline, nowMs }: LocalEvalua
   });
 }
 
-/** Deaths of one asset type now, and how many its own baseline lets expect. */
+/** Deaths of one asset type in the window, and the number that its baseline predicts. */
 export interface AssetTypeExpectation {
   /** null: events without a type. */
   readonly assetType: string | null;
@@ -55,7 +56,10 @@ export interface AssetTypeExpectation {
   readonly expectedCount: number;
 }
 
-/** What each asset type of an organization adds, spiking or not, the largest excess first. @throws as evaluateLocally */
+/**
+ * Returns the expectation of each asset type of an organization, spiking or not, largest excess first.
+ * @throws as evaluateLocally
+ */
 export async function expectByAssetType(
   evaluation: LocalEvaluation,
   counts: Pick<LivenessCounts, "deaths">,
@@ -71,7 +75,7 @@ export async function expectByAssetType(
     .toSorted((left, right) => right.currentCount - right.expectedCount - (left.currentCount - left.expectedCount));
 }
 
-/** The result from the deaths in {@link evaluationIntervals}, in their order. @throws api_bad_request */
+/** Evaluates the deaths in the intervals of {@link evaluationIntervals}, in their order. @throws api_bad_request */
 export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly AssetTypeDeaths[]): SpikeResult {
   const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
   const assetTypes = countsByType(deaths);

@@ -15,12 +15,12 @@ export interface LocalListingOptions extends OrganizationAccessOptions {
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
 }
 
-// Some 5 ms: what a listing with several filters holds the event loop for at a time.
+// About 5 ms: the longest time that a listing with several filters blocks the event loop.
 const stepsAtOnce = 2_000;
 const secretName = "cursor_secret";
 const secretBytes = 32;
 
-/** The listing operation over the store, page by page (CONTRACT 9). Rejects with `api_*` codes. */
+/** Creates the listing operation over the store (CONTRACT 9). Rejects with `api_*` codes. */
 export function createLocalListing(
   options: LocalListingOptions,
 ): (query: ReportsQuery, stopIfAborted: () => void) => Promise<ReportsPage> {
@@ -41,7 +41,7 @@ export function createLocalListing(
     const limit = query.limit ?? defaultPageSize;
     const organizationId = await store.platform.organizations.idOf(slug);
     if (organizationId === null) return { reports: [] };
-    // One more than shown tells whether there is a next page.
+    // One more than the page shows whether there is a next page.
     const positions: ReportPosition[] = [];
     let after = cursor?.position ?? null;
     do {
@@ -70,7 +70,7 @@ export function createLocalListing(
   };
 }
 
-/** A caller in process is held to what the URL could say. */
+/** Validates the query of a caller in process as if it came from a URL. */
 function validate(given: ReportsQuery): ReportsQuery {
   const raw = Object.entries(given).flatMap(([name, value]: [string, string | number | boolean | undefined]) =>
     value === undefined ? [] : [[name, String(value)] as const],

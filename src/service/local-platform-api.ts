@@ -12,23 +12,23 @@ import { reaches } from "./organization-access.ts";
 
 export interface LocalPlatformApiOptions {
   readonly store: Store;
-  /** Who counts the healthcheck's deaths [the store]. */
+  /** Source of the healthcheck's counts [the store]. */
   readonly counts?: Pick<LivenessCounts, "deaths">;
-  /** Its now is the end of the healthcheck's window: a fixed one evaluates the past (`check --at`). */
+  /** Its now is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  /** As whom. */
+  /** The holder of the key. */
   readonly identity: KeyIdentity;
-  /** Whether the configuration names it: such an organization exists before anything of it is stored. */
+  /** Whether the configuration names the organization: it then exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
-  /** By which rule an organization's deaths are expected; the request has no word for it. [mean, for all] */
+  /** Returns the rule for an organization's baseline, which is not part of the request [mean for all]. */
   readonly baselineOf?: (slug: string) => BaselineKind;
 }
 
 /**
- * API v2 over the store and the pure evaluation, as the holder of one key gets it (CONTRACT 9). Rejects with the `api_*` code of
- * the first check that fails, in the contract's order, and with the store's codes.
+ * Creates API v2 over the store and the pure evaluation, for the holder of one key (CONTRACT 9). Rejects with the `api_*`
+ * code of the first check that fails, in the contract's order, and with the store's codes.
  */
 export function createLocalPlatformApi(options: LocalPlatformApiOptions): PlatformApi {
   const list = createLocalListing(options);
@@ -44,7 +44,7 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
       return list(query, () => stopIfAborted(callOptions));
     },
     reviewProposal: async (request, callOptions) => {
-      // Not later: what is written can't be stopped any more.
+      // Last chance: a started write cannot be cancelled.
       stopIfAborted(callOptions);
       return reviewLocally(request, options);
     },

@@ -10,13 +10,13 @@ export interface LocalPlatformSourceOptions {
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  /** The configured ones: they exist even before the first event or report of theirs is stored. */
+  /** The configured organizations: they exist before their first event or report is stored. */
   readonly organizations: readonly string[];
-  /** By which rule an organization's deaths are expected [mean]. */
+  /** Returns the rule for an organization's baseline [mean]. */
   readonly baselineOf?: (slug: string) => BaselineKind;
 }
 
-/** API v2 in process, for the daemon and the commands: for each slug as a customer's key of that organization. */
+/** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
   const { store, clock, appUrl, baselineOf } = options;
   const configured = new Set(options.organizations);

@@ -16,8 +16,8 @@ export interface LocalReviewOptions extends OrganizationAccessOptions {
 }
 
 /**
- * The review operation over the store: facts, verdict and what follows are one write transaction, so that of twenty at once
- * on one proposal one is accepted, and the budget is exact (CONTRACT 9). Rejects with `api_*` codes.
+ * Reviews a proposal in the store: facts, decision and effects are one write transaction, so that only one of several
+ * concurrent reviews of a proposal succeeds, and the budget is exact (CONTRACT 9). Rejects with `api_*` codes.
  */
 export async function reviewLocally(given: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
   const { proposalId, ...body } = given;
@@ -29,8 +29,8 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
   const { request } = parsed;
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   const outcome = await options.store.transaction(async (parts) => {
-    await parts.platform.organizations.takeTurn(slug);
-    // Read under the lock: the order of the reviews is that of their times.
+    await parts.platform.organizations.lock(slug);
+    // Read under the lock, so that reviews are ordered by their times.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
     const verdict = judgeReview(request, facts);
@@ -46,7 +46,7 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
   });
 }
 
-// What the review relies on is locked first: its turn for the organization's budget, then the proposal.
+// Locks come first: the organization's budget, then the proposal.
 const reviewing = { reads: "latest" } as const;
 
 interface ReviewSubject {
@@ -84,8 +84,8 @@ async function gatherFacts(
 }
 
 /**
- * Stores a review that may be made and what follows from it, in the surrounding transaction: the proposal is decided, resolved
- * and out of the queue, an approved asset is blocked for every organization, a watchlisted one keeps its status.
+ * Stores an allowed review and its effects in the surrounding transaction: the proposal is decided, resolved and out of the
+ * queue; an approved asset is blocked for every organization; a watchlisted asset keeps its status.
  */
 export async function recordReview(
   { platform }: Pick<StoreParts, "platform">,
@@ -133,7 +133,7 @@ export async function recordReview(
   };
 }
 
-/** Reason and note in one text, as the API tells them back. */
+/** Joins reason and note to one text, as the API returns them. */
 function commentOf(request: Pick<ReviewRequest, "decision" | "rejectReason" | "watchlistReason" | "note">): string {
   const reasons = { APPROVE: undefined, REJECT: request.rejectReason, WATCHLIST: request.watchlistReason };
   const note = request.note?.trim() ?? "";

@@ -4,9 +4,9 @@ import type { SpikeResult } from "../spike/evaluate.ts";
 import { evaluateDeaths, evaluationIntervals, type LocalEvaluation } from "./local-evaluation.ts";
 
 /**
- * The healthchecks of many organizations at one instant, in order: one question for all their counts, then no waiting. null
- * for one that cannot be evaluated, whose own run says why.
- * @throws whatever `counts` throws
+ * Evaluates many organizations at one instant, in order, with one query for all counts and no further waiting. Returns null
+ * for one that cannot be evaluated; its own run reports the reason.
+ * @throws the errors of `counts`
  */
 export async function evaluateRound(
   evaluations: readonly LocalEvaluation[],

@@ -8,11 +8,14 @@ export interface OrganizationAccessOptions {
     readonly platform: { readonly organizations: Pick<StoreParts["platform"]["organizations"], "idOf"> };
   };
   readonly identity: KeyIdentity;
-  /** Whether the configuration names it: such an organization exists before anything of it is stored. */
+  /** Whether the configuration names the organization: it then exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
 }
 
-/** Whether the key reaches the organization, and it exists: to the key's holder the two are the same (CONTRACT 9). */
+/**
+ * Returns whether the key has access to the organization, and it exists: the key's holder cannot distinguish the two
+ * (CONTRACT 9).
+ */
 export async function reaches(slug: string, options: OrganizationAccessOptions): Promise<boolean> {
   const { identity, store, isConfigured } = options;
   if (!identity.organizations.includes(slug)) return false;
@@ -21,8 +24,8 @@ export async function reaches(slug: string, options: OrganizationAccessOptions):
 }
 
 /**
- * The organization that a request is about: `slug`, or without one the key's only organization.
- * @throws api_bad_request when there are several to choose from, and with `refusal` for one out of reach
+ * Returns the organization of a request: `slug`, or the key's only organization.
+ * @throws api_bad_request if there are several to choose from, and `refusal` for one without access
  */
 export async function resolveOrganization(
   slug: string | undefined,

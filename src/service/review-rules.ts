@@ -6,10 +6,10 @@ import type { KeyRole } from "../store/platform/api-keys.ts";
 import type { Asset } from "../store/platform/assets.ts";
 import type { QueueState } from "../store/platform/reports.ts";
 
-/** Reviews by API that an organization has in any 24 hours, over all its keys (CONTRACT 9, check 13). */
+/** Limit of reviews by API per organization in any 24 hours, over all its keys (CONTRACT 9, check 13). */
 export const reviewBudget = { reviews: 10, windowMs: dayMs } as const;
 
-/** The rules that need facts, in their order; the first that fails answers (CONTRACT 9, checks 4 to 13). */
+/** The rules that need facts, in order; the first that fails determines the answer (CONTRACT 9, checks 4 to 13). */
 export const reviewRules = [
   "customer-key",
   "proposal-exists",
@@ -24,20 +24,20 @@ export const reviewRules = [
 ] as const;
 export type ReviewRule = (typeof reviewRules)[number];
 
-/** Everything that the decision over a review depends on, besides the request. */
+/** The facts that decide a review, besides the request. */
 export interface ReviewFacts {
   readonly nowMs: number;
   readonly role: KeyRole;
-  /** null: there is none with this id in the organization. */
+  /** null: the organization has no proposal with this id. */
   readonly proposal: {
     readonly isSelfReported: boolean;
     readonly isResolved: boolean;
     readonly queue: QueueState;
     readonly asset: Pick<Asset, "id" | "type" | "status">;
   } | null;
-  /** Whether the request's `brandId` is a brand of the organization; not looked at without one. */
+  /** Whether the request's `brandId` is a brand of the organization; ignored without one. */
   readonly isKnownBrand: boolean;
-  /** Name of the enabled legitimacy rule that the asset falls under. */
+  /** Name of the enabled legitimacy rule that matches the asset. */
   readonly legitimacyRule: string | null;
   /** The organization's reviews by API in the last 24 hours, newest first; the first ten are enough. */
   readonly apiReviewsAtMs: readonly number[];
@@ -50,11 +50,14 @@ export type ReviewVerdict =
       readonly rule: ReviewRule;
       readonly code: Extract<ErrorCode, `api_${string}`>;
       readonly message: string;
-      /** Until the budget has room again. */
+      /** Time until the budget has room again. */
       readonly retryAfterMs?: number;
     };
 
-/** Whether a well-formed review within the key's reach may be made: the first rule in the contract's order that fails. */
+/**
+ * Returns whether a well-formed review with access to the organization may be made, or the first rule in the contract's
+ * order that fails.
+ */
 export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewVerdict {
   const { proposal, nowMs } = facts;
   if (facts.role !== "customer")
@@ -63,7 +66,7 @@ export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewV
     return refuse(
       "proposal-exists",
       "api_not_found",
-      `the organization has no proposal ${request.proposalId}; the listing shows those that it has`,
+      `the organization has no proposal ${request.proposalId}; see the listing of its reports`,
     );
   if (proposal.isSelfReported)
     return refuse(
@@ -78,7 +81,7 @@ export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewV
     return refuse(
       "asset-confirmed",
       "api_conflict",
-      `the proposal is not about asset ${request.assetId}; read it again and decide about the asset that it shows`,
+      `the proposal is not about asset ${request.assetId}; read it again and decide on its current asset`,
     );
   if (request.decision === "APPROVE" && request.brandId !== undefined && !facts.isKnownBrand)
     return refuse("brand-exists", "api_bad_request", `brandId: the organization has no brand ${request.brandId}`);

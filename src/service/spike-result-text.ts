@@ -1,6 +1,6 @@
 import type { SpikeResult } from "../spike/evaluate.ts";
 
-/** A result as JSON, as JSON.stringify writes it, at a third of its cost: the names are known, and most values are numbers. */
+/** Serializes a result like JSON.stringify, at a third of its cost: the names are known, and most values are numbers. */
 export function spikeResultText(result: SpikeResult): string {
   const { id, title, category, generatedAt, scope, ok, severity, findings, suggestedAction, appUrl } = result;
   return (
@@ -12,7 +12,7 @@ export function spikeResultText(result: SpikeResult): string {
   );
 }
 
-/** Finite numbers and null under names that need no escape. */
+/** Serializes finite numbers and null under names that need no escape. */
 function numbersText(map: Readonly<Record<string, number | null>>): string {
   let text = "";
   for (const name in map) text += `${text === "" ? "{" : ","}"${name}":${map[name] ?? null}`;

@@ -6,7 +6,7 @@ import type { BaselineKind } from "../spike/median.ts";
 import { evaluateLocally } from "./local-evaluation.ts";
 
 export interface TablePlatformSourceOptions {
-  /** Over the user's own table. */
+  /** Counts over the user's own table. */
   readonly counts: Pick<LivenessCounts, "deaths">;
   readonly clock: Pick<Clock, "nowMs">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
@@ -14,7 +14,10 @@ export interface TablePlatformSourceOptions {
   readonly baselineOf: (slug: string) => BaselineKind;
 }
 
-/** What a table of liveness events can answer of API v2: the healthcheck. It holds no reports, so the rest is an operator's error. */
+/**
+ * Creates API v2 over a table of liveness events: only the healthcheck. The table has no reports, so other operations are
+ * operator errors.
+ */
 export function createTablePlatformSource(options: TablePlatformSourceOptions): PlatformSource {
   const { counts, clock, appUrl, baselineOf } = options;
   const api: PlatformApi = {

@@ -9,7 +9,7 @@ import { planSegments, sumIntervals } from "./segments.ts";
 export interface BatchedCountsOptions {
   readonly reader: CountReader;
   readonly clock: Pick<Clock, "sleep" | "timeout" | "monotonicMs">;
-  /** Of one query on the server. */
+  /** Timeout of one query on the server. */
   readonly timeoutMs: number;
   /** [20 ms] */
   readonly waitMs?: number;
@@ -19,22 +19,22 @@ export interface BatchedCountsOptions {
 
 /** Counts over the user's table. */
 export interface TableCounts extends LivenessCounts {
-  /** Whether first events can be asked for: not with a query of the operator's own. */
+  /** Whether the source can return first events; a query of the operator's own cannot. */
   readonly knowsFirstEvents: boolean;
   close(): Promise<void>;
 }
 
-// A scheduler starts what is due together within one turn of the event loop or few; a check takes longer than this anyway.
+// The scheduler starts due checks within a few turns of the event loop; a check takes longer than this delay.
 const defaultWaitMs = 20;
-// Some 100 KB of parameters; more organizations are asked for by a second query at the same time.
+// About 100 KB of parameters; further organizations go into a concurrent second query.
 const defaultMostOrganizations = 2_000;
-// The server ends a query first and says why; this is for one that cannot.
+// The server cancels a query first and reports the reason; this bound is for a server that does not answer.
 const graceMs = 2_000;
-// A first event moves only when old rows are deleted or added. One that is not there yet may come any minute.
+// The first event only changes when old rows are deleted or added. A missing one may appear at any time.
 const knownForMs = hourMs;
 const unknownForMs = minuteMs;
 
-/** LivenessCounts that ask the database once for all organizations that are due together. */
+/** Creates LivenessCounts that send one query for all organizations that are due together. */
 export function createBatchedCounts(options: BatchedCountsOptions): TableCounts {
   const { reader, clock } = options;
   const shared = {

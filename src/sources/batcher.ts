@@ -2,20 +2,23 @@ import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 
 export interface BatcherOptions<Item, Answer> {
-  /** Answers for all items at once, in their order; an error among the answers is that item's only. */
+  /** Returns the answers of all items, in their order; an error among the answers fails only its own item. */
   readonly ask: (items: readonly Item[], signal: AbortSignal) => Promise<readonly (Answer | FlatlineError)[]>;
   readonly clock: Pick<Clock, "sleep" | "timeout">;
-  /** How long the first of a batch waits for others. */
+  /** How long the first item of a batch waits for others. */
   readonly waitMs: number;
-  /** A batch that has so many is asked at once. */
+  /** A batch of this size is sent at once. */
   readonly mostItems: number;
-  /** Bound of one batch. */
+  /** Timeout of one batch. */
   readonly timeoutMs: number;
 }
 
-/** Collects what is asked for at nearly the same moment, and asks once. */
+/** Collects items that arrive within a short time, and sends one query for them. */
 export interface Batcher<Item, Answer> {
-  /** @throws api_timeout or api_network when `signal` ends it; the others of the batch go on */
+  /**
+   * Returns the answer for one item.
+   * @throws api_timeout or api_network when `signal` aborts; the rest of the batch continues
+   */
   ask(item: Item, signal?: AbortSignal): Promise<Answer>;
 }
 
@@ -25,7 +28,7 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: FlatlineError) => void;
 }
 
-/** Makes a {@link Batcher}; nothing runs in it while nothing is asked. */
+/** Creates a {@link Batcher}; it has no timer while it is idle. */
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>): Batcher<Item, Answer> {
   const { clock, waitMs, mostItems, timeoutMs } = options;
   let collecting: Batch<Item, Answer> | null = null;
@@ -42,8 +45,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
       for (const [index, { resolve, reject }] of asked.entries()) {
         const answer = answers[index];
         if (answer instanceof FlatlineError) reject(answer);
-        else if (answer === undefined)
-          reject(new FlatlineError("internal", "a batch has fewer answers than questions"));
+        else if (answer === undefined) reject(new FlatlineError("internal", "a batch has fewer answers than items"));
         else resolve(answer);
       }
     } catch (error) {
@@ -98,18 +100,18 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
 
 interface Batch<Item, Answer> {
   readonly waiting: Set<Waiting<Item, Answer>>;
-  /** Aborts when nobody waits for the batch any more. */
+  /** Aborts when no caller waits for the batch. */
   readonly abandoned: AbortController;
-  /** Ends the wait for others. */
+  /** Ends the wait for further items. */
   readonly full: AbortController;
 }
 
-/** Why a call ended before its answer came. */
+/** Creates the error of a call that was aborted. */
 export function stopped(signal: AbortSignal): FlatlineError {
   const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return isTimeout
     ? new FlatlineError("api_timeout", "the source did not answer in time", { cause: signal.reason })
-    : new FlatlineError("api_network", "the question to the source was stopped by its caller", {
+    : new FlatlineError("api_network", "the query was cancelled by its caller", {
         cause: signal.reason,
       });
 }

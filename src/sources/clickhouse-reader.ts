@@ -7,10 +7,10 @@ import { clickhouseError } from "./clickhouse-errors.ts";
 import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
 import { mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
 
-// One document, not a row a line: of an answer that was cut short a client reads lines, and takes the rest for none.
+// One JSON document instead of one row per line: the client cannot detect that an answer in lines was cut off.
 const answerSchema = z.object({ data: z.array(z.record(z.string(), z.unknown())) });
 
-/** Reads the user's table in ClickHouse over HTTP, read only, each query bounded on the server. */
+/** Reads the user's table in ClickHouse over HTTP, read-only, with a limit on each query. */
 export function createClickhouseReader(source: ClickhouseTableSource): CountReader {
   const { events, timeUnit, timeoutMs } = source;
   const secrets = [source.url, ...(source.password === null ? [] : [source.password])];
@@ -22,7 +22,7 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     application: source.applicationName,
     request_timeout: timeoutMs + clientGraceMs,
     max_open_connections: mostConnections,
-    // A thousand organizations do not fit into an address; few do, and pass every proxy.
+    // The parameters of a thousand organizations do not fit into a URL; short ones do, and pass every proxy.
     use_multipart_params_auto: true,
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
@@ -35,7 +35,7 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     try {
       return await askOnce(statement, signal);
     } catch (error) {
-      // A kept connection may have been closed by the server just now; reading twice is harmless.
+      // The server may have closed the kept connection; reading twice is harmless.
       if (signal.aborted) throw stopped(signal);
       const known = clickhouseError(error, secrets);
       if (known.code !== "api_network") throw known;
@@ -57,7 +57,7 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     });
     const rows = answerSchema.safeParse(await answer.json());
     if (rows.success) return rows.data.data;
-    throw new FlatlineError("api_invalid_response", "ClickHouse: the answer holds no rows", { cause: rows.error });
+    throw new FlatlineError("api_invalid_response", "ClickHouse: the answer has no rows", { cause: rows.error });
   }
 
   return {
@@ -83,10 +83,10 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
   };
 }
 
-// The server ends a query first and says why.
+// The server cancels a query first and reports the reason.
 const clientGraceMs = 1_000;
 
-// 2: reading and these settings, nothing else. The others keep a profile from answering with a part of the counts.
+// 2: only reads and these settings. The others prevent a profile from returning partial counts.
 const readOnlySettings = {
   readonly: "2",
   wait_end_of_query: 1,

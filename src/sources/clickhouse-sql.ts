@@ -2,23 +2,26 @@ import { typedParameters } from "../base/named-parameters.ts";
 import type { SegmentQuery } from "./count-reader.ts";
 import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
 
-/** A query with its typed parameters, which the server binds: nothing of them is in the text. */
+/** A query with typed parameters, which the server binds; the text contains no values. */
 export interface ClickhouseStatement {
   readonly query: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** A name as ClickHouse reads it without changing it (its manual, Syntax, Identifiers): in backticks, escaped inside. */
+/** Quotes an identifier in backticks, with escapes (ClickHouse manual, Syntax, Identifiers). */
 export function quoteClickhouseName(name: string): string {
   return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
 }
 
-/** `database.table` with each part quoted. */
+/** Quotes each part of `database.table`. */
 export function quoteClickhouseTable(table: string): string {
   return table.split(".").map(quoteClickhouseName).join(".");
 }
 
-/** Deaths of each slug, type and segment over the operator's table, in one pass that each shard of a cluster does itself. */
+/**
+ * Builds the query for deaths by slug, type and segment over the operator's table, in one pass that each shard of a cluster
+ * does itself.
+ */
 export function tableStatement(
   { table, columns, deadStatuses }: TableMapping,
   timeUnit: TimeUnit,
@@ -50,7 +53,7 @@ export function tableStatement(
   };
 }
 
-/** The same over what the operator's own query answers; a bucket counts at its start. */
+/** Builds the same query over the operator's own query; a bucket counts at its start. */
 export function queryStatement(
   { query }: CountQueryText,
   timeUnit: TimeUnit,
@@ -71,7 +74,7 @@ export function queryStatement(
       slug: "flatline_e.slug",
       at,
       assetType: "toString(flatline_e.assetType)",
-      // As in postgres-sql: a row that says no number must not be counted as none.
+      // As in postgres-sql: a row without a number must not count as zero.
       deaths: "if(count() = count(flatline_e.count), sum(flatline_e.count), null)",
       conditions: [
         `${at} > ${timeExpression("{flatline_from:Int64}", timeUnit)}`,
@@ -83,7 +86,7 @@ export function queryStatement(
   };
 }
 
-/** The first event of each slug. */
+/** Builds the query for the first event of each slug. */
 export function firstEventStatement(
   { table, columns }: TableMapping,
   timeUnit: TimeUnit,
@@ -110,7 +113,7 @@ interface CountParts {
   readonly timeUnit: TimeUnit;
 }
 
-// Which segment: how many bounds of the event's slug lie before it. No join, so that shards send sums and not rows.
+// The segment is the number of bounds of the slug before the event. Without a join, shards send sums and not rows.
 function countText({ relation, slug, at, assetType, deaths, conditions, timeUnit }: CountParts): string {
   const item = `transform(toString(${slug}), {flatline_slugs:Array(String)}, arrayEnumerate({flatline_slugs:Array(String)}), 0)`;
   const bound = timeExpression("flatline_bound", timeUnit);
@@ -137,11 +140,14 @@ function segmentParameters(queries: readonly SegmentQuery[], timeUnit: TimeUnit)
   };
 }
 
-// What DateTime64(3) holds: 1900-01-01 to 2299-12-31. Nothing of the platform's is outside.
+// The range of DateTime64(3): 1900-01-01 to 2299-12-31. No event of the platform is outside.
 const earliestMs = -2_208_988_800_000;
 const latestMs = 10_413_791_999_999;
 
-/** A bound as an Int64, which a string inside an array is not, in the unit of the column, or in milliseconds for a column of times. */
+/**
+ * Returns a bound as an Int64, because a string in an array is not converted: in the unit of the column, or in milliseconds
+ * for a time column.
+ */
 function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
   switch (timeUnit) {
     case "timestamp":
@@ -158,8 +164,8 @@ function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
 }
 
 /**
- * Always true, and an error (43) for a column that is not what `timeUnit` says: ClickHouse compares times and numbers with each
- * other, so that milliseconds taken for a time would lie far ahead, and count as nothing.
+ * Returns a condition that is always true, or fails (43) if the column does not match `timeUnit`. ClickHouse compares times
+ * with numbers: milliseconds read as a time would lie in the far future and count nothing.
  */
 function typeGuard(at: string, timeUnit: TimeUnit): string {
   return `ignore(${timeUnit === "timestamp" ? "toYear" : "abs"}(${at})) = 0`;
@@ -169,12 +175,12 @@ function timeExpression(bound: string, timeUnit: TimeUnit): string {
   return timeUnit === "timestamp" ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound;
 }
 
-/** A time in the form that the type of a parameter reads. */
+/** Formats a time for the type of a parameter. */
 function typedTime(atMs: number, type: string, timeUnit: TimeUnit): string {
   const clampedMs = Math.min(Math.max(atMs, earliestMs), latestMs);
   if (/^DateTime64/i.test(type)) return (clampedMs / 1_000).toFixed(3);
   if (/^Date(?:Time)?(?!64)\b/i.test(type)) {
-    // Unsigned seconds of 32 bits.
+    // Unsigned 32-bit seconds.
     const seconds = Math.min(Math.max(Math.floor(atMs / 1_000), 0), 4_294_967_295);
     return /^Date(?!Time)/i.test(type) ? new Date(seconds * 1_000).toISOString().slice(0, 10) : String(seconds);
   }

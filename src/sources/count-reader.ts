@@ -1,21 +1,27 @@
-/** Deaths of one organization are asked for between each two neighbours of `boundsMs`: after the one, up to the other. */
+/**
+ * A query for the deaths of one organization in each segment between two neighbours of `boundsMs` (exclusive start,
+ * inclusive end).
+ */
 export interface SegmentQuery {
   readonly slug: string;
-  /** Ascending, each once, epoch ms; at least two. */
+  /** Ascending, unique, epoch ms; at least two. */
   readonly boundsMs: readonly number[];
 }
 
-/** One row of an answer, as the driver gave it; count-rows.ts checks it. */
+/** One row as the driver returned it; validated by count-rows.ts. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
-/** One database with the user's table: asks one query for many organizations. Rejects with an `api_*` code. */
+/** One database with the user's table; each call sends one query for many organizations. Rejects with an `api_*` code. */
 export interface CountReader {
-  /** Rows with slug, segment (from 1), assetType and deaths, for segments with a death only; each slug is asked for once. */
+  /**
+   * Returns rows with slug, segment (from 1), assetType and deaths, only for segments with a death; a slug occurs in one
+   * query only.
+   */
   segmentDeaths(queries: readonly SegmentQuery[], signal: AbortSignal): Promise<readonly RawRow[]>;
-  /** Rows with slug and atMs of the first event of any status; null where a query of the operator's own tells nothing of it. */
+  /** Returns rows with slug and atMs of the first event of any status; null if an operator's query cannot provide it. */
   readonly firstEvents: ((slugs: readonly string[], signal: AbortSignal) => Promise<readonly RawRow[]>) | null;
   close(): Promise<void>;
 }
 
-/** Connections at once to one database: batches are few and large, and it is somebody else's. */
+/** Connections to one database: batches are few and large, and the database has other users. */
 export const mostConnections = 4;

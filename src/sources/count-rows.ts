@@ -12,7 +12,7 @@ export interface SegmentDeaths {
 }
 
 const digits = /^-?\d{1,19}(?:\.0+)?$/;
-// Drivers give 64-bit numbers as text, so that none is rounded.
+// Drivers return 64-bit numbers as text, so that none is rounded.
 const whole = z
   .union([z.string().regex(digits, "must be a whole number"), z.number()], {
     error: ({ input }) => (input === null ? "must not be null" : "must be a whole number"),
@@ -35,18 +35,18 @@ const firstSchema = z.object({
     .nullable(),
 });
 
-/** What the rows say of each slug; a bad row spoils the answer of its slug only, where it names one. */
+/** Rows by slug; an invalid row fails only the answer of its slug. */
 export interface RowsBySlug<Row> {
   readonly rows: ReadonlyMap<string, readonly Row[]>;
   readonly problems: ReadonlyMap<string, FlatlineError>;
 }
 
-/** Checks rows of deaths. @throws api_invalid_response for a row that names no slug */
+/** Validates rows of deaths. @throws api_invalid_response for a row without a slug */
 export function readDeaths(raw: readonly RawRow[]): RowsBySlug<SegmentDeaths> {
   return readRows(raw, deathsSchema);
 }
 
-/** Checks rows of first events. @throws api_invalid_response for a row that names no slug */
+/** Validates rows of first events. @throws api_invalid_response for a row without a slug */
 export function readFirstEvents(raw: readonly RawRow[]): RowsBySlug<{ readonly atMs: number | null }> {
   return readRows(raw, firstSchema);
 }
@@ -74,11 +74,7 @@ function readRows<Row extends { readonly slug: string }>(
 }
 
 function invalidRow(issues: readonly string[]): FlatlineError {
-  return new FlatlineError(
-    "api_invalid_response",
-    `the source answered a row that counts nothing: ${issues.join(", ")}`,
-    {
-      issues,
-    },
-  );
+  return new FlatlineError("api_invalid_response", `the source returned an invalid row: ${issues.join(", ")}`, {
+    issues,
+  });
 }

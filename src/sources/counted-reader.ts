@@ -1,10 +1,10 @@
 import { asFlatlineError } from "../base/errors.ts";
 import type { CountReader } from "./count-reader.ts";
 
-/** Told of each query: what was asked, and `ok` or the code of the error. */
+/** Called for each query with its name and `ok` or the code of the error. */
 export type OnRequest = (event: { readonly operation: string; readonly code: string }) => void;
 
-/** The reader, with each of its queries told of; for `flatline_source_requests_total`. */
+/** Wraps the reader so that each query is counted in `flatline_source_requests_total`. */
 export function countRequests(reader: CountReader, onRequest: OnRequest): CountReader {
   async function told<Answer>(operation: string, work: Promise<Answer>): Promise<Answer> {
     try {

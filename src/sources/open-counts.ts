@@ -4,23 +4,23 @@ import { createBatchedCounts, type TableCounts } from "./batched-counts.ts";
 import type { CountReader, RawRow } from "./count-reader.ts";
 import { countRequests, type OnRequest } from "./counted-reader.ts";
 
-/** A source that reads a table, by its engine. */
+/** A source that reads a table, by engine. */
 export type AnyTableSource =
   ({ readonly type: "postgres" } & PostgresTableSource) | ({ readonly type: "clickhouse" } & ClickhouseTableSource);
 
 export interface OpenCountsOptions {
   readonly clock: Pick<Clock, "sleep" | "timeout" | "monotonicMs">;
-  /** Told of each query. */
+  /** Called for each query. */
   readonly onRequest: OnRequest;
 }
 
-/** Counts over the user's table; connects when first asked. */
+/** Creates counts over the user's table; connects on first use. */
 export function openCounts(source: AnyTableSource, { clock, onRequest }: OpenCountsOptions): TableCounts {
   const reader = countRequests(createReader(source), onRequest);
   return createBatchedCounts({ reader, clock, timeoutMs: source.timeoutMs });
 }
 
-/** The driver is loaded when first asked: most configurations need neither, and a start is to be quick. */
+/** Loads the driver on first use: most configurations need none, and it slows the start. */
 function createReader(source: AnyTableSource): CountReader {
   let loading: Promise<CountReader> | null = null;
   const reader = (): Promise<CountReader> => (loading ??= loadReader(source));

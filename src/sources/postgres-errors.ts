@@ -1,7 +1,7 @@
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { redact, type Secret } from "../base/secret.ts";
 
-// SQLSTATE, PostgreSQL's manual, appendix A: single codes first, then classes.
+// SQLSTATE codes (PostgreSQL manual, appendix A): single codes first, then classes.
 const byState: Readonly<Record<string, ErrorCode>> = {
   "57014": "api_timeout",
   "25P03": "api_timeout",
@@ -24,11 +24,11 @@ const byClass: Readonly<Record<string, ErrorCode>> = {
 };
 const undefinedFunction = "42883";
 const timeComparison = / > (?:timestamp with time zone|bigint);/;
-const timeHint = "; source.timeUnit says what the column of times holds";
+const timeHint = "; check source.timeUnit, the unit of the time column";
 const timeoutText = /timeout exceeded|timed? ?out/i;
 const authenticationText = /password must be a|SASL|no pg_hba/i;
 
-/** An error of the pg driver under the reasons of a check (CONTRACT 6); shows nothing of the connection's secrets. */
+/** Maps an error of the pg driver to the reasons of a check (CONTRACT 6), without the connection's secrets. */
 export function postgresError(error: unknown, secrets: readonly Secret[]): FlatlineError {
   if (error instanceof FlatlineError) return error;
   const message = redact(error instanceof Error ? describe(error) : String(error), secrets);
@@ -44,7 +44,9 @@ export function postgresError(error: unknown, secrets: readonly Secret[]): Flatl
   return new FlatlineError(isRefused ? "api_unauthorized" : code, `PostgreSQL: ${message}`, { cause: error });
 }
 
-/** A connection that was tried at several addresses fails with one error for each, and no message of its own. */
+/**
+ * Describes the error; a connection that was tried at several addresses fails with one error each, and without a message.
+ */
 function describe(error: Error): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (error.message === "" && first instanceof Error) return first.message;

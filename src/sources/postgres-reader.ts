@@ -16,7 +16,7 @@ import {
   type PostgresStatement,
 } from "./postgres-sql.ts";
 
-/** Reads the user's table in PostgreSQL, in transactions that may only read, each statement bounded on the server. */
+/** Reads the user's table in PostgreSQL in read-only transactions, with a timeout on each statement. */
 export function createPostgresReader(source: PostgresTableSource): CountReader {
   const secrets = connectionSecrets(source.url);
   const pool = new Pool({
@@ -26,10 +26,10 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
     connectionTimeoutMillis: source.timeoutMs,
     idleTimeoutMillis: idleMs,
     keepAlive: true,
-    // A daemon that ends must not wait for idle connections.
+    // Idle connections must not delay the end of the daemon.
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
+  // A broken idle connection is replaced by the next query; without a listener the error would end the process.
   pool.on("error", () => undefined);
   let columns: Promise<AnsweredColumns> | null = null;
   let closing: Promise<void> | null = null;
@@ -39,7 +39,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
       return await askOnce(statement, signal);
     } catch (error) {
       const known = postgresError(error, secrets);
-      // A pooled connection may have died unseen, with the server or a proxy; reading twice is harmless.
+      // The server or a proxy may have closed the pooled connection; reading twice is harmless.
       if (known.code !== "api_network" || signal.aborted || closing !== null) throw known;
     }
     try {
@@ -56,7 +56,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
     const ended = rejectOnAbort(signal, abort.signal);
     try {
       const work = (async () => {
-        // In one message, and for this transaction only: so it holds behind a pooler that shares connections too.
+        // One message, limited to this transaction: works behind a pooler that shares connections too.
         await client.query(
           `begin read only; set local statement_timeout = ${Math.ceil(source.timeoutMs)}; set local timezone = 'UTC'`,
         );
@@ -77,7 +77,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
 
   const describeQuery = async (signal: AbortSignal): Promise<AnsweredColumns> => {
     const { events, timeUnit } = source;
-    if (events.kind !== "query") throw new FlatlineError("internal", "only a query has columns of its own");
+    if (events.kind !== "query") throw new FlatlineError("internal", "only source.query has result columns");
     return answeredColumns((await ask(describeStatement(events, timeUnit), signal)).names);
   };
 
@@ -85,7 +85,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   return {
     segmentDeaths: async (queries, signal) => {
       if (events.kind === "table") return (await ask(tableStatement(events, timeUnit, queries), signal)).rows;
-      // Asked once; a failure is asked again by the next.
+      // Cached; after a failure the next query asks again.
       columns ??= describeQuery(signal).catch((error: unknown) => {
         columns = null;
         throw error;
@@ -100,10 +100,10 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   };
 }
 
-// Longer than most schedules' intervals would keep a connection for nothing.
+// A longer time would exceed most schedules' intervals and keep an unused connection.
 const idleMs = 30_000;
 
-/** After an error of the server the connection goes back as new; one that hangs or broke is closed. */
+/** Returns the connection to the pool after an error of the server; closes one that hangs or broke. */
 async function release(client: PoolClient, error: unknown): Promise<void> {
   const isAnswer = error instanceof Error && "severity" in error;
   if (!isAnswer) return client.release(true);
@@ -121,7 +121,7 @@ function rejectOnAbort(signal: AbortSignal, done: AbortSignal): Promise<never> {
   });
 }
 
-/** What a message of the driver or the server could show of the address. */
+/** Returns the parts of the URL that a message of the driver or server must not show. */
 function connectionSecrets(url: Secret): Secret[] {
   return [url, ...postgresPasswords(url.reveal()).map((password) => new Secret(password))];
 }

@@ -3,13 +3,13 @@ import { splitParameters } from "../base/named-parameters.ts";
 import type { SegmentQuery } from "./count-reader.ts";
 import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
 
-/** A statement with its values: nothing of them is in the text. */
+/** A statement with its parameters; the text contains no values. */
 export interface PostgresStatement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
-/** The names under which a query of the operator's own answers. */
+/** The column names of the operator's query. */
 export interface AnsweredColumns {
   readonly slug: string;
   readonly assetType: string;
@@ -17,19 +17,19 @@ export interface AnsweredColumns {
   readonly count: string;
 }
 
-/** A name as PostgreSQL reads it without changing it (its manual, 4.1.1): quoted, quotes inside doubled. */
+/** Quotes an identifier (PostgreSQL manual, 4.1.1), with quotes doubled. */
 export function quotePostgresName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `schema.table` with each part quoted. */
+/** Quotes each part of `schema.table`. */
 export function quotePostgresTable(table: string): string {
   return table.split(".").map(quotePostgresName).join(".");
 }
 
 /**
- * Deaths of each slug, type and segment over the operator's table, in one pass: an index on the slug and the time column serves
- * it range by range, one on the time column alone by the bounds of all.
+ * Builds the query for deaths by slug, type and segment over the operator's table, in one pass. An index on slug and time
+ * serves each range; an index on time alone serves the outer bounds.
  */
 export function tableStatement(
   { table, columns, deadStatuses }: TableMapping,
@@ -54,7 +54,7 @@ export function tableStatement(
   };
 }
 
-/** The same over what the operator's own query answers; a bucket counts at its start. */
+/** Builds the same query over the operator's own query; a bucket counts at its start. */
 export function queryStatement(
   source: CountQueryText,
   timeUnit: TimeUnit,
@@ -70,7 +70,7 @@ export function queryStatement(
       slug: `${column(columns.slug)}::text`,
       at: column(columns.bucket),
       assetType: `${column(columns.assetType)}::text`,
-      // A row that says no number must not be counted as none.
+      // A row without a number must not count as zero.
       deaths: `case when count(*) = count(${column(columns.count)}) then sum(${column(columns.count)}) end`,
       firstParameter: 4,
       timeUnit,
@@ -80,13 +80,13 @@ export function queryStatement(
   };
 }
 
-/** The operator's query, asked for nothing: its columns are what matters. */
+/** Builds a query without rows, which returns the columns of the operator's query. */
 export function describeStatement(source: CountQueryText, timeUnit: TimeUnit): PostgresStatement {
   const text = `select * from (\n${boundQuery(source, timeUnit)}\n) as e limit 0`;
   return { text, values: [[], timeValue(0, timeUnit), timeValue(0, timeUnit)] };
 }
 
-/** Which of the columns of an answer carry what; `assetType` is `assettype` where it was not quoted. @throws api_bad_request */
+/** Maps the result columns; `assetType` is `assettype` if it was not quoted. @throws api_bad_request */
 export function answeredColumns(names: readonly string[]): AnsweredColumns {
   const find = (wanted: string): string => {
     const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
@@ -94,20 +94,20 @@ export function answeredColumns(names: readonly string[]): AnsweredColumns {
     if (found !== undefined) return found;
     throw new FlatlineError(
       "api_bad_request",
-      `source.query must answer the columns slug, assetType, bucket and count: it has no ${wanted}, only ${names.join(", ")}`,
+      `source.query must return the columns slug, assetType, bucket and count: it has no ${wanted}, only ${names.join(", ")}`,
     );
   };
   return { slug: find("slug"), assetType: find("assetType"), bucket: find("bucket"), count: find("count") };
 }
 
-/** The first event of each slug, by one descent of an index on the slug and the time column each. */
+/** Builds the query for the first event of each slug: one descent each in an index on slug and time. */
 export function firstEventStatement(
   { table, columns }: TableMapping,
   timeUnit: TimeUnit,
   slugs: readonly string[],
 ): PostgresStatement {
   const at = `e.${quotePostgresName(columns.at)}`;
-  // A time without end, which some tables hold for "always" or "never", is in no window and no moment to measure from.
+  // An infinite time, which some tables use for "always" or "never", is in no window and is no start.
   const finite = timeUnit === "timestamp" ? ` and ${at} > '-infinity' and ${at} < 'infinity'` : "";
   const first = `(select min(${at}) from ${quotePostgresTable(table)} as e where e.${quotePostgresName(columns.slug)} = q.slug${finite})`;
   return {
@@ -139,7 +139,7 @@ where ${at} > ${parameter(5)}::${type} and ${at} <= ${parameter(6)}::${type}${mo
 group by 1, 2, 3`;
 }
 
-/** Item, slug, segment, after and until of every segment, then the bounds of all. */
+/** Returns item, slug, segment, start and end of each segment, then the outer bounds. */
 function segmentValues(queries: readonly SegmentQuery[], timeUnit: TimeUnit) {
   const items: number[] = [];
   const slugs: string[] = [];
@@ -182,7 +182,7 @@ function timeType(timeUnit: TimeUnit): "timestamptz" | "bigint" {
   return timeUnit === "timestamp" ? "timestamptz" : "bigint";
 }
 
-// 0001-01-01, before which an ISO date needs a sign that PostgreSQL does not read.
+// 0001-01-01: earlier ISO dates have a sign, which PostgreSQL does not parse.
 const firstYearMs = -62_135_596_800_000;
 
 function timeValue(atMs: number, timeUnit: TimeUnit): string {
@@ -205,7 +205,7 @@ function milliseconds(expression: string, timeUnit: TimeUnit): string {
     case "timestamp":
       return `floor(extract(epoch from ${expression}) * 1000)`;
     case "seconds":
-      // Seconds are often an integer of 4 bytes, which their milliseconds do not fit.
+      // Seconds are often a 4-byte integer, which overflows in milliseconds.
       return `(${expression} * 1000::bigint)`;
     case "milliseconds":
       return expression;

@@ -3,8 +3,8 @@ import type { SegmentQuery } from "./count-reader.ts";
 import type { SegmentDeaths } from "./count-rows.ts";
 
 /**
- * What a database has to be asked for so that all queries can be answered: the bounds of all intervals of a slug cut time into
- * segments that do not overlap, so that no event is read twice, however many intervals and queries it is in.
+ * Plans the segments of each slug: the bounds of all its intervals split time into segments that do not overlap, so that
+ * each event is read once, however many intervals and queries contain it.
  */
 export function planSegments(queries: readonly DeathsQuery[]): SegmentQuery[] {
   const bounds = new Map<string, Set<number>>();
@@ -20,7 +20,7 @@ export function planSegments(queries: readonly DeathsQuery[]): SegmentQuery[] {
     .map(([slug, ofSlug]) => ({ slug, boundsMs: [...ofSlug].toSorted((left, right) => left - right) }));
 }
 
-/** The answer to one query from the deaths in the segments of its slug. */
+/** Sums the deaths of a slug's segments for one query. */
 export function sumIntervals(
   { intervals }: DeathsQuery,
   boundsMs: readonly number[],
@@ -28,10 +28,10 @@ export function sumIntervals(
 ): AssetTypeDeaths[] {
   const byType = new Map<string | null, number[]>();
   for (const { assetType, segment, deaths } of found) {
-    // Segment n lies between the n-th bound and the next, counted from 1.
+    // Segment n lies between the n-th bound and the next one, counted from 1.
     const startMs = boundsMs[segment - 1];
     const endMs = boundsMs[segment];
-    // A table of counts may hold buckets in which nothing happened.
+    // A table of counts may have empty buckets.
     if (deaths === 0 || startMs === undefined || endMs === undefined) continue;
     for (const [index, { afterMs, untilMs }] of intervals.entries()) {
       if (startMs < afterMs || endMs > untilMs) continue;

@@ -107,7 +107,7 @@ describe("opening a store in PostgreSQL", () => {
 
     await expect(open(url)).rejects.toMatchObject({
       code: "store_newer",
-      message: expect.stringContaining(`has schema version ${currentVersion + 2}, this flatline knows up to`),
+      message: expect.stringContaining(`has schema version ${currentVersion + 2}, this flatline supports up to`),
     });
   });
 
@@ -133,14 +133,18 @@ describe("opening a store in PostgreSQL", () => {
 
     await expect(open(url)).rejects.toMatchObject({
       code: "store_unusable",
-      message: expect.stringMatching(/schema_version is another program's/),
+      message: expect.stringMatching(/schema_version belongs to another program/),
     });
     expect(await ask(url, "select count(*)::int from pg_tables where schemaname = 'public'")).toEqual([1]);
   });
 
   it.each([
     { rule: "a wrong password", change: (url: URL) => (url.password = "hush"), says: /password/ },
-    { rule: "no such database", change: (url: URL) => (url.pathname = "/nowhere"), says: /no database of this name/ },
+    {
+      rule: "no such database",
+      change: (url: URL) => (url.pathname = "/nowhere"),
+      says: /the database does not exist/,
+    },
     {
       rule: "a TLS that the server has not",
       change: (url: URL) => url.searchParams.set("sslmode", "verify-full"),
@@ -149,7 +153,7 @@ describe("opening a store in PostgreSQL", () => {
     {
       rule: "a schema that is not there",
       change: (url: URL) => url.searchParams.set("options", "-c search_path=nowhere"),
-      says: /names no schema that exists/,
+      says: /no schema of the search_path exists/,
     },
   ])("refuses $rule, without a word of the password", async ({ change, says }) => {
     const given = await database("empty");
@@ -242,7 +246,7 @@ describe("a store in PostgreSQL", () => {
 
     await expect(store.meta.get("name")).rejects.toMatchObject({
       code: "store_busy",
-      message: expect.stringContaining("others hold a lock for too long"),
+      message: expect.stringContaining("another transaction held a lock for too long"),
     });
     await other.query("rollback");
     expect(await store.meta.get("name")).toBeNull();

@@ -132,7 +132,7 @@ const refusals: readonly Refusal[] = [
   {
     command: "reports list --slug acme --cursor made-up",
     exitCode: 1,
-    says: ["cursor: not one that this service gave"],
+    says: ["cursor: invalid or altered"],
   },
   { command: "keys revoke 7", exitCode: 1, says: ["no valid key 7"] },
   { command: "healthcheck", exitCode: 1, says: ["no answer from http://127.0.0.1:1/-/healthy"] },
@@ -231,7 +231,10 @@ organizations: [acme]
 
     const outcome = await runProgram(["config", "check"], { cwd: piped.path });
 
-    expectRefusal({ command: "config check", exitCode: 78, says: [`${name} is not a regular file but a pipe`] }, outcome);
+    expectRefusal(
+      { command: "config check", exitCode: 78, says: [`${name} is not a regular file but a pipe`] },
+      outcome,
+    );
   });
 
   it("no configuration that a shell pipes in", () => {

@@ -163,7 +163,7 @@ describe("reports list in process", () => {
     expect(outcome).toMatchObject({
       exitCode: 1,
       stdout: "",
-      stderr: "flatline: cursor: not one that this service gave, or altered; begin again without it\n",
+      stderr: "flatline: cursor: invalid or altered; start again without a cursor\n",
     });
   });
 

@@ -72,7 +72,7 @@ describe("a store that is lost while a daemon runs on it", () => {
     ["left without its log", "the write-ahead log of the store was deleted", () => rm(`${path}-wal`)],
     [
       "replaced",
-      "another file has taken the place of the store",
+      "the store was replaced by another file",
       () => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path)),
     ],
     ["overwritten", "the store is damaged", () => overwrite(path)],
@@ -159,7 +159,7 @@ describe("a damaged store", () => {
       const { exitCode, stderr } = await runProgram(["run"], { cwd: folder.path });
 
       expect(stderr).toMatch(
-        /^flatline: the store \S+ cannot be used: it is damaged.*; restore it from a backup, or move it away to begin anew\n$/,
+        /^flatline: the store \S+ cannot be used: it is damaged.*; restore it from a backup, or move it away to start with an empty store\n$/,
       );
       expect(exitCode).toBe(74);
     },

@@ -87,7 +87,8 @@ describe("without a store", () => {
     const { exitCode, stderr } = await runCli(["outbox", "list"], { cwd: folder.path });
     const checked = await runCli(["check"], { cwd: folder.path });
 
-    const message = /^flatline: there is no store at 127\.0\.0\.1:\d+\/\w+, and this command makes none: .*\n$/;
+    const message =
+      /^flatline: there is no store at 127\.0\.0\.1:\d+\/\w+, and this command does not create one: .*\n$/;
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(66);
     expect(checked.stderr).toMatch(message);

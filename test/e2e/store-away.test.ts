@@ -83,7 +83,7 @@ describe(`a PostgreSQL that goes away${isLong ? "" : ", the rest by npm run test
 
       const { exitCode, stderr } = await second.ended(30_000);
       expect(exitCode).toBe(75);
-      expect(stderr).toMatch(/the store 127\.0\.0\.1:\d+\/\w+ is not to be had: /);
+      expect(stderr).toMatch(/the store 127\.0\.0\.1:\d+\/\w+ is unavailable: /);
       expect(stderr).not.toMatch(/p(%40|@)ss|\n\s+at /);
 
       proxy.mend();

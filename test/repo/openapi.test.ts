@@ -33,11 +33,11 @@ describe("docs/openapi.json", () => {
     expect(await problemsOf(document.replace(before, after))).not.toEqual([]);
   });
 
-  it("marks exactly the filters with names of flatline's own", () => {
+  it("marks exactly the filters that are extensions of flatline", () => {
     const marked = reportParameters().filter((parameter) => parameter["x-flatline-own"] === true);
 
     expect(marked.map(({ name }) => name)).toEqual([...ownFilterNames]);
-    expect(marked.every(({ description }) => String(description).includes("flatline's own"))).toBe(true);
+    expect(marked.every(({ description }) => String(description).includes("An extension of flatline"))).toBe(true);
   });
 
   it("describes the page size and the flags as the schema reads them", () => {

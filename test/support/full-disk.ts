@@ -14,7 +14,7 @@ export interface FullDisk extends AsyncDisposable {
 /** One way to a disk that is really full. */
 export interface FullDiskWay {
   readonly name: string;
-  /** Why it is not to be had here; null: it is. */
+  /** Why it is unavailable here; null if it is available. */
   readonly skipReason: string | null;
   make(): Promise<FullDisk>;
 }

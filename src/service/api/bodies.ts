@@ -5,14 +5,14 @@ import type { SpikeRequest } from "../../contract/platform-api.ts";
 /** A request's body as JSON. */
 export interface JsonBody {
   readonly isJson: boolean;
-  /** undefined when it is none: no schema takes that. */
+  /** undefined if the body is not JSON; no schema accepts that. */
   readonly json: unknown;
 }
 
-// Refuses what is no UTF-8, leaves a byte order mark out, and keeps nothing between two texts.
+// Rejects invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads the bytes of a body, whatever its type says. */
+/** Parses a body as JSON, whatever its content type. */
 export function readJson(body: unknown): JsonBody {
   if (!Buffer.isBuffer(body)) return { isJson: false, json: undefined };
   try {
@@ -22,12 +22,14 @@ export function readJson(body: unknown): JsonBody {
   }
 }
 
-/** The issues in better words where there was no JSON: what the schema said of the body is the last of them. */
+/**
+ * Returns the issues, with a better message if the body was not JSON: the last issue is then the schema's about the body.
+ */
 export function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly string[] {
   return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
 }
 
-/** The bytes of a healthcheck's body as its request, all thresholds given, or one issue per problem. */
+/** Parses the body of a healthcheck with all thresholds, or returns one issue per problem. */
 export function parseSpikeBody(
   bytes: unknown,
 ):

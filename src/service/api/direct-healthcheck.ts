@@ -17,20 +17,20 @@ import { evaluateRound } from "../local-round.ts";
 import { spikeResultText } from "../spike-result-text.ts";
 
 /**
- * Answers a request on the server's own objects; false leaves it, untouched, to the routes. `headers` are for every answer,
- * names and values in turn.
+ * Answers a request on Node's own objects; returns false if it left the request untouched for the routes. `headers` are sent
+ * with every answer, names and values in turn.
  */
 export type DirectHandler = (request: IncomingMessage, response: ServerResponse, headers: readonly string[]) => boolean;
 
 export interface DirectHealthcheckOptions {
-  /** Whose key this is where that is known already; null where it has to be asked for. */
+  /** Returns the cached holder of a key; null if the store must be asked. */
   readonly rememberedKey: (apiKey: string) => KeyIdentity | null;
-  /** API v2 as the holder of the key, for what is not evaluated here. */
+  /** Returns API v2 as the holder of the key, for healthchecks that are not evaluated here. */
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
-  /** How an organization is evaluated; null for one that the configuration does not name. */
+  /** Returns the settings of an organization's evaluation; null if the configuration does not name it. */
   readonly settingsOf: (slug: string) => EvaluationSettings | null;
   readonly counts: Pick<LivenessCounts, "deaths">;
-  /** As of the routes. */
+  /** Called as by the routes. */
   readonly onRequest: (operation: string, code: string) => void;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs" | "deadline">;
   readonly logger: Logger;
@@ -41,7 +41,7 @@ export interface EvaluationSettings {
   readonly baseline: BaselineKind;
 }
 
-/** A request that waits for the end of the turn in which it was read. */
+/** A request that is answered at the end of the turn in which it was read. */
 interface Asked {
   readonly identity: KeyIdentity;
   readonly request: SpikeRequest;
@@ -51,13 +51,13 @@ interface Asked {
 
 const operation = operations.deadAssetSpike;
 const url = `/api/v2${operation.path}`;
-// A body has some hundred bytes; longer ones are the routes', with their limit.
+// A body has some hundred bytes; longer ones go to the routes, with their limit.
 const longestBody = 16 * 1_024;
 
 /**
- * The healthcheck of API v2 for the ordinary request: to its very path, with a key that was used a moment ago and a short body
- * whose length is known. It answers what the route answers, with half of its cost: no hooks, and all that are read in one turn
- * of the event loop are evaluated together, without promises, timers and signals of their own.
+ * Creates a handler for the ordinary healthcheck of API v2: its exact path, a recently used key and a short body of known
+ * length. It gives the same answers as the route at half the cost: no hooks, and all requests of one turn of the event loop
+ * are evaluated together, without promises, timers and signals of their own.
  */
 export function createDirectHealthcheck(options: DirectHealthcheckOptions): DirectHandler {
   const { rememberedKey, settingsOf, onRequest } = options;
@@ -86,7 +86,7 @@ export function createDirectHealthcheck(options: DirectHealthcheckOptions): Dire
       const head = [...headers, "content-type", jsonType, "content-length", String(length)];
       if (retryAfter !== null) head.push("retry-after", retryAfter);
       response.writeHead(status, head);
-      // ASCII is the same in both, and Latin-1 needs no conversion.
+      // ASCII is the same in both encodings, and Latin-1 needs no conversion.
       response.end(text, length === text.length ? "latin1" : "utf8");
     };
     const chunks: Buffer[] = [];
@@ -104,14 +104,14 @@ export function createDirectHealthcheck(options: DirectHealthcheckOptions): Dire
   };
 }
 
-/** What is plain enough to be read without looking twice: JSON, sent whole, of a length that is said. */
+/** Returns whether the body is JSON, unencoded, and of a short known length. */
 function hasShortJson({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   if (length === undefined || headers["transfer-encoding"] !== undefined || headers.expect !== undefined) return false;
   return headers["content-type"] === "application/json" && Number(length) <= longestBody;
 }
 
-/** By one question for the counts of all; what cannot be answered so is asked on its own, and says why. */
+/** Reads the counts of all requests with one query. A request that fails there runs alone and reports its error. */
 async function answerAll(all: readonly Asked[], options: DirectHealthcheckOptions): Promise<void> {
   const { clock, counts } = options;
   const nowMs = clock.nowMs();
@@ -132,7 +132,7 @@ async function answerAll(all: readonly Asked[], options: DirectHealthcheckOption
   }
 }
 
-/** As the route does it. */
+/** Evaluates one request as the route does. */
 async function answerAlone(
   asked: Pick<Asked, "identity" | "request" | "answer">,
   options: DirectHealthcheckOptions,

@@ -1,10 +1,7 @@
 const headerName = "x-api-key";
 const plain = /^[\x20-\x7e]*$/;
 
-/**
- * The key that a request carries, of its raw header lines; null when there is none, or more than one `X-API-KEY`: then
- * nobody can say which one was meant.
- */
+/** Returns the key in a request's raw headers; null if `X-API-KEY` is missing, or ambiguous because it is repeated. */
 export function apiKeyOf(rawHeaders: readonly string[]): string | null {
   let value = "";
   let lines = 0;
@@ -15,7 +12,7 @@ export function apiKeyOf(rawHeaders: readonly string[]): string | null {
     value = rawHeaders[index + 1] ?? "";
   }
   if (value === "" || lines > 1) return null;
-  // Node.js reads header bytes as Latin-1; a key in a fixture is UTF-8.
+  // Node.js decodes header bytes as Latin-1; a key in a fixture is UTF-8.
   if (plain.test(value)) return value;
   return Buffer.from(value, "latin1").toString("utf8");
 }

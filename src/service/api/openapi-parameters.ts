@@ -8,7 +8,7 @@ type Name = keyof ReportsQuery;
 
 const descriptions: Readonly<Record<Name, string>> = {
   slug: "The organization; may be left out with a key for one organization only.",
-  cursor: "Of the page before: opaque, for the same organization and filters.",
+  cursor: "The cursor of the previous page: opaque, valid for the same organization and filters.",
   limit: "Reports on a page.",
   startDate: "Created then or later.",
   endDate: "Created then or earlier.",
@@ -24,16 +24,16 @@ const descriptions: Readonly<Record<Name, string>> = {
   country: "Of this country, two letters.",
 };
 
-// In a URL everything is text; what the text means is said here, and proved to be the same in the tests.
+// In a URL everything is text; these are the types of the text. Tests compare them with the parser.
 const meanings: Readonly<Partial<Record<Name, Json>>> = {
   limit: { type: "integer", minimum: 1, maximum: 100, default: defaultPageSize },
   onlyRejected: { type: "boolean", default: false },
   needsCustomerReview: { type: "boolean", default: false },
 };
 
-const ownNote = "The API's description shows no name for this filter: this one is flatline's own.";
+const ownNote = "An extension of flatline: the API's description has no name for this filter.";
 
-/** The query of the listing as OpenAPI parameters; names of flatline's own are marked `x-flatline-own`. */
+/** Returns the query of the listing as OpenAPI parameters; flatline's extensions are marked `x-flatline-own`. */
 export function reportParameters(): readonly Json[] {
   const { properties = {} } = z.toJSONSchema(reportsQuerySchema, { io: "input", target: "draft-2020-12" });
   return (Object.keys(properties) as Name[]).map((name) => {

@@ -10,10 +10,12 @@ import { reportParameters } from "./openapi-parameters.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-// Of the API, whichever flatline serves it.
+// The version of API v2, not of flatline.
 const interfaceVersion = "2.0.0";
 
-/** The description of API v2 as flatline serves it: OpenAPI 3.1, made of the schemas that requests are checked by. */
+/**
+ * Returns the description of API v2 as flatline serves it: OpenAPI 3.1, generated from the schemas that validate requests.
+ */
 export function openApiDocument(): Json {
   return {
     openapi: "3.1.1",
@@ -22,13 +24,13 @@ export function openApiDocument(): Json {
       version: interfaceVersion,
       description:
         "The healthcheck, the reports listing and the review of a proposal, as flatline's embedded service answers them. " +
-        "What is marked `x-flatline-own` has a name or a shape of flatline's own.",
+        "Elements marked `x-flatline-own` are extensions of flatline.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/api/v2" }],
     security: [{ apiKey: [] }],
     tags: [
-      { name: "healthchecks", description: "Does the platform work as it should?" },
+      { name: "healthchecks", description: "Healthchecks of the platform." },
       { name: "reports", description: "Reports of an organization and their proposals." },
     ],
     paths: {
@@ -54,13 +56,13 @@ const deadAssetSpike: Json = {
   operationId: "healthchecksAssetsDeadAssetSpike",
   tags: ["healthchecks"],
   summary: "Evaluate the spike in recently dead assets",
-  description: "Thresholds that are left out have the API's defaults. Unknown keys are ignored.",
+  description: "Omitted thresholds have the API's defaults. Unknown keys are ignored.",
   requestBody: jsonBody("SpikeRequest", { slug: "ads-hosts", windowHours: 24 }),
   responses: {
-    200: answer("The verdict, with the counts and thresholds it rests on.", "HealthcheckResult"),
+    200: answer("The verdict with its counts and thresholds.", "HealthcheckResult"),
     ...refusals({
       400: "Malformed: one issue per problem.",
-      403: "The organization is out of the key's reach, or does not exist.",
+      403: "The key has no access to the organization, or it does not exist.",
     }),
   },
 };
@@ -72,9 +74,9 @@ const listReports: Json = {
   description: "`needsCustomerReview=true` is the customer review queue. A repeated or unknown parameter is refused.",
   parameters: reportParameters(),
   responses: {
-    200: answer("A page; `cursor` only when more exist.", "ReportsPage"),
+    200: answer("A page; `cursor` is present only if more reports exist.", "ReportsPage"),
     ...refusals({
-      400: "Malformed, a cursor of other filters or of another organization, or no slug with a key for several organizations.",
+      400: "Malformed, a cursor of another organization or other filters, or no slug with a key for several organizations.",
     }),
   },
 };
@@ -84,7 +86,7 @@ const reviewProposal: Json = {
   tags: ["reports"],
   summary: "Decide on a proposal in the customer review queue",
   description:
-    "Irreversible. APPROVE blocks the asset for every organization; WATCHLIST is stored as REJECT and has the asset " +
+    "Irreversible. APPROVE blocks the asset for every organization; WATCHLIST is stored as REJECT and the asset is " +
     "checked again. Send it once: after a lost answer, read the proposal again.",
   parameters: [
     { name: "proposalId", in: "path", required: true, schema: { type: "integer", minimum: 1 }, example: 301 },
@@ -94,19 +96,21 @@ const reviewProposal: Json = {
     200: answer("The review was made.", "ReviewResult"),
     ...refusals({
       400: "Malformed, a field that the decision needs is missing, a brand of another organization, or an asset of a type that can't be re-checked.",
-      403: "Out of the key's reach, not a customer's key, reported by the organization itself, not in the queue, or a safety check.",
+      403: "No access with this key, not a customer's key, reported by the organization itself, not in the queue, or a safety check.",
       404: "No such proposal in the organization.",
-      409: "The proposal is resolved, or its asset is another one: read it again.",
+      409: "The proposal is resolved, or has another asset: read it again.",
     }),
     429: {
       ...answer("Ten reviews by API in the last 24 hours, over all keys of the organization.", "Error"),
-      headers: { "Retry-After": { description: "Seconds until the next one.", schema: { type: "integer" } } },
+      headers: {
+        "Retry-After": { description: "Seconds until the next review is possible.", schema: { type: "integer" } },
+      },
     },
   },
 };
 
 function refusals(own: Readonly<Record<number, string>>): Json {
-  const all = { 401: "No valid key, or a key without access.", 500: "Not the caller's fault.", ...own };
+  const all = { 401: "No valid key, or a key without access.", 500: "An error of the server.", ...own };
   return Object.fromEntries(Object.entries(all).map(([status, text]) => [status, answer(text, "Error")]));
 }
 
@@ -122,7 +126,7 @@ function reference(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** As JSON Schema of the dialect that OpenAPI 3.1 speaks, of what goes over the wire. */
+/** Converts a schema to JSON Schema in OpenAPI 3.1's dialect, in its serialized form. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" });
   return rest;

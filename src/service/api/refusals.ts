@@ -4,10 +4,10 @@ import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../../contract/error-body.ts";
 
-/** Of every answer of API v2. */
+/** Content type of every answer of API v2. */
 export const jsonType = "application/json; charset=utf-8";
 
-/** A refusal of API v2: its status, and what its body and Retry-After say. */
+/** An error answer of API v2: status, body and Retry-After. */
 export interface ApiRefusal {
   readonly status: number;
   readonly code: ApiErrorCode;
@@ -16,19 +16,19 @@ export interface ApiRefusal {
   readonly retryAfterMs?: number;
 }
 
-/** The refusal for a status that API v2 names. */
+/** Creates the error answer for a code of API v2. */
 export function apiRefusal(code: ApiErrorCode, message: string, issues: readonly string[] = []): ApiRefusal {
   return { status: apiErrorStatuses[code], code, message, issues };
 }
 
-/** The 400 with one issue per problem. */
+/** Creates the 400 with one issue per problem. */
 export function badRequest(issues: readonly string[]): ApiRefusal {
   return apiRefusal("BAD_REQUEST", issues[0] ?? "the request is malformed", issues);
 }
 
 /**
- * The refusal for what an operation or Fastify threw. Only what is meant for callers is passed on: of all else they learn
- * that it was not their fault.
+ * Creates the error answer for an exception of an operation or of Fastify. Details are passed on only if they are meant for
+ * callers; other errors become a 500.
  */
 export function refusalOf(error: unknown): ApiRefusal {
   if (error instanceof FlatlineError) return refusalOfOurs(error);
@@ -40,10 +40,10 @@ export function refusalOf(error: unknown): ApiRefusal {
   return isRefusal ? apiRefusal("BAD_REQUEST", "the request is malformed") : internalRefusal;
 }
 
-/** The refusal for what is not the caller's fault, and is logged. */
+/** The answer for an internal error, which is logged. */
 export const internalRefusal: ApiRefusal = apiRefusal("INTERNAL_SERVER_ERROR", "internal error");
 
-/** What a rejected operation means to its caller; every other code is of the inside. */
+/** API codes of an operation's errors; every other code is internal. */
 const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
   api_bad_request: "BAD_REQUEST",
   api_unauthorized: "UNAUTHORIZED",
@@ -54,7 +54,7 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
 };
 
 function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): ApiRefusal {
-  // Another process writes; nothing of this request was kept. The API has no 503.
+  // Another process is writing; nothing of this request was stored. The API has no 503.
   if (code === "store_busy")
     return { ...apiRefusal("INTERNAL_SERVER_ERROR", "busy, try again"), retryAfterMs: secondMs };
   const apiCode = apiCodes[code];
@@ -62,7 +62,7 @@ function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): 
   return { ...apiRefusal(apiCode, message, issues), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** What a refusal's body says, and its Retry-After in whole seconds; null without one. */
+/** Returns the body and the Retry-After in whole seconds; null without one. */
 export function refusalParts(refusal: ApiRefusal): { readonly body: ErrorBody; readonly retryAfter: string | null } {
   const { code, message, issues = [], retryAfterMs } = refusal;
   const body: ErrorBody = {
@@ -76,7 +76,7 @@ export function refusalParts(refusal: ApiRefusal): { readonly body: ErrorBody; r
   };
 }
 
-/** Answers with a refusal. */
+/** Sends an error answer. */
 export function sendRefusal(reply: FastifyReply, refusal: ApiRefusal): FastifyReply {
   const { body, retryAfter } = refusalParts(refusal);
   if (retryAfter !== null) reply.header("retry-after", retryAfter);

@@ -14,11 +14,11 @@ import type { KeyIdentity } from "../key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
 
 export interface ApiV2Options {
-  /** Whose key this is, asked at each request; null when there is none, or it was revoked. */
+  /** Returns the holder of a key at each request; null if the key is unknown or was revoked. */
   readonly authenticate: (apiKey: string) => Promise<KeyIdentity | null>;
-  /** API v2 as the holder of the key. */
+  /** Returns API v2 as the holder of the key. */
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
-  /** Told of every request that is about to be answered; `operation` is `other` for what is none. */
+  /** Called for every request before it is answered; `operation` is `other` for unknown paths. */
   readonly onRequest: (operation: string, code: string) => void;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
@@ -26,18 +26,18 @@ export interface ApiV2Options {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Name of the operation of API v2 that the route serves. */
+    /** Name of the operation of API v2. */
     readonly operation?: string;
   }
 }
 
-/** Of a read, milliseconds: beyond the slowest page of a large store by far; a caller that waits longer has given up. */
+/** Timeout of a read, milliseconds: far longer than the slowest page of a large store. */
 export const readTimeoutMs = 30 * secondMs;
 const descriptionPath = "/openapi.json";
 
 /**
- * API v2 over any PlatformApi, to be registered under `/api/v2` (CONTRACT 9): the key is looked at before anything else, for
- * unknown paths too, and every refusal has the API's error body.
+ * Serves API v2 over any PlatformApi, registered under `/api/v2` (CONTRACT 9). The key is checked first, also for unknown
+ * paths, and every error has the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
   const { authenticate, apiFor, onRequest, clock, logger } = options;
@@ -45,7 +45,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
 
   function apiOf(request: FastifyRequest): PlatformApi {
     const identity = identities.get(request);
-    if (identity === undefined) throw new FlatlineError("internal", "an operation was reached without a key");
+    if (identity === undefined) throw new FlatlineError("internal", "an operation was called without a key");
     return apiFor(identity);
   }
 
@@ -63,14 +63,15 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const apiKey = apiKeyOf(request.raw.rawHeaders);
       const identity = apiKey === null ? null : await authenticate(apiKey);
       if (identity !== null) return void identities.set(request, identity);
-      return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is needed"));
+      return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is required"));
     });
     scope.addHook("onSend", (request, reply, payload, done) => {
       onRequest(request.routeOptions.config.operation ?? "other", String(reply.statusCode));
       done(null, payload);
     });
     scope.setErrorHandler((error, request, reply) => {
-      // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
+      // Fastify closes the connection after a rejected body, which can cost the client the answer: the rest is read and dropped
+      // instead.
       reply.removeHeader("connection");
       const refusal = refusalOf(error);
       if (refusal === internalRefusal)
@@ -82,7 +83,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const allowed = methodsOf(path.slice(scope.prefix.length));
       if (allowed.length === 0) return sendRefusal(reply, apiRefusal("NOT_FOUND", "no such operation"));
       reply.header("allow", allowed.join(", "));
-      return sendRefusal(reply, apiRefusal("NOT_FOUND", `only ${allowed.join(", ")} here`));
+      return sendRefusal(reply, apiRefusal("NOT_FOUND", `the method must be ${allowed.join(" or ")}`));
     });
     takeAnyBody(scope);
 
@@ -101,7 +102,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const body = readJson(request.body);
       const parsed = parseReviewRequest(proposalId, body.json);
       if (parsed.kind === "issues") return sendRefusal(reply, badRequest(bodyIssues(body, parsed.issues)));
-      // Without a deadline: a review whose caller went away is still made as a whole, or not at all.
+      // Without a deadline: a review whose caller disconnected is still made completely or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
     scope.get(descriptionPath, async () => openApiDocument());
@@ -117,7 +118,7 @@ function addOperation(
   scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
 }
 
-/** The methods that a path below /api/v2 knows; none when there is no such path. */
+/** Returns the methods of a path below /api/v2; none if the path does not exist. */
 function methodsOf(path: string): readonly string[] {
   const known = [...Object.values(operations), { method: "GET", path: descriptionPath } as const];
   const found = known.find((one) => {
@@ -131,10 +132,10 @@ function methodsOf(path: string): readonly string[] {
   return found.method === "GET" ? ["GET", "HEAD"] : [found.method];
 }
 
-/** Bodies are read as text whatever their type says, so that one that is no JSON is an issue beside the others. */
+/** Reads bodies as text whatever their content type, so that invalid JSON is one issue among the others. */
 function takeAnyBody(scope: FastifyInstance): void {
   scope.addHook("onRequest", async ({ headers }) => {
-    // Fastify refuses one that is no media type before it looks for a parser.
+    // Fastify rejects an invalid media type before it looks for a parser.
     delete headers["content-type"];
   });
   scope.removeAllContentTypeParsers();

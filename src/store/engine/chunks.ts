@@ -1,15 +1,15 @@
-// Far below SQLite's 32,766 parameters a statement, and the same statement text for all but the last chunk.
+// Far below SQLite's limit of 32,766 parameters; all statements but the last have the same text.
 const chunkRows = 500;
 
-/** `rows` in pieces that fit into one statement of at most some 50 parameters a row. */
+/** Splits `rows` into chunks for one statement each, with at most about 50 parameters per row. */
 export function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
   for (let start = 0; start < rows.length; start += chunkRows) yield rows.slice(start, start + chunkRows);
 }
 
-// Few lengths, so that their statements stay prepared.
+// A few lengths, so that their statements stay prepared.
 const sliceLengths = [256, 64, 16, 4, 1] as const;
 
-/** `rows` in pieces of a few fixed lengths: for statements that are made for each length and run all the time. */
+/** Splits `rows` into slices of a few fixed lengths, for frequent statements that are prepared for each length. */
 export function* rowSlices<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
   let start = 0;
   for (const length of sliceLengths) {

@@ -2,28 +2,28 @@ import { PostgresAdapter, sql, type Kysely, type RawBuilder } from "kysely";
 import type { StoreEngine } from "./location.ts";
 
 /**
- * Which engine a connection or transaction talks to: for the few statements that cannot be the same on both. What differs is
- * written beside what is common, in the file of its table.
+ * Returns the engine of a connection or transaction, for the few statements that differ. Both variants of a statement are in
+ * the file of its table.
  */
 export function engineOf<Schema>(db: Kysely<Schema>): StoreEngine {
   return db.getExecutor().adapter instanceof PostgresAdapter ? "postgres" : "sqlite";
 }
 
 /**
- * Whose clock says whether a lease has run out. `database`: the one that all replicas share, whatever their own say.
- * `caller`: the instant that the caller names; the only one of a file on one machine, and for tests that make time.
+ * The clock that decides about leases. `database`: the server's clock, which all replicas share. `caller`: the instant that
+ * the caller passes, for a file on one machine and for tests with a virtual clock.
  */
 export type LeaseClock = "database" | "caller";
 
-// STABLE, unlike clock_timestamp(): an index can be used with it.
+// STABLE, unlike clock_timestamp(): an index can be used.
 const databaseNowMs = sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
-/** Now by the lease clock, epoch ms, as part of a statement. */
+/** Returns the current time of the lease clock, epoch ms, as an SQL expression. */
 export function leaseNow(leaseClock: LeaseClock, callerNowMs: number): RawBuilder<number> {
   return leaseClock === "database" ? databaseNowMs : sql<number>`${callerNowMs}`;
 }
 
-/** The instant `atMs` of the caller's clock, as far from now by the lease clock as it is from the caller's now. */
+/** Converts the instant `atMs` of the caller's clock to the lease clock. */
 export function leaseInstant(leaseClock: LeaseClock, atMs: number, callerNowMs: number): RawBuilder<number> {
   if (leaseClock === "caller") return sql<number>`${atMs}`;
   return sql<number>`${databaseNowMs} + cast(${atMs - callerNowMs} as bigint)`;

@@ -3,15 +3,16 @@ import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, minuteMs } from "../../base/time.ts";
 import type { Db } from "../schema.ts";
 
-// Whoever is second looks again that often: a wait in the database would be cut short by its timeouts.
+// Polls: a wait in the database would be ended by its timeouts.
 const lookAgainMs = 100;
 const longestWaitMs = 10 * minuteMs;
-// Of our own choice; the second number of the advisory lock is the name's hash.
+// An arbitrary number; the second number of the advisory lock is the hash of the name.
 const lockClass = 0x66_6c_65_78;
 
 /**
- * Runs `work` while nobody else on the same PostgreSQL runs work of this name: the lock is the session's, so that it goes with
- * the process. @throws store_busy when others do for ten minutes
+ * Runs `work` while no other process on the same PostgreSQL runs work of this name. The advisory lock belongs to the
+ * session, so it ends with the process.
+ * @throws store_busy if others hold the lock for ten minutes
  */
 export function exclusively<Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> {
   const clock = createSystemClock();
@@ -23,7 +24,8 @@ export function exclusively<Result>(db: Db, name: string, work: () => Promise<Re
       return rows[0]?.is_ours === true;
     };
     while (!(await isOurs())) {
-      if (clock.monotonicMs() > deadlineMs) throw new FlatlineError("store_busy", `others are busy with: ${name}`);
+      if (clock.monotonicMs() > deadlineMs)
+        throw new FlatlineError("store_busy", `another process holds the lock: ${name}`);
       await clock.sleep(lookAgainMs);
     }
     try {

@@ -4,24 +4,22 @@ import { engineOf } from "./engine.ts";
 import { isConflict } from "./postgres-error.ts";
 import type { Db } from "../schema.ts";
 
-// Of those that conflict one gets through each time: more than these in a row want the same rows all the time.
+// In a conflict, one transaction succeeds each time: more conflicts in a row mean constant contention for the same rows.
 const attempts = 10;
 const pauseMs = 3;
 
 /**
- * What a transaction on PostgreSQL reads. `begin`: the database as it was when it began (REPEATABLE READ); when somebody else
- * changed a row that it changes, it is undone. `latest`: at each statement what others have committed by then (READ COMMITTED),
- * for work that locks what it relies on: it waits where the other would be undone.
+ * Isolation of a transaction on PostgreSQL. `begin`: REPEATABLE READ; it is undone if another transaction changed a row that
+ * it changes. `latest`: READ COMMITTED, for work that locks the rows it relies on: it waits instead of being undone.
  */
 export type TransactionReads = "begin" | "latest";
 
 const isolations = { begin: "repeatable read", latest: "read committed" } as const;
 
 /**
- * Does `work` in one transaction: the surrounding one if there is one, else one of its own. On PostgreSQL, where it was undone
- * because of others, all of it is done again, so that `work` may run more than once and must leave nothing behind outside of
- * the database.
- * @throws FlatlineError store_busy when others keep on changing the same rows
+ * Runs `work` in the surrounding transaction, or in a new one. On PostgreSQL `work` runs again after a conflict, so it must
+ * have no effects outside of the database.
+ * @throws FlatlineError store_busy if conflicts continue
  */
 export async function inTransaction<Result>(
   db: Db,
@@ -37,9 +35,11 @@ export async function inTransaction<Result>(
     } catch (error) {
       if (!isConflict(error)) throw error;
       if (attempt >= attempts)
-        throw new FlatlineError("store_busy", "the store has been changed by others each time", { cause: error });
+        throw new FlatlineError("store_busy", "other transactions changed the same rows in each attempt", {
+          cause: error,
+        });
     }
-    // They wait for the same row and not for each other; who comes next is a matter of who asks first.
+    // The transactions compete for one row, so retries are spread.
     await clock.sleep(attempt * pauseMs);
   }
 }

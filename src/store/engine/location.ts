@@ -1,28 +1,30 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 
-/** The database systems that the store can be in. */
+/** The database systems of the store. */
 export type StoreEngine = "sqlite" | "postgres";
 
 /** A database file of one machine. */
 export interface SqliteLocation {
-  /** Its folder is made when it is missing. */
+  /** The folder is created if it is missing. */
   readonly path: string;
 }
 
-/** A PostgreSQL that any number of processes share. */
+/** A PostgreSQL database that several processes may share. */
 export interface PostgresLocation {
-  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE; tables are in the first schema of the connection's search_path. */
+  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE; the tables are in the first schema of the connection's search_path. */
   readonly url: Secret;
-  /** Connections of this process at most [10]. */
+  /** Maximum number of connections of this process [10]. */
   readonly poolSize?: number;
 }
 
-/** Where a store is. */
+/** The location of a store. */
 export type StoreLocation = SqliteLocation | PostgresLocation;
 
-/** Says to a command that only reads that there is nothing to read; `place` is what messages call the store. */
+/**
+ * Creates the error of a command that only reads, when the store does not exist; `place` is the store's name in messages.
+ */
 export function noStore(place: string): FlatlineError {
-  const message = `there is no store at ${place}, and this command makes none: \`flatline run\` and \`flatline import\` do`;
+  const message = `there is no store at ${place}, and this command does not create one: \`flatline run\` and \`flatline import\` do`;
   return new FlatlineError("no_input", message);
 }

@@ -1,13 +1,13 @@
 import type { Db } from "../schema.ts";
 
-/** Small facts of the store itself, by name. */
+/** Key-value pairs of the store itself. */
 export interface MetaStore {
   get(name: string): Promise<string | null>;
-  /** Stores `value` unless there is one; answers the one that holds. */
+  /** Stores `value` unless the name has one; returns the stored value. */
   getOrSet(name: string, value: string): Promise<string>;
 }
 
-/** Facts over the table `meta`. */
+/** Creates the key-value store over the table `meta`. */
 export function createMetaStore(db: Db): MetaStore {
   async function get(name: string): Promise<string | null> {
     const row = await db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();

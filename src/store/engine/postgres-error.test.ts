@@ -10,7 +10,7 @@ describe("a connection that failed", () => {
       rule: "the socket of a server that stopped may be back in a moment",
       facts: { code: "ENOENT", syscall: "connect" },
       code: "store_busy",
-      says: /nobody listens on its socket/,
+      says: /no server listens on its socket/,
     },
     {
       rule: "a file that the address names and that is missing is not",

@@ -4,42 +4,42 @@ import { FlatlineError } from "../../base/errors.ts";
 const serializationFailure = "40001";
 const deadlock = "40P01";
 
-/** It may be otherwise in a moment. */
+/** Temporary conditions. */
 const busyCodes: Readonly<Record<string, string>> = {
-  [serializationFailure]: "others changed the same rows at the same time",
-  [deadlock]: "others waited for the same rows in another order",
-  "25P03": "a transaction was left alone for too long",
+  [serializationFailure]: "other transactions changed the same rows",
+  [deadlock]: "deadlock with another transaction",
+  "25P03": "a transaction was idle for too long",
   "53300": "it has no connection left: lower storage.poolSize, or raise its max_connections",
-  "55000": "it takes no connections at the moment",
-  "55P03": "others hold a lock for too long",
+  "55000": "it accepts no connections at the moment",
+  "55P03": "another transaction held a lock for too long",
   "57014": "a statement took too long",
   "57P01": "it is being shut down",
   "57P02": "it is being restarted after a crash",
   "57P03": "it is starting up or shutting down",
   "57P05": "the connection was idle for too long",
-  EAI_AGAIN: "its name cannot be looked up at the moment",
+  EAI_AGAIN: "its host name cannot be resolved at the moment",
   ECONNREFUSED: "it refuses connections",
   ECONNRESET: "the connection was lost",
-  EHOSTUNREACH: "there is no way to it",
-  ENETUNREACH: "there is no way to it",
-  ENOTFOUND: "no machine has its name",
+  EHOSTUNREACH: "no route to it",
+  ENETUNREACH: "no route to it",
+  ENOTFOUND: "its host name does not exist",
   EPIPE: "the connection was lost",
   ETIMEDOUT: "it does not answer in time",
 };
 
-const unknownAuthority = "its certificate is of an authority that is not known here: name it with sslrootcert=FILE";
+const unknownAuthority = "its certificate is signed by an unknown authority: set sslrootcert=FILE";
 
-/** Somebody has to do something. */
+/** Conditions that an operator must change. */
 const unusableCodes: Readonly<Record<string, string>> = {
-  "25006": "it is read only: is it a standby?",
-  "28000": "it does not let this user in",
-  "28P01": "it does not take this user's password",
-  "3D000": "it has no database of this name",
-  "3F000": "the search_path names no schema that exists",
-  "42501": "this user may not do what is needed; see the role in docs/operations.md",
-  "42P07": "it holds tables of another program: give flatline a schema or a database of its own",
+  "25006": "it is read-only: is it a standby?",
+  "28000": "it refuses this user",
+  "28P01": "it refuses this user's password",
+  "3D000": "the database does not exist",
+  "3F000": "no schema of the search_path exists",
+  "42501": "this user lacks privileges; see the role in docs/operations.md",
+  "42P07": "it contains tables of another program: give flatline a schema or a database of its own",
   "53100": "its disk is full",
-  "53200": "its memory is exhausted",
+  "53200": "it is out of memory",
   XX001: "it is damaged",
   XX002: "it is damaged",
   CERT_HAS_EXPIRED: "its certificate has expired",
@@ -51,37 +51,37 @@ const unusableCodes: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
 };
 
-// What pg throws without a code.
+// Errors that pg throws without a code.
 const lostConnection = /connection terminated|connection timeout|timeout exceeded|query read timeout|not queryable/i;
 
-/** Whether the whole transaction may succeed when it is done again. */
+/** Returns whether the whole transaction may succeed when it is repeated. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error instanceof FlatlineError ? error.cause : error);
   return code === serializationFailure || code === deadlock;
 }
 
-/** Whether nothing has been asked of the server yet and it may soon answer. */
+/** Returns whether the connection failed before a query, for a temporary reason. */
 export function isBusy(error: unknown): boolean {
   return error instanceof FlatlineError && error.code === "store_busy";
 }
 
-/** Whether the connection is of no use any more: what was asked last may still be under way on it. */
+/** Returns whether the connection is unusable; its last statement may still be running. */
 export function isLost(error: unknown): boolean {
   return error instanceof Error && lostConnection.test(error.message);
 }
 
 /**
- * An error of a statement as ours; what we do not know (a bug of ours, most likely) as it is. `place` names the server without
- * what is secret.
+ * Maps the error of a statement to a FlatlineError; an unknown error (most likely a bug) is returned as it is. `place` names
+ * the server without secrets.
  */
 export function statementError(error: unknown, place: string): unknown {
   if (error instanceof FlatlineError) return error;
   const code = codeOf(error);
-  const busy = isSocketMissing(error) ? "nobody listens on its socket" : code === null ? undefined : busyCodes[code];
+  const busy = isSocketMissing(error) ? "no server listens on its socket" : code === null ? undefined : busyCodes[code];
   // 08: connection exceptions.
   if (busy !== undefined || code?.startsWith("08") === true || isLost(error)) {
     const what = busy ?? "the connection was lost";
-    return new FlatlineError("store_busy", `the store ${place} is not to be had: ${what}`, { cause: error });
+    return new FlatlineError("store_busy", `the store ${place} is unavailable: ${what}`, { cause: error });
   }
   const unusable = code === null ? undefined : unusableCodes[code];
   if (unusable === undefined) return error;
@@ -91,16 +91,16 @@ export function statementError(error: unknown, place: string): unknown {
   });
 }
 
-/** An error on the way to a connection as ours, always. Its cause is left out where it could show the address. */
+/** Maps an error of connecting to a FlatlineError. The cause is omitted if it could contain the address. */
 export function connectionError(error: unknown, place: string): FlatlineError {
   const known = statementError(error, place);
   if (known instanceof FlatlineError) return known;
   const code = codeOf(error);
-  const what = code === "ERR_INVALID_URL" ? "its address cannot be read" : messageOf(error);
+  const what = code === "ERR_INVALID_URL" ? "its address is invalid" : messageOf(error);
   return new FlatlineError("store_unusable", `the store ${place} cannot be used: ${what}`);
 }
 
-/** A server that stops takes its socket with it; other files that are missing are no socket. */
+/** Returns whether the error is a missing socket: a server that stops removes it. */
 function isSocketMissing(error: unknown): boolean {
   return codeOf(error) === "ENOENT" && error instanceof Error && "syscall" in error && error.syscall === "connect";
 }

@@ -9,38 +9,41 @@ import { connectionError, isBusy, isLost, statementError } from "./postgres-erro
 import { createStatementNames, type StatementNames } from "./postgres-statements.ts";
 
 export interface PostgresPoolOptions extends PostgresLocation {
-  /** For migrations: a statement may take minutes. */
+  /** For migrations, whose statements may take minutes. */
   readonly isPatient?: boolean;
-  /** How long to try to get the first connection [1 s]: a database may be started together with flatline. */
+  /** Retries the first connection for this long [1 s]: a database may start at the same time as flatline. */
   readonly firstConnectionWithinMs?: number;
 }
 
-/** A pool for Kysely whose errors are FlatlineErrors and show no secret. */
+/** A pool for Kysely whose errors are FlatlineErrors without secrets. */
 export interface StorePool extends PostgresPool {
-  /** The server as messages may name it: host, port and database. */
+  /** The server's name in messages: host, port and database. */
   readonly place: string;
 }
 
 const defaultPoolSize = 10;
-// Waiting for a place in the pool is part of it; the lease of a check is as long.
+// Includes the wait for a pool slot; as long as the lease of a shard.
 const connectTimeoutMs = 10 * secondMs;
-// What the store asks takes milliseconds; this is a server that hangs, or a plan that went wrong.
+// Statements of the store take milliseconds; a longer one means a server that hangs, or a bad plan.
 const statementTimeoutMs = 30 * secondMs;
 const patientTimeoutMs = 10 * minuteMs;
-// The server's own limit comes first; this one is for a server that is not there any more.
+// The server's own limit fires first; this one is for a server that is gone.
 const answerMarginMs = 5 * secondMs;
-// A replica that is suspended amid a transaction holds its locks no longer than its leases.
+// A suspended replica holds the locks of its transaction no longer than its leases.
 const idleTransactionMs = 10 * secondMs;
 const lockTimeoutMs = 5 * secondMs;
 const idleMs = minuteMs;
 const firstRetryMs = 50;
-// Doubling for ever would give up half way.
+// Doubling without a limit would give up halfway.
 const longestRetryMs = secondMs;
 const retryWithinMs = secondMs;
 // A transaction takes milliseconds; the process has more to do before it ends.
 const endWithinMs = 5 * secondMs;
 
-/** Opens no connection yet. The URL's own parameters (sslmode, options, application_name …) go before what is set here. */
+/**
+ * Creates a pool; connects on first use. Parameters of the URL (sslmode, options, application_name …) override the values
+ * set here.
+ */
 export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   const { url, poolSize = defaultPoolSize, isPatient = false } = options;
   const place = postgresPlace(url.reveal());
@@ -58,15 +61,15 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
     idle_in_transaction_session_timeout: idleTransactionMs,
     types: { getTypeParser },
   });
-  // A connection that is lost while nobody uses it: the pool has dropped it, and the next one is a new one.
+  // An idle connection was lost: the pool drops it and opens a new one.
   pool.on("error", ignore);
-  // The same while somebody does: the statement that waits for it rejects.
+  // A connection in use was lost: its statement rejects.
   pool.on("connect", (client) => client.on("error", ignore));
   const names = createStatementNames();
   const clients = new WeakMap<PoolClient, StoreClient>();
   let connectWithinMs = options.firstConnectionWithinMs ?? retryWithinMs;
 
-  // Lent connections, and those who wait for one.
+  // Connections in use, and callers that wait for one.
   let users = 0;
   let isEnding = false;
   let whenUnused: () => void = ignore;
@@ -95,7 +98,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
     }
   }
 
-  /** What has begun ends; what hangs is cut off. */
+  /** Waits for connections in use, then closes those that hang. */
   async function end(): Promise<void> {
     if (isEnding) return;
     isEnding = true;
@@ -108,7 +111,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
     await pool.end();
   }
 
-  /** Nothing was asked yet, so that trying again is safe: a server that restarts is back in a moment. */
+  /** Retries the connection: nothing was sent yet, so it is safe, and a restarting server is back soon. */
   async function connectPatiently(): Promise<StoreClient> {
     const clock = createSystemClock();
     const deadlineMs = clock.monotonicMs() + connectWithinMs;
@@ -126,21 +129,21 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   return {
     place,
     options: {},
-    // Kysely's type has a second way to ask, with a cursor; without one in the dialect's options it never takes it.
+    // Kysely's type also allows cursors, which it does not use without a cursor in the dialect's options.
     connect: async () => (await lend()) as unknown as PostgresPoolClient,
     end,
   };
 }
 
-/** What a connection knows of its pool. */
+/** The pool, as seen by its connections. */
 interface LendingPool {
   readonly place: string;
   readonly names: StatementNames;
-  /** Called when the connection is given back. */
+  /** Called when the connection is released. */
   readonly leave: () => void;
 }
 
-/** One connection while it is lent. */
+/** A connection while it is in use. */
 class StoreClient {
   readonly #client: PoolClient;
   readonly #pool: LendingPool;
@@ -153,7 +156,7 @@ class StoreClient {
 
   async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
     try {
-      // What was asked before may still be under way: nothing is queued behind it.
+      // The previous statement may still be running: nothing is queued behind it.
       if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#pool.place} was lost`);
       const name = this.#pool.names.nameOf(text);
       const values = parameters.map(storable);
@@ -170,16 +173,16 @@ class StoreClient {
   }
 }
 
-/** PostgreSQL's text holds every character but NUL, which SQLite's does. */
+/** Replaces NUL, the only character that PostgreSQL's text cannot store and SQLite's can. */
 function storable(value: unknown): unknown {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\u{FFFD}") : value;
 }
 
-// From pg_type: bigint, and what sums and quotients of it are.
+// From pg_type: bigint, and the type of sums and quotients of it.
 const int8 = 20;
 const numeric = 1_700;
 
-/** Counts, ids and instants are whole numbers that JavaScript holds exactly. */
+/** Parses counts, ids and instants as JavaScript numbers; they are whole and exact. */
 function getTypeParser(oid: number, format?: "text" | "binary"): (text: string) => unknown {
   if (oid === int8) return safeInteger;
   if (oid === numeric) return Number;
@@ -198,5 +201,5 @@ function withoutSecret(error: FlatlineError, { url }: PostgresLocation): Flatlin
 }
 
 function ignore(): void {
-  // See where it is given.
+  // The error is handled where the statement was sent.
 }

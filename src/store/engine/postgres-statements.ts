@@ -1,19 +1,19 @@
-/** Names under which the server keeps statements parsed and planned. */
+/** Names of prepared statements. */
 export interface StatementNames {
-  /** The statement's name; null for one that is not worth it. */
+  /** Returns the statement's name; null if it is not worth preparing. */
   nameOf(text: string): string | null;
 }
 
-// Each connection of the server holds them all.
+// Every connection of the server holds all of them.
 const keptNames = 256;
-// Lists of parameters make texts that come once and never again.
+// Statements with long parameter lists are rarely repeated.
 const longestText = 2_000;
-// A newer flatline that runs beside this one may add a column: then a kept plan of such a statement is refused.
+// A newer flatline beside this one may add a column: a prepared plan for `*` would then fail.
 const allColumns = /(?:select|returning|\.)\s*\*/i;
-// Transaction control has nothing to plan.
+// Transaction control has no plan.
 const worthwhile = /^\s*(?:select|insert|update|delete|with)\b/i;
 
-/** One book of names for all connections of a pool: a text has the same name on each. */
+/** Creates the names for all connections of a pool: a text has the same name on each. */
 export function createStatementNames(): StatementNames {
   const names = new Map<string, string>();
   return {

@@ -3,12 +3,12 @@ import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock } from "../../base/time.ts";
 import type { Tables } from "../schema.ts";
 
-// Read whole at about 200 MB/s (measured 2026-11 on two shared cores, from memory): a tenth of a second.
+// Read completely at about 200 MB/s (measured 2026-11 on two shared cores, from memory): a tenth of a second.
 const wholeBytes = 16 * 1_024 * 1_024;
-// Between two tables; the start of a daemon takes about as long.
+// Time limit, checked between tables; the start of a daemon takes about as long.
 const budgetMs = 250;
 
-/** Without these nobody is alerted; they stay small where events, history and records grow. */
+/** The tables that alerting needs; they stay small while events, history and records grow. */
 export const decidingTables = [
   "meta",
   "checks",
@@ -31,14 +31,15 @@ export const decidingTables = [
 ] as const satisfies readonly (keyof Tables | "journal")[];
 
 /**
- * Reads a store of up to 16 MiB whole, of a larger one the tables that alerting needs, as far as 250 ms suffice: SQLite finds a
- * damaged page only when it reads it. What a backup checks is all of it. @throws store_unusable for damage
+ * Checks a store of up to 16 MiB completely; of a larger one the tables that alerting needs, within 250 ms. SQLite finds a
+ * damaged page only when it reads it. A backup checks everything.
+ * @throws store_unusable for damage
  */
 export async function checkForDamage(db: Kysely<Tables>, path: string): Promise<void> {
   const { rows } = await sql<{ bytes: number }>`
     select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
   const isSmall = (rows[0]?.bytes ?? 0) <= wholeBytes;
-  // How long it really takes, whatever the clock of a test says.
+  // Real time, even in tests with a virtual clock.
   const clock = createSystemClock();
   const endsMs = clock.monotonicMs() + budgetMs;
   for (const table of isSmall ? [""] : decidingTables) {
@@ -50,7 +51,7 @@ export async function checkForDamage(db: Kysely<Tables>, path: string): Promise<
     const where = found.quick_check.split("\n").at(-1) ?? "";
     throw new FlatlineError(
       "store_unusable",
-      `the store ${path} cannot be used: it is damaged (${where}); restore it from a backup, or move it away to begin anew`,
+      `the store ${path} cannot be used: it is damaged (${where}); restore it from a backup, or move it away to start with an empty store`,
     );
   }
 }

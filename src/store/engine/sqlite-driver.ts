@@ -20,28 +20,28 @@ export interface SqliteDialectOptions {
   readonly clock: Clock;
   /** How the file is opened [connectSqlite]. */
   readonly connect?: typeof connectSqlite;
-  /** Told of each statement that fails because the store cannot be used [nobody is]. */
+  /** Called for each statement that fails because the store cannot be used [no callback]. */
   readonly onUnusable?: (error: FlatlineError) => void;
 }
 
 export interface SqliteDialect extends Dialect {
   /**
-   * Closes the file. What is asked of it later is refused as `unavailable`; after Kysely's own `destroy` it would be an error
-   * that nobody knows.
+   * Closes the file. Later statements fail as `unavailable`; after Kysely's own `destroy` they would fail with an unknown
+   * error.
    */
   close(): Promise<void>;
 }
 
-// The store works synchronously, so a chain of awaits over it never lets the event loop turn: a thousand checks that are due
-// together held it for seconds. After so much work in SQLite, about as much again around it, the loop has its turn.
+// The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
+// together blocked it for seconds. After this much work in SQLite, and about as much around it, the loop gets a turn.
 const sliceMs = 5;
-// Each is a few kilobytes; lists of parameters make texts that come once and never again.
+// Each is a few kilobytes; statements with long parameter lists are rarely repeated.
 const cachedStatements = 256;
 
 /**
- * Kysely over node:sqlite. Kysely's own SQLite dialect asks better-sqlite3's `stmt.reader` whether rows come back and
- * silently answers none without it; here the statement's columns decide. One connection: Kysely lets one query or
- * transaction have it at a time.
+ * Creates a Kysely dialect over node:sqlite. Kysely's own SQLite dialect asks better-sqlite3's `stmt.reader` whether a
+ * statement returns rows, and silently returns none without it; here the statement's columns decide. One connection: Kysely
+ * gives it to one query or transaction at a time.
  */
 export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialect {
   const driver = new SqliteDriver(options);
@@ -68,12 +68,12 @@ class SqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
-    // A rejection here would leave Kysely's lock taken for good: a closed connection refuses each query instead.
-    if (this.#connection === null) throw new FlatlineError("internal", "the store was asked before it was opened");
+    // A rejection here would keep Kysely's lock forever: a closed connection fails each query instead.
+    if (this.#connection === null) throw new FlatlineError("internal", "the store was used before it was opened");
     return this.#connection;
   }
 
-  /** Kysely gives the connection to the next one only when this has ended. */
+  /** Kysely gives the connection to the next caller when this resolves. */
   async releaseConnection(): Promise<void> {
     if (this.#connection === null || this.#connection.busyMs < sliceMs) return;
     this.#connection.busyMs = 0;
@@ -81,7 +81,7 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // IMMEDIATE: a transaction that reads first and writes later could not be retried when another wrote between.
+    // IMMEDIATE: a transaction that reads first and writes later could not be retried if another one wrote in between.
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
   }
 
@@ -90,7 +90,7 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk has ended the transaction already; the error that tells of it must not be hidden by this one.
+    // A full disk has already ended the transaction; this statement's error must not hide that one.
     if (this.#connection?.isInTransaction === true) await connection.executeQuery(CompiledQuery.raw("rollback"));
   }
 
@@ -105,7 +105,7 @@ interface Prepared {
 }
 
 class SqliteConnection implements DatabaseConnection {
-  /** Work in SQLite since the event loop last had its turn. */
+  /** Time in SQLite since the event loop last had a turn. */
   busyMs = 0;
   readonly #database: DatabaseSync;
   readonly #options: SqliteDialectOptions;
@@ -159,7 +159,7 @@ class SqliteConnection implements DatabaseConnection {
   #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql);
     if (known !== undefined) {
-      // The least recently used ones go first.
+      // Least recently used first.
       this.#statements.delete(sql);
       this.#statements.set(sql, known);
       return known;

@@ -3,26 +3,26 @@ import { pathToFileURL } from "node:url";
 import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, type Clock } from "../../base/time.ts";
 
-// Other writers hold the lock for at most 250 ms (CONTRACT 10); twenty of them in a row are no longer normal.
+// Other writers hold the lock for at most 250 ms (CONTRACT 10); twenty of them in a row are not normal.
 const busyAfterMs = 5_000;
-/** "flat" in ASCII: what `file` and the checks of ours know our databases by. */
+/** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
-// What an import of millions of rows leaves behind is given back; a usual day needs a few megabytes.
+// Truncates the log after an import of millions of rows; an ordinary day needs a few megabytes.
 const walBytes = 64 * 1_024 * 1_024;
-// 16 MB: the rows of the schedule change all the time, and a checkpoint writes each of their pages once.
+// 16 MB: some rows change constantly, and a checkpoint writes each of their pages once.
 const checkpointPages = 4_000;
 
 /**
- * Opens the file, which must exist, as flatline's database, an empty one included, and leaves any other untouched.
+ * Opens an existing file as flatline's database, or initializes an empty one; leaves any other database untouched.
  * @throws FlatlineError store_unusable, store_busy
  */
 export async function connectSqlite(path: string, clock: Clock): Promise<DatabaseSync> {
-  // No waiting inside of SQLite: it would block the event loop.
+  // SQLite must not wait: it would block the event loop.
   const database = openDatabase(path, 0);
   try {
     await whenFree(path, clock, () => adopt(database, path));
     await whenFree(path, clock, () => useWal(database, path));
-    // FULL: what a receiver was told must survive a power cut, else it is told twice.
+    // FULL: a delivery that was acknowledged must survive a power cut, otherwise it is sent again.
     database.exec("pragma synchronous = full");
     database.exec("pragma foreign_keys = on");
     database.exec("pragma cache_size = -65536");
@@ -36,8 +36,9 @@ export async function connectSqlite(path: string, clock: Clock): Promise<Databas
 }
 
 /**
- * A connection to a file that must exist: SQLite would make one that is missing, also in the place of a store that was deleted
- * from under a daemon. `timeoutMs` is how long a statement waits for a lock. @throws FlatlineError store_unusable
+ * Opens a connection to an existing file; SQLite would create a missing one, also in place of a store that was deleted under
+ * a daemon. `timeoutMs` limits a statement's wait for a lock.
+ * @throws FlatlineError store_unusable
  */
 export function openDatabase(path: string, timeoutMs: number): DatabaseSync {
   try {
@@ -47,7 +48,9 @@ export function openDatabase(path: string, timeoutMs: number): DatabaseSync {
   }
 }
 
-/** The file as SQLite's URI. As text: given a URL, Node.js 24.21 crashes in a thread that is being ended. */
+/**
+ * Returns the file as SQLite's URI, as text: with a URL object, Node.js 24.21 crashes in a thread that is being terminated.
+ */
 export function databaseUri(path: string, query: string): string {
   return `${pathToFileURL(path).href}?${query}`;
 }
@@ -56,7 +59,7 @@ function adopt(database: DatabaseSync, path: string): void {
   const read = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
   const isOurs = (): boolean => read("pragma application_id") === applicationId;
   if (isOurs()) return;
-  // Another process may be making it this very moment.
+  // Another process may be initializing it at the same time.
   database.exec("begin immediate");
   try {
     if (!isOurs()) {
@@ -84,8 +87,8 @@ function useWal(database: DatabaseSync, path: string): void {
 }
 
 /**
- * Does `attempt` as soon as no other connection holds the database's lock. In between others have the event loop.
- * @throws FlatlineError store_busy when it is held for 5 s, store_unusable
+ * Retries `attempt` until no other connection holds the database's lock, yielding to the event loop in between.
+ * @throws FlatlineError store_busy after 5 s, store_unusable
  */
 export async function whenFree<Result>(path: string, clock: Clock, attempt: () => Result): Promise<Result> {
   let deadlineMs: number | null = null;
@@ -95,7 +98,7 @@ export async function whenFree<Result>(path: string, clock: Clock, attempt: () =
     } catch (error) {
       const known = storeError(error, path);
       if (!(known instanceof FlatlineError) || known.code !== "store_busy") throw known;
-      // Who holds the lock lives in real time, whatever the clock of a test says.
+      // The lock's owner lives in real time, also in tests with a virtual clock.
       const nowMs = createSystemClock().monotonicMs();
       deadlineMs ??= nowMs + busyAfterMs;
       if (nowMs >= deadlineMs) throw known;
@@ -104,21 +107,21 @@ export async function whenFree<Result>(path: string, clock: Clock, attempt: () =
   }
 }
 
-// Primary result codes, https://sqlite.org/rescode.html; the extended ones carry them in the low byte. 15: many processes
+// Primary result codes, https://sqlite.org/rescode.html; extended codes contain them in the low byte. 15: many processes
 // opened the write-ahead log at once.
 const busyCodes: ReadonlySet<number> = new Set([5, 6, 15]);
 const unusableCodes: Readonly<Record<number, string>> = {
-  3: "it may not be read or written; check its permissions",
-  7: "memory is exhausted",
-  8: "it may not be written; check the permissions of the file and its folder",
+  3: "permission denied; check its permissions",
+  7: "out of memory",
+  8: "it is read-only; check the permissions of the file and its folder",
   10: "the disk has an input or output error",
-  11: "it is damaged; restore it from a backup, or move it away to begin anew",
+  11: "it is damaged; restore it from a backup, or move it away to start with an empty store",
   13: "the disk is full",
-  14: "it cannot be opened; does the folder exist, and may this user write to it?",
+  14: "it cannot be opened; check that the folder exists and that this user may write to it",
   26: "it is not an SQLite database; choose another storage.path",
 };
 
-/** SQLite's own errors as ours; anything else as it is. */
+/** Maps SQLite's errors to FlatlineErrors; returns other errors as they are. */
 export function storeError(error: unknown, path: string): unknown {
   const code = resultCodeOf(error);
   if (code === null) return error;
@@ -130,12 +133,12 @@ export function storeError(error: unknown, path: string): unknown {
   return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${meaning}`, { cause: error });
 }
 
-/** What a primary result code says of a store that cannot be used, and what to do; null for all others. */
+/** Returns the meaning of a primary result code for an unusable store, with what to do; null for other codes. */
 export function unusableMeaning(code: number | null): string | null {
   return code === null ? null : (unusableCodes[code] ?? null);
 }
 
-/** The primary result code of an error of SQLite's; null for any other error. */
+/** Returns the primary result code of an SQLite error; null for any other error. */
 export function resultCodeOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
   return error.errcode & 0xff;

@@ -5,38 +5,39 @@ import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { StoreProblem } from "../store.ts";
 import { applicationId, damageCodes, databaseUri, resultCodeOf, unusableMeaning } from "./sqlite-file.ts";
 
-// A statement that fails once may have met something that passes; what fails so often, for so long, does not.
+// A single failure may be temporary; repeated failures over seconds are not.
 const manyFailures = 3;
 const lastingMs = 5 * secondMs;
-// A run every minute keeps a store failing that lets only some statements fail; a disk that has room again is well soon.
+// Longer than a run's interval of a minute, so that partial failures keep the store failing; short enough for a disk that
+// has room again.
 const rememberedMs = 2 * minuteMs;
-// A checkpoint of another process may write the first page while it is read.
+// A checkpoint of another process may be writing the first page while it is read.
 const damagedLooks = 2;
 
-const lost = "what flatline notes from now on is lost when it ends";
+const lost = "everything that flatline writes from now on is lost when it ends";
 const stop = "Stop flatline and restore the store from a backup";
-// A log that was deleted is soon there again: the next one who opens the store makes it.
-const deleted = `store was deleted: ${lost}. ${stop}, or restart it to begin with what is left`;
-const replaced = `another file has taken the place of the store: ${lost}. ${stop}, or restart it to go on with that file`;
-const damaged = `the store is damaged, its file was overwritten or cut off: ${lost}. ${stop}, or move it away to begin anew`;
+// A deleted log soon exists again: the next process that opens the store creates it.
+const deleted = `store was deleted: ${lost}. ${stop}, or restart it to continue with the remaining data`;
+const replaced = `the store was replaced by another file: ${lost}. ${stop}, or restart it to continue with that file`;
+const damaged = `the store is damaged, its file was overwritten or truncated: ${lost}. ${stop}, or move it away to start with an empty store`;
 
-/** One after the other, without a pause in which nothing failed. */
+/** Consecutive failures, without a pause. */
 interface Failures {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** SQLite's primary result code, of the last one. */
+  /** SQLite's primary result code of the last failure. */
   readonly code: number | null;
 }
 
 /**
- * Whether the database that is open is still the one at its path, and can be used. SQLite goes on with a file that was deleted,
- * and with pages in memory of one that was overwritten, and says nothing.
+ * Checks that the open database is still the file at its path, and usable. SQLite silently continues with a deleted file,
+ * and with cached pages of an overwritten one.
  */
 export class SqliteHealth {
   readonly #path: string;
   readonly #clock: Clock;
-  /** What is open, by file: device and inode. An inode is given to no other file while it is open. */
+  /** Device and inode of each open file. An inode is not reused while it is open. */
   readonly #open = new Map<string, string>();
   #failures: Failures | null = null;
   #wasOurs = false;
@@ -47,7 +48,7 @@ export class SqliteHealth {
     this.#clock = clock;
   }
 
-  /** Notes that a statement failed because the store cannot be used. */
+  /** Records that a statement failed because the store cannot be used. */
   note({ cause }: FlatlineError): void {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#recentFailures();
@@ -59,12 +60,12 @@ export class SqliteHealth {
     };
   }
 
-  /** Notes what is open; to be called when it has just been opened. */
+  /** Records the open files; called right after opening. */
   async opened(): Promise<void> {
     for (const file of this.#files()) this.#open.set(file, await identityOf(file));
   }
 
-  /** Costs two looks at files and one read of a page. */
+  /** Costs two stats and the read of one page. */
   async look(): Promise<StoreProblem | null> {
     return (await this.#lostFile()) ?? this.#damage() ?? this.#failing();
   }
@@ -77,7 +78,7 @@ export class SqliteHealth {
     for (const file of this.#files()) {
       const found = await identityOf(file);
       const open = this.#open.get(file) ?? "";
-      // The log is made by the first statement, and stands elsewhere where the store is a link.
+      // The log is created by the first statement; if the store is a link, it is beside the target.
       const isKnown = open !== "" && open !== unknownIdentity;
       if (!isKnown) this.#open.set(file, found);
       if (!isKnown || found === open || found === unknownIdentity) continue;
@@ -92,18 +93,18 @@ export class SqliteHealth {
     return this.#damaged < damagedLooks ? null : this.#problem("damaged", damaged);
   }
 
-  /** Reads the first page from the file itself, past the write-ahead log and what SQLite has in memory. */
+  /** Reads the first page from the file, bypassing the write-ahead log and SQLite's cache. */
   #isDamaged(): boolean {
     let database: DatabaseSync | null = null;
     try {
       database = new DatabaseSync(databaseUri(this.#path, "mode=ro&immutable=1"), { readOnly: true });
       const found = database.prepare("pragma application_id").get()?.["application_id"];
-      // Until the first checkpoint everything is in the log.
+      // Until the first checkpoint, everything is in the log.
       if (found === 0 && !this.#wasOurs) return false;
       this.#wasOurs = true;
       return found !== applicationId;
     } catch (error) {
-      // No descriptor, no memory: nothing is known then.
+      // Out of descriptors or memory: no conclusion.
       return damageCodes.includes(resultCodeOf(error));
     } finally {
       database?.close();
@@ -133,7 +134,7 @@ export class SqliteHealth {
 
 const unknownIdentity = "unknown";
 
-/** Device and inode; "" when there is no such file. */
+/** Returns device and inode; "" if the file does not exist. */
 async function identityOf(file: string): Promise<string> {
   try {
     const { dev, ino } = await stat(file, { bigint: true });

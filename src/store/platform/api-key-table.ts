@@ -2,7 +2,7 @@ import { keyRoles, type ApiKeyStore, type StoredKey } from "./api-keys.ts";
 import type { ApiKeyRow } from "./rows.ts";
 import type { Db } from "../schema.ts";
 
-/** Keys over the table `api_keys`. */
+/** Creates the key store over the table `api_keys`. */
 export function createApiKeyStore(db: Db): ApiKeyStore {
   return {
     upsert: async ({ id, sha256, name, role, organizations, createdAtMs }) => {
@@ -42,7 +42,7 @@ function storedKey(row: ApiKeyRow): StoredKey {
   return {
     id: row.key_id,
     name: row.name,
-    // The lesser role for a name that only a newer program knows.
+    // A role of a newer program gets the lower privilege.
     role: keyRoles.find((role) => role === row.role) ?? "staff",
     organizations: JSON.parse(row.organizations) as string[],
     createdAtMs: row.created_at_ms,

@@ -2,7 +2,7 @@
 export const keyRoles = ["customer", "staff"] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
-/** A key of the embedded service as it is shown: never the key itself. */
+/** A key of the embedded service, without the key itself. */
 export interface StoredKey {
   readonly id: string;
   readonly name: string;
@@ -14,12 +14,12 @@ export interface StoredKey {
 }
 
 export interface ApiKeyStore {
-  /** Inserts, or when there is a key with this hash gives it name, role and organizations and makes it valid again. */
+  /** Inserts a key, or updates name, role and organizations of the key with this hash and makes it valid again. */
   upsert(key: Omit<StoredKey, "revokedAtMs"> & { readonly sha256: string }): Promise<void>;
-  /** The valid key with this SHA-256 (hex); null without one. */
+  /** Returns the valid key with this SHA-256 (hex); null without one. */
   bySha256(sha256: string): Promise<(StoredKey & { readonly sha256: string }) | null>;
-  /** All, revoked ones too, oldest first. */
+  /** Returns all keys, revoked ones included, oldest first. */
   list(): Promise<readonly StoredKey[]>;
-  /** False when there is no valid key with this id. */
+  /** Returns false if there is no valid key with this id. */
   revoke(id: string, atMs: number): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import { assetStatuses, type Asset, type AssetStatus, type AssetStore } from "./
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
 
-/** Assets over the table `assets`. */
+/** Creates the asset store over the table `assets`. */
 export function createAssetStore(db: Db): AssetStore {
   return {
     upsert: async (assets) => {
@@ -50,7 +50,7 @@ export function createAssetStore(db: Db): AssetStore {
   };
 }
 
-/** The asset in a row of the table, or of a join with it. */
+/** Returns the asset of a row, also of a join. */
 export function storedAsset(row: {
   readonly asset_id: number;
   readonly asset_type: string;
@@ -59,7 +59,7 @@ export function storedAsset(row: {
   readonly status?: string;
 }): Asset {
   const status: AssetStatus | undefined = assetStatuses.find((name) => name === (row.asset_status ?? row.status));
-  // Checked when it was imported.
+  // Validated by the import.
   const type = row.asset_type as AssetType;
   return { id: row.asset_id, type, content: row.content, status: status ?? "UNKNOWN" };
 }

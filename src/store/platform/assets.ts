@@ -3,7 +3,7 @@ import type { AssetType } from "../../contract/asset-types.ts";
 export const assetStatuses = ["UNKNOWN", "BLOCKED", "ALLOWED"] as const;
 export type AssetStatus = (typeof assetStatuses)[number];
 
-/** What a proposal is about. Global: unique on type and content, one status for every organization. */
+/** The subject of a proposal. Global: unique by type and content, one status for every organization. */
 export interface Asset {
   readonly id: number;
   readonly type: AssetType;
@@ -12,15 +12,18 @@ export interface Asset {
 }
 
 export interface AssetStore {
-  /** Inserts or overwrites by id, in the surrounding transaction. Their type and content must be free (`holderOf`). */
+  /**
+   * Inserts or updates by id, in the surrounding transaction. Type and content must not belong to another asset
+   * (`holderOf`).
+   */
   upsert(assets: readonly Asset[]): Promise<void>;
-  /** Id of the asset with this type and content; null without one. */
+  /** Returns the id of the asset with this type and content; null without one. */
   holderOf(asset: Pick<Asset, "type" | "content">): Promise<number | null>;
-  /** Those of `ids` that exist. */
+  /** Returns the ids that exist. */
   existing(ids: readonly number[]): Promise<ReadonlySet<number>>;
   byId(id: number): Promise<(Asset & { readonly isWatchlisted: boolean }) | null>;
-  /** For every organization. */
+  /** Blocks the asset for every organization. */
   block(id: number): Promise<void>;
-  /** Its status stays as it is. */
+  /** Puts the asset on the watchlist; its status does not change. */
   watchlist(id: number): Promise<void>;
 }

@@ -10,7 +10,7 @@ interface FacetPlace {
   readonly facetIds: readonly number[];
 }
 
-/** The entries that a report has in the index, and those that it ought to have. */
+/** Current and wanted index entries of a report. */
 export interface FacetChange {
   readonly reportId: number;
   readonly organizationId: number;
@@ -18,9 +18,9 @@ export interface FacetChange {
   readonly after: FacetPlace;
 }
 
-/** Numbers of these facets, made where there is none. */
+/** Returns the numbers of these facets; creates missing ones. */
 export async function internFacets(db: Db, names: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
-  // In order, as everything that several transactions write: they wait for each other and not in a circle.
+  // Sorted, like every write of several transactions, so that they cannot deadlock.
   const wanted = [...names].toSorted();
   for (const chunk of chunksOf(wanted))
     await db
@@ -40,7 +40,7 @@ async function knownFacets(db: Db, names: readonly string[]): Promise<Map<string
   return known;
 }
 
-/** Writes the difference between the entries that are and those that ought to be, and the counts with them. */
+/** Writes the difference between current and wanted entries, and updates the counts. */
 export async function applyFacetChanges(db: Db, changes: readonly FacetChange[]): Promise<void> {
   const inserts: { organization_id: number; facet_id: number; created_at_ms: number; report_id: number }[] = [];
   const deltas = new Map<string, { organization_id: number; facet_id: number; reports: number }>();
@@ -89,8 +89,8 @@ export async function applyFacetChanges(db: Db, changes: readonly FacetChange[])
 }
 
 /**
- * Walks the rarest of the wanted facets and looks the others up by primary key: with one filter a page costs the same at any
- * depth, with several at most `mostSteps` entries are looked at.
+ * Walks the rarest of the wanted facets and looks up the others by primary key. With one filter a page costs the same at any
+ * depth; with several, at most `mostSteps` entries are read.
  */
 export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReports> {
   const names = walk.facets.length === 0 ? [facetNames.all] : walk.facets;
@@ -121,7 +121,7 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
         .where("other.facet_id", "=", facetId)
         .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
         .whereRef("other.report_id", "=", "walked.report_id");
-      // PostgreSQL would make a join of an EXISTS, and may read all of a facet for it.
+      // PostgreSQL would turn an EXISTS into a join and might read a whole facet.
       return isPostgres ? sql<boolean>`(${lookup}) is not null` : eb.exists(lookup);
     });
   }
@@ -139,7 +139,7 @@ function entriesOf(db: Db, { organizationId, after, fromMs, toMs }: ReportWalk, 
     .orderBy("walked.created_at_ms", "desc")
     .orderBy("walked.report_id", "desc");
   if (fromMs !== null) query = query.where("walked.created_at_ms", ">=", fromMs);
-  // A place to go on from lies within the bounds already: one upper bound is what the index can use.
+  // The resume position lies within the bounds already; the index can use only one upper bound.
   if (after !== null)
     query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) < (${after.createdAtMs}, ${after.id})`);
   else if (toMs !== null) query = query.where("walked.created_at_ms", "<=", toMs);

@@ -1,4 +1,4 @@
-/** What the listing can ask of a report with one lookup in its index. */
+/** The properties of a report that the listing can filter by, as index entries. */
 export interface FacetedReport {
   readonly status: string;
   readonly source: string;
@@ -13,10 +13,10 @@ export interface FacetedReport {
   readonly assetTypes: readonly string[];
 }
 
-/** Names of the facets of a report. The filters of the listing ask by the same names. */
+/** Names of the facets of a report; the listing's filters use the same names. */
 export const facetNames = {
   all: "all",
-  /** A proposal waits for the customer, and the report is not the customer's own. */
+  /** A proposal waits for the customer, and the report is not self-reported. */
   queued: "queued",
   status: (status: string) => `status=${status}`,
   decision: (decision: string) => `decision=${decision}`,
@@ -27,7 +27,7 @@ export const facetNames = {
   country: (country: string) => `country=${country}`,
 } as const;
 
-/** Every facet of a report, each once. */
+/** Returns every facet of a report, each once. */
 export function facetsOf(report: FacetedReport): readonly string[] {
   const facets = new Set<string>([
     facetNames.all,

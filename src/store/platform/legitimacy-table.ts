@@ -3,7 +3,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import type { LegitimacyStore } from "./legitimacy.ts";
 import type { Db } from "../schema.ts";
 
-/** Legitimacy rules over the tables `legitimacy_rules` and `legitimacy_domains`. */
+/** Creates the store of legitimacy rules over `legitimacy_rules` and `legitimacy_domains`. */
 export function createLegitimacyStore(db: Db): LegitimacyStore {
   async function organizationId(slug: string | null): Promise<number> {
     if (slug === null) return 0;
@@ -12,7 +12,7 @@ export function createLegitimacyStore(db: Db): LegitimacyStore {
       .select("organization_id")
       .where("slug", "=", slug)
       .executeTakeFirst();
-    if (row === undefined) throw new FlatlineError("not_found", `there is no organization "${slug}"`);
+    if (row === undefined) throw new FlatlineError("not_found", `organization "${slug}" does not exist`);
     return row.organization_id;
   }
 

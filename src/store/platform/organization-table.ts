@@ -3,7 +3,7 @@ import { engineOf } from "../engine/engine.ts";
 import type { OrganizationStore } from "./organizations.ts";
 import type { Db } from "../schema.ts";
 
-/** Organizations over the tables `organizations` and `brands`. */
+/** Creates the organization store over `organizations` and `brands`. */
 export function createOrganizationStore(db: Db): OrganizationStore {
   return {
     upsert: async ({ slug, name }) => {
@@ -39,10 +39,10 @@ export function createOrganizationStore(db: Db): OrganizationStore {
       const rows = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
       return rows.map(({ slug }) => slug);
     },
-    takeTurn: async (slug) => {
-      // SQLite lets one transaction write at a time.
+    lock: async (slug) => {
+      // SQLite has one write transaction at a time.
       if (engineOf(db) === "sqlite") return;
-      // Not FOR UPDATE: reports that refer to the organization may be added meanwhile.
+      // FOR NO KEY UPDATE: reports of the organization may be inserted meanwhile.
       await db
         .selectFrom("organizations")
         .select("organization_id")

@@ -7,7 +7,7 @@ import { createPlatformReportStore } from "./report-table.ts";
 import { createReviewStore } from "./review-table.ts";
 import type { Db } from "../schema.ts";
 
-/** API v2's part of the store. */
+/** Creates API v2's part of the store. */
 export function createPlatformStore(db: Db): PlatformStore {
   return {
     organizations: createOrganizationStore(db),

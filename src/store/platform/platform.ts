@@ -5,7 +5,7 @@ import type { OrganizationStore } from "./organizations.ts";
 import type { PlatformReportStore } from "./reports.ts";
 import type { ReviewStore } from "./reviews.ts";
 
-/** What API v2 is answered from. What commits together is called inside one `Store.transaction`. */
+/** The records behind API v2. Calls that must commit together run in one `Store.transaction`. */
 export interface PlatformStore {
   readonly organizations: OrganizationStore;
   readonly keys: ApiKeyStore;

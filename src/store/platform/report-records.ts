@@ -12,7 +12,7 @@ const assetColumns = [
   "assets.status as asset_status",
 ] as const;
 
-/** The records of these reports as the listing shows them, in the order of `ids` (CONTRACT 9). */
+/** Returns the records of these reports as in the listing, in the order of `ids` (CONTRACT 9). */
 export async function readRecords(db: Db, ids: readonly number[], nowMs: number): Promise<ReportRecord[]> {
   if (ids.length === 0) return [];
   const reports = await db
@@ -51,7 +51,7 @@ export async function readRecords(db: Db, ids: readonly number[], nowMs: number)
       createdAt: iso(report.created_at_ms),
       updatedAt: iso(report.updated_at_ms),
       status: reportStatuses.find((status) => status === report.status) ?? "TODO",
-      // Checked when it was imported.
+      // Validated by the import.
       source: report.source as ReportSource,
       title: report.title,
       reporter: {

@@ -6,8 +6,8 @@ import { facetsOf } from "./facets.ts";
 import type { Db } from "../schema.ts";
 
 /**
- * Brings the index entries of these reports up to what is stored of them, and moves those in `movedToMs` to their creation:
- * that of a stored report changes only here, while it is known where its entries are.
+ * Updates the index entries of these reports to the stored state, and changes the creation time of those in `movedToMs`. The
+ * index is ordered by creation time, so only this function changes it.
  */
 export async function refreshFacets(
   db: Db,
@@ -44,17 +44,17 @@ interface ReportPlace {
   readonly createdAtMs: number;
 }
 
-/** One statement: over a network each one costs its way. */
+/** One statement: each one is a round trip on a network. */
 async function updatePlaces(db: Db, places: readonly ReportPlace[]): Promise<void> {
   if (places.length === 0) return;
   const rows = places.map(({ id, facetText, createdAtMs }) => sql`(${id}, ${facetText}, ${createdAtMs})`);
-  // Parameters in a list have no type in PostgreSQL; both engines call its columns by these names.
+  // PostgreSQL does not infer the types of parameters in a list; both engines use these column names.
   await sql`
     UPDATE reports SET facet_ids = given.column2, created_at_ms = CAST(given.column3 AS BIGINT)
     FROM (VALUES ${sql.join(rows)}) AS given WHERE reports.report_id = CAST(given.column1 AS BIGINT)`.execute(db);
 }
 
-/** What is read of them next stays so until the transaction ends: SQLite lets one transaction write at a time. */
+/** Locks the reports until the transaction ends. SQLite has one write transaction at a time. */
 async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
   if (engineOf(db) === "sqlite") return;
   await db

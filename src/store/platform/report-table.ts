@@ -9,7 +9,7 @@ import { refreshFacets } from "./report-refresh.ts";
 import { readRecords } from "./report-records.ts";
 import type { Db } from "../schema.ts";
 
-/** Reports over the tables `reports`, `proposals` and `scans`, and the listing's index over them. */
+/** Creates the report store over `reports`, `proposals` and `scans`, with the listing's index. */
 export function createPlatformReportStore(db: Db): PlatformReportStore {
   async function upsert(reports: readonly ReportStatement[], nowMs: number): Promise<void> {
     for (const chunk of chunksOf(reports)) {
@@ -17,7 +17,7 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
         .insertInto("reports")
         .values(chunk.map((report) => reportRow(report)))
         .onConflict((conflict) =>
-          // The creation is where the index finds the report: refreshFacets changes both.
+          // The index is ordered by creation time: refreshFacets changes both.
           conflict.column("report_id").doUpdateSet((eb) => ({
             status: eb.ref("excluded.status"),
             source: eb.ref("excluded.source"),
@@ -156,7 +156,7 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
         .executeTakeFirstOrThrow();
       await db
         .updateTable("reports")
-        // A clock that was set back must not make a report older than it was.
+        // A clock that was set back must not lower the report's updatedAt.
         .set({
           updated_at_ms: sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`,
         })

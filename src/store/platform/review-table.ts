@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { ReviewStore } from "./reviews.ts";
 import type { Db } from "../schema.ts";
 
-/** Reviews over the table `reviews`. */
+/** Creates the review store over the table `reviews`. */
 export function createReviewStore(db: Db): ReviewStore {
   return {
     add: async (review) => {
@@ -29,7 +29,7 @@ export function createReviewStore(db: Db): ReviewStore {
         .selectFrom("reviews")
         .select("created_at_ms")
         .where("organization_id", "=", organizationId)
-        // In the words of the partial index, which a parameter would not match.
+        // Literal text of the partial index; a parameter would not match it.
         .where(sql<boolean>`origin = 'api'`)
         .where("created_at_ms", ">", afterMs)
         .orderBy("created_at_ms", "desc")

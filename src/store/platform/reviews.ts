@@ -1,11 +1,11 @@
-/** Where a review was made: only those by API count in the budget (CONTRACT 9, check 13). */
+/** Origin of a review: only those by API count in the budget (CONTRACT 9, check 13). */
 export type ReviewOrigin = "api" | "application";
 
 export interface NewReview {
   readonly proposalId: number;
   readonly organizationId: number;
   readonly origin: ReviewOrigin;
-  /** Of the key that made it; null in the application, and in process. */
+  /** Key of the review; null in the application, and in process. */
   readonly keyId: string | null;
   /** WATCHLIST is stored as REJECT. */
   readonly decision: "APPROVE" | "REJECT";
@@ -18,8 +18,8 @@ export interface NewReview {
 }
 
 export interface ReviewStore {
-  /** Stores a review and answers its id. */
+  /** Stores a review and returns its id. */
   add(review: NewReview): Promise<number>;
-  /** Creation of the organization's last reviews by API after `afterMs`, newest first, at most `limit`. */
+  /** Returns the creation times of the organization's reviews by API after `afterMs`, newest first, at most `limit`. */
   apiReviewsAfter(organizationId: number, afterMs: number, limit: number): Promise<readonly number[]>;
 }

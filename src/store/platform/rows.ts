@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from "kysely";
 
-/** An integer primary key that the database numbers. */
+/** An integer primary key that the database generates. */
 type RowId = ColumnType<number, number | undefined, never>;
 
 export interface OrganizationRow {
@@ -42,9 +42,9 @@ export interface ReportRow {
   /** Slug of the organization that the reporter belongs to. */
   readonly reporter_organization: string | null;
   readonly sla_due_at_ms: number | null;
-  /** null: as the clock says. */
+  /** null: determined by the clock. */
   readonly sla_breached: number | null;
-  /** What report_facets holds of the report, as a JSON array. */
+  /** The report's entries in report_facets, as a JSON array. */
   readonly facet_ids: Generated<string>;
 }
 
@@ -80,7 +80,7 @@ export interface ReviewRow {
   readonly created_at_ms: number;
 }
 
-/** The tables behind API v2 (migrations/0004-platform.ts says what each is for). */
+/** The tables behind API v2; src/store/engine/migrations/0001-initial.ts describes them. */
 export interface PlatformTables {
   readonly organizations: OrganizationRow;
   readonly brands: { readonly organization_id: number; readonly brand_id: number; readonly name: string };
@@ -88,7 +88,7 @@ export interface PlatformTables {
   readonly assets: AssetRow;
   readonly legitimacy_rules: {
     readonly rule_id: RowId;
-    /** 0: of no organization. */
+    /** 0: no organization. */
     readonly organization_id: number;
     readonly name: string;
     readonly is_enabled: number;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { Db } from "../schema.ts";
-import { takesTurn } from "../engine/turns.ts";
+import { tryTransactionLock } from "../engine/transaction-lock.ts";
 import { endedLease } from "./run-tables.ts";
 import type { Owner } from "./runs.ts";
 
@@ -89,7 +89,7 @@ async function balance(
     leaseClock,
   }: { readonly nowMs: number; readonly isAlone: boolean; readonly leaseClock: LeaseClock },
 ): Promise<Balanced | null> {
-  if (!(await takesTurn(db, "shards of the checks"))) return null;
+  if (!(await tryTransactionLock(db, "shards of the checks"))) return null;
   const now = leaseNow(leaseClock, nowMs);
   const isGone = isAlone ? sql<boolean>`1 = 1` : sql<boolean>`lease_until_ms <= ${now}`;
   await sql`update owners set epoch = epoch + 1, lease_until_ms = ${endedLease}

@@ -230,7 +230,9 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE INDEX gate_releases_by_slug ON gate_releases (slug, at_ms)`,
 ];
 
-/** What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */
+/**
+ * What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews.
+ */
 const platform: readonly MigrationStatement[] = [
   `CREATE TABLE organizations (organization_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT)`,
   `CREATE TABLE brands (

@@ -11,26 +11,26 @@ export interface Migration {
   readonly up: (db: Kysely<unknown>) => Promise<void>;
 }
 
-/** Forward only; version n is the n-th entry. What was released is never changed, only added to. */
+/** Forward only; version n is the n-th entry. A released migration is never changed. */
 export const migrations: readonly Migration[] = [{ name: "initial", ...initial }];
 
 /** The schema version that this program writes. */
 export const currentVersion = migrations.length;
 
-// Of our own choice; advisory locks are named by a number, within one database.
+// An arbitrary number; advisory locks are numbers within one database.
 const migrationLock = 0x66_6c_61_74;
-// What runs must not wait long behind a table's change.
+// Queries must not wait long behind a schema change.
 const longestTableLockMs = 10_000;
 
 /**
- * Brings the database to the current version, in one transaction; nothing happens where it is there already. Two processes
- * that open at once are safe: the second finds the work done. `place` is what messages call the store.
+ * Migrates the database to the current version in one transaction; does nothing if it is current. Safe when two processes
+ * open the store at once: the second one finds the work done. `place` is the store's name in messages.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
   if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
-    if (engineOf(transaction) === "postgres") await takeTurn(transaction);
+    if (engineOf(transaction) === "postgres") await takeMigrationLock(transaction);
     const version = await readVersion(transaction, place);
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
@@ -43,8 +43,8 @@ export async function migrate(db: Kysely<unknown>, place: string): Promise<void>
   });
 }
 
-/** SQLite's transactions exclude each other by themselves. */
-async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
+/** Takes the migration lock; SQLite's transactions exclude each other anyway. */
+async function takeMigrationLock(transaction: Kysely<unknown>): Promise<void> {
   await sql`set local lock_timeout = 0`.execute(transaction);
   await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
   await sql.raw(`set local lock_timeout = ${longestTableLockMs}`).execute(transaction);
@@ -53,10 +53,10 @@ async function takeTurn(transaction: Kysely<unknown>): Promise<void> {
 const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
 
 /**
- * The version that the database has; 0 for an empty one. A file of somebody else's was refused when it was opened. On
- * PostgreSQL a version that is one ahead is as good as the own one: replicas of two versions run side by side while they are
- * replaced. A migration must therefore let the version before it go on: it adds, and what it makes superfluous is removed by
- * the next one at the earliest. @throws FlatlineError store_newer, store_unusable, store_busy
+ * Returns the schema version of the database, 0 if it is empty. The file of another program was rejected when it was opened.
+ * On PostgreSQL a version that is one ahead is accepted: replicas of two versions run side by side during an upgrade. So a
+ * migration must not break the version before it: it only adds, and the next one removes.
+ * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
   const engine = engineOf(db);
@@ -65,7 +65,7 @@ export async function readVersion(db: Kysely<unknown>, place: string): Promise<n
   if (version > currentVersion + aheadOf[engine]) {
     throw new FlatlineError(
       "store_newer",
-      `the store ${place} has schema version ${version}, this flatline knows up to ${currentVersion}: ` +
+      `the store ${place} has schema version ${version}, this flatline supports up to ${currentVersion}: ` +
         "run the newer flatline that wrote it, or restore a backup from before the upgrade",
     );
   }
@@ -79,9 +79,9 @@ async function newestVersion(db: Kysely<unknown>): Promise<number> {
   return rows[0]?.version ?? 0;
 }
 
-/** Other programs have a table of this name, too: ours has the steps that we know, by their names. */
+/** Reads our schema version. Other programs have a table of this name too; ours contains the names of our migrations. */
 async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
-  // As JSON, because the other's columns are others.
+  // As JSON, because another program's table has other columns.
   const { rows } = await sql<{ step: unknown }>`select to_jsonb(step) as step from schema_version as step`.execute(db);
   const steps = z.array(stepSchema).safeParse(rows.map(({ step }) => step));
   const isOurs =
@@ -91,19 +91,19 @@ async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
   if (isOurs) return Math.max(0, ...steps.data.map(({ version }) => version));
   throw new FlatlineError(
     "store_unusable",
-    `the store ${place} cannot be used: its table schema_version is another program's: give flatline a schema or a database of its own`,
+    `the store ${place} cannot be used: its table schema_version belongs to another program: give flatline a schema or a database of its own`,
   );
 }
 
 const stepSchema = z.object({ version: z.number().int().positive(), name: z.string() });
 
-// A file has one flatline, which is replaced as a whole.
+// A file has one flatline, which is upgraded as a whole.
 const aheadOf = { sqlite: 0, postgres: 1 } as const;
 
 async function hasVersions(db: Kysely<unknown>, engine: StoreEngine): Promise<boolean> {
   if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
-  // By the search_path, as the other statements find it. Not by to_regclass: after the wait for the lock that still answers
-  // what held before.
+  // Resolves the table by the search_path, as all statements do. to_regclass would return the state before the wait for the
+  // lock.
   const { rows } = await sql<{ is_there: boolean }>`
     select exists (select from pg_tables
       where tablename = 'schema_version' and schemaname = any (current_schemas(false))) as is_there`.execute(db);

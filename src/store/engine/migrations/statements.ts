@@ -2,12 +2,12 @@ import { sql, type Kysely } from "kysely";
 import { engineOf } from "../engine.ts";
 
 /**
- * One step of a migration: written once in SQLite's words, or apart for each engine where they cannot say the same; a missing
- * one is not needed there.
+ * One statement of a migration: in SQLite's dialect, or one per engine if they differ; a missing one is not needed for that
+ * engine.
  */
 export type MigrationStatement = string | { readonly sqlite?: string; readonly postgres?: string };
 
-/** Runs the statements in order, in the words of the engine. */
+/** Runs the statements in order, in the dialect of the engine. */
 export async function runStatements(db: Kysely<unknown>, statements: readonly MigrationStatement[]): Promise<void> {
   const engine = engineOf(db);
   for (const statement of statements) {
@@ -19,8 +19,9 @@ export async function runStatements(db: Kysely<unknown>, statements: readonly Mi
 const translations = { sqlite: (statement: string) => statement, postgres: toPostgres };
 
 /**
- * SQLite's DDL in PostgreSQL's words. Every integer is a BIGINT, so that a parameter beside it is one too; text is in the order
- * of its bytes, as SQLite's; keys that the database numbers are identities; an index is read backwards as easily.
+ * Translates SQLite's DDL to PostgreSQL. Every integer becomes a BIGINT, so that a parameter next to it does too; text is
+ * ordered by bytes, as in SQLite; generated keys become identities; descending indexes are dropped, because PostgreSQL reads
+ * an index backwards.
  */
 export function toPostgres(statement: string): string {
   return statement
