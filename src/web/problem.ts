@@ -102,7 +102,8 @@ function clientErrorStatus(code: string | undefined): number {
   return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
 }
 
-function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
+/** The status and the words of what a route threw. */
+export function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
   if (error instanceof FlatlineError) {
     return { status: error.httpStatus, message: error.message, issues: error.issues };
   }

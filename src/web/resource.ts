@@ -22,6 +22,8 @@ export function addResource(
   url: string,
   settings: () => AccessSettings,
   methods: Methods,
+  /** Answers a request in its own way, before the refusal; false: it did not. */
+  answerFirst: (request: FastifyRequest, reply: FastifyReply) => boolean = () => false,
 ): void {
   for (const [method, { access, handle }] of Object.entries(methods)) {
     scope.route({
@@ -29,7 +31,7 @@ export function addResource(
       url,
       config: { access },
       onRequest: (request, reply, done) => {
-        if (!refuse(request, reply, access, settings())) done();
+        if (!answerFirst(request, reply) && !refuse(request, reply, access, settings())) done();
       },
       handler: async (request, reply) => handle(request, reply),
     });

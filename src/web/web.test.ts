@@ -552,7 +552,23 @@ describe("the operator's pages", () => {
     const withBasic = await fetch(web.url + path, { headers: basic });
 
     expect([none.status, wrong.status, withBearer.status, withBasic.status]).toEqual([401, 401, 200, 200]);
-    expect(wrong.headers.get("www-authenticate")).toContain("Basic");
+    expect(await wrong.text()).toContain('name="token"');
+  });
+
+  it("ask by a page that has the field, and by the browser's dialog only where scripts cannot log in", async () => {
+    const web = await start();
+    const challenge = async (path: string): Promise<string | null> =>
+      (await fetch(web.url + path, { headers: { accept: "text/html" } })).headers.get("www-authenticate");
+
+    expect([await challenge("/config"), await challenge("/config?basic")]).toEqual([
+      null,
+      expect.stringContaining("Basic"),
+    ]);
+    web.world.access = { token: new Secret(token), publicRead: false };
+    expect([await challenge("/"), await challenge("/config")]).toEqual([
+      expect.stringContaining("Basic"),
+      expect.stringContaining("Basic"),
+    ]);
   });
 
   it("show a dead letter with what it is about, as text", async () => {
@@ -579,9 +595,12 @@ describe("the operator's pages", () => {
     const web = await start();
     const headers = { accept: "text/html", "x-requested-with": "flatline" };
 
-    const answer = await fetch(`${web.url}/config`, { headers });
+    const first = await fetch(`${web.url}/config`, { headers });
+    const wrong = await fetch(`${web.url}/config`, { headers: { ...headers, authorization: "Bearer no" } });
 
-    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, null]);
+    // The first is no error: a browser would write it onto its console.
+    expect([first.status, first.headers.get("www-authenticate")]).toEqual([200, null]);
+    expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([401, null]);
   });
 
   it("are closed when no token is configured", async () => {
@@ -592,6 +611,31 @@ describe("the operator's pages", () => {
 
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain("server.token");
+  });
+});
+
+describe("what is not there", () => {
+  it.each([
+    ["/nope", "There is no page here."],
+    ["/o/nobody", "No such organization is configured."],
+  ])("is a page for a browser: %s", async (path, words) => {
+    const web = await start();
+
+    const answer = await fetch(web.url + path, { headers: { accept: "text/html" } });
+
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    const html = await answer.text();
+    expect(html).toContain(words);
+    expect(html).toContain('class="masthead"');
+  });
+
+  it.each(["/nope", "/api/v1/nope", "/-/nope", "/assets/nope.js"])("is JSON for everything else: %s", async (path) => {
+    const web = await start();
+    const accept = path === "/nope" ? "*/*" : "text/html";
+
+    const answer = await fetch(web.url + path, { headers: { accept } });
+
+    expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: "NOT_FOUND" })]);
   });
 });
 

@@ -10,7 +10,6 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
-import { refuse } from "./access.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
@@ -242,11 +241,6 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   });
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(createErrorHandler(logger));
-  server.setNotFoundHandler((request, reply) => {
-    // Where reading is closed, nobody learns what is there.
-    const isOpen = request.url.startsWith("/-/");
-    if (!refuse(request, reply, isOpen ? "open" : "public", access())) void sendProblem(reply, 404, "no such path");
-  });
 
   void server.register(async (scope) => addMetricsRoutes(scope, access, options));
   void server.register(async (scope) => addHealthRoutes(scope, access, options));

@@ -33,7 +33,7 @@ it("names the interval of a schedule with seconds as it is configured", async ()
 
   const html = await (await fetch(url)).text();
 
-  expect(/<span id="footer">([^<]*)/.exec(html)?.[1]).toBe("source embedded · 2 checks every 10s, 0 late");
+  expect(/<span id="footer">([^<]*)/.exec(html)?.[1]).toBe("embedded · 2 checks every 10s, 0 late");
 });
 
 it("takes each organization's interval from its schedule, gaps or not", async () => {

@@ -6,11 +6,15 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(`${root}/docs/http.md`, "utf8");
 
-/** Each route of src/web as `METHOD /path`, with who may ask it, as the calls of addResource name them. */
+/** Each route of src/web as `METHOD /path`, with who may ask it, as the calls of addResource and addPage name them. */
 const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8" }).flatMap((name) => {
   if (!name.endsWith(".ts") || name.endsWith(".test.ts")) return [];
   const text = readFileSync(`${root}/src/web/${name}`, "utf8");
-  return text.split(/\baddResource\(/).flatMap((call) => {
+  const pages = [...text.matchAll(/\baddPage\("(\/[^"]*)", "(\w+)"/g)].map(([, path = "", access = ""]) => ({
+    route: `GET ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
+    access,
+  }));
+  const resources = text.split(/\baddResource\(/).flatMap((call) => {
     const path = /^\s*\w+,\s*"(\/[^"]*)"/.exec(call)?.[1];
     if (path === undefined) return [];
     const shown = path.replaceAll(/:(\w+)/g, "{$1}");
@@ -19,6 +23,7 @@ const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8
       access,
     }));
   });
+  return [...pages, ...resources];
 });
 
 describe("docs/http.md", () => {

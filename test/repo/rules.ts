@@ -111,7 +111,12 @@ export const exceptions: readonly Exception[] = [
     rule: "import-does-nothing",
     reason: "the entry of what runs in the browser",
   },
-  ...["main", "stream", "overview", "actions"].map((name) => ({
+  {
+    path: "src/web/client/theme.ts",
+    rule: "import-does-nothing",
+    reason: "a plain script that runs before anything is drawn",
+  },
+  ...["main", "stream", "overview", "actions", "choices"].map((name) => ({
     path: `src/web/client/${name}.ts`,
     rule: "clock",
     reason: "runs in a browser, which has no clock of ours",

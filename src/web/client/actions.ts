@@ -1,7 +1,7 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 import { swapPage } from "./swap.ts";
-import { askToken, callApi, knownToken, showDialog, type Answer } from "./token.ts";
+import { callApi, keepToken, showDialog, type Answer } from "./token.ts";
 
 /** What the buttons do; one listener for all, as a page's content may be another's a moment later. */
 export function startActions(): void {
@@ -11,11 +11,17 @@ export function startActions(): void {
     if (button !== null) void act(button);
     const link = target.closest<HTMLAnchorElement>("a[data-swap], .pagesnav a");
     if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return;
-    const page = link.dataset["page"];
-    // The overview is its own program; the operator's pages are asked for with the token of the tab.
-    if (page === "organizations") return;
+    const isClosed = link.dataset["closed"] !== undefined;
+    // What is open is a page of its own; the operator's pages are asked for with the token of the tab.
+    if (link.dataset["page"] !== undefined && !isClosed) return;
     event.preventDefault();
-    void follow(link.href, page !== undefined);
+    void follow(link.href, isClosed);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target as HTMLFormElement;
+    if (form.id !== "login") return;
+    event.preventDefault();
+    void logIn(form);
   });
   document.addEventListener("change", (event) => {
     const all = event.target as Element;
@@ -24,20 +30,28 @@ export function startActions(): void {
   });
 }
 
-async function follow(href: string, needsToken: boolean): Promise<void> {
-  const hasToken = document.getElementById("main")?.dataset["token"] === "yes";
-  if (needsToken && hasToken && knownToken() === null && (await askToken()) === null) return;
-  if (needsToken && !hasToken) {
-    location.href = href;
-    return;
-  }
-  if (await swapPage(href)) {
-    history.pushState(null, "", href);
-    if (needsToken) {
-      document.getElementById("main")?.focus();
-      scrollTo(0, 0);
-    }
-  }
+async function follow(href: string, isOtherPage: boolean): Promise<void> {
+  if (!(await swapPage(href))) return;
+  history.pushState(null, "", href);
+  dispatchEvent(new Event("flatline-page"));
+  if (!isOtherPage) return;
+  scrollTo(0, 0);
+  (document.querySelector<HTMLElement>("#login input") ?? document.getElementById("main"))?.focus();
+}
+
+/** Keeps the token that the login page was given and shows the page that was asked for. */
+async function logIn(form: HTMLFormElement): Promise<void> {
+  const token = new FormData(form).get("token");
+  const problem = typeof token === "string" ? keepToken(token) : null;
+  if (problem === null) await swapPage(location.href);
+  showProblem(problem ?? (document.getElementById("login") === null ? "" : "Not accepted."));
+}
+
+function showProblem(problem: string): void {
+  const place = document.getElementById("login-problem");
+  if (place === null) return;
+  place.textContent = problem;
+  document.querySelector<HTMLElement>("#login input")?.focus();
 }
 
 async function act(button: HTMLButtonElement): Promise<void> {
@@ -64,9 +78,6 @@ async function act(button: HTMLButtonElement): Promise<void> {
       );
     case "reload":
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
-    case "token":
-      if ((await askToken()) !== null) await swapPage(location.href);
-      return;
     case "silence":
       return silence(button, slug);
     case undefined:

@@ -77,10 +77,12 @@ export function startChart(): (() => void) | null {
   observer.observe(host);
   const redraw = (): void => draw();
   dark.addEventListener("change", redraw);
+  addEventListener("flatline-choice", redraw);
   narrow.addEventListener("change", redraw);
   return () => {
     observer.disconnect();
     dark.removeEventListener("change", redraw);
+    removeEventListener("flatline-choice", redraw);
     narrow.removeEventListener("change", redraw);
     plot?.destroy();
   };
@@ -94,7 +96,6 @@ function valuesOf(data: ChartData): UPlot.AlignedData {
 }
 
 function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarrow: boolean): UPlot.Options {
-  const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const peak = peakOf(data);
   const paths = typeof uPlot === "undefined" ? undefined : uPlot.paths.stepped?.({ align: 1 });
   const line = (stroke: string, width: number, dash?: number[]): UPlot.Series => ({
@@ -104,11 +105,11 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
     ...(paths === undefined ? {} : { paths }),
     ...(dash === undefined ? {} : { dash }),
   });
-  const font = `12px ${colour("--font")}`;
+  const font = `12px ${getComputedStyle(host).fontFamily}`;
   const tints: Readonly<Record<string, string>> = {
-    fail: colour("--fail-tint"),
-    warn: colour("--warn-tint"),
-    unknown: colour("--unknown-tint"),
+    fail: colourOf("--fail-tint"),
+    warn: colourOf("--warn-tint"),
+    unknown: colourOf("--unknown-tint"),
   };
   const times = (fromMs: number, toMs: number): number[] => timeTicks(fromMs, toMs).map(({ atMs }) => atMs / secondMs);
   return {
@@ -129,10 +130,10 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
     },
     axes: [
       {
-        stroke: colour("--ink-3"),
+        stroke: colourOf("--ink-3"),
         font,
         size: 32,
-        grid: { stroke: colour("--rule"), width: 1, dash: [1, 3] },
+        grid: { stroke: colourOf("--rule"), width: 1, dash: [1, 3] },
         ticks: { show: false },
         splits: (_plot, _axis, min, max) => [
           ...times(min * secondMs, max * secondMs).filter((at) => at < max - (max - min) * (isNarrow ? 0.12 : 0.04)),
@@ -146,11 +147,11 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
           }),
       },
       {
-        stroke: colour("--ink-3"),
+        stroke: colourOf("--ink-3"),
         font,
         size: 44,
         gap: 6,
-        grid: { stroke: colour("--rule"), width: 1 },
+        grid: { stroke: colourOf("--rule"), width: 1 },
         ticks: { show: false },
         splits: () => ticksOf(peak, data.scale),
         // Without it a scale like a logarithm shows the powers of ten only.
@@ -160,10 +161,10 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
     ],
     series: [
       {},
-      line(colour("--ink-2"), 1.25, [1.5, 3]),
-      line(colour("--warn"), 1.25, [6, 3]),
-      line(colour("--fail"), 1.25),
-      line(colour("--ink"), 2),
+      line(colourOf("--ink-2"), 1.25, [1.5, 3]),
+      line(colourOf("--warn"), 1.25, [6, 3]),
+      line(colourOf("--fail"), 1.25),
+      line(colourOf("--ink"), 2),
     ],
     hooks: {
       drawClear: [
@@ -180,21 +181,31 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
           }
         },
       ],
-      draw: [(plot) => drawEnd(plot, data, colour)],
+      draw: [(plot) => drawEnd(plot, data)],
       setCursor: [(plot) => showEnds(plot, data, ends, plot.cursor.idx ?? null, isNarrow)],
     },
   };
 }
 
+/** A colour of the style as the theme that holds has it: the property itself names both. */
+function colourOf(name: string): string {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
 /** The dot at the end of the count, in the colour of what holds. */
-function drawEnd(plot: UPlot, data: ChartData, colour: (name: string) => string): void {
+function drawEnd(plot: UPlot, data: ChartData): void {
   const count = data.count.at(-1) ?? null;
   const { max } = plot.scales["x"] ?? {};
   // Zoomed in on the past there is no now.
   if (count === null || max === undefined || Math.abs(max * secondMs - data.toMs) > 1) return;
   const severity = data.severity.at(-1) ?? "ok";
   const { ctx } = plot;
-  ctx.fillStyle = colour(severity === "fail" || severity === "warn" ? `--${severity}` : "--ink-2");
+  ctx.fillStyle = colourOf(severity === "fail" || severity === "warn" ? `--${severity}` : "--ink-2");
   ctx.beginPath();
   ctx.arc(
     plot.valToPos(data.toMs / secondMs, "x", true),

@@ -4,7 +4,12 @@ import { showDialog } from "./token.ts";
 
 // Kept beyond the tab: whoever dictates to a computer turns them off once (WCAG 2.1.4).
 const offKey = "flatline-keys-off";
-const pages: Readonly<Record<string, string>> = { o: "/", r: "/receivers", q: "/queue", c: "/config" };
+const pages: Readonly<Record<string, string>> = {
+  o: "/",
+  r: "/receivers",
+  q: "/queue",
+  c: "/config",
+};
 
 /** The keys of ART; none while somebody types. */
 export function startKeys(overview: Overview | null): void {
@@ -53,6 +58,7 @@ const list: readonly (readonly [string, string])[] = [
   ["j k", "next, previous"],
   ["Enter", "open"],
   ["1–4", "only fail, warn, unknown, ok"],
+  ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
   ["g, then o r q c", "organizations, receivers, queue, configuration"],
   ["r", "run now"],
   ["?", "this list"],

@@ -1,6 +1,8 @@
 // The page's entry: what the server drew is taken over and kept live.
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { startActions } from "./actions.ts";
+import { startChoices } from "./choices.ts";
+import { startGoTo } from "./go-to.ts";
 import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
 import { openStream, type Stream } from "./stream.ts";
@@ -16,9 +18,11 @@ function start(): void {
   beginChart();
   startActions();
   startKeys(overview);
+  startChoices();
+  startGoTo();
   useOrder();
   // A reload asks without the token of the tab.
-  if (knownToken() !== null && document.querySelector("[data-do=token]") !== null) void swapPage(location.href);
+  if (knownToken() !== null && document.getElementById("login") !== null) void swapPage(location.href);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
   const swapSoon = (): void => {

@@ -1,18 +1,18 @@
 import { formatDay, formatLengthInProse, formatSeconds } from "../page/parts/figures.ts";
+import { inZone } from "./choices.ts";
 import type { FleetData } from "../page/overview/fleet.ts";
 import { renderTrace } from "../page/overview/fleet.ts";
+import { renderPill, type WaitingCounts } from "../page/parts/waiting.ts";
 import { renderStoreProblem } from "../page/parts/store-problem.ts";
 import type { RowData } from "../page/overview/row.ts";
 
 /** What has changed, as `/events` says it. */
-export interface PageChange {
+export interface PageChange extends WaitingCounts {
   readonly nowMs: number;
   readonly rows: readonly RowData[];
   readonly gone: readonly string[];
   readonly fleet: FleetData;
   readonly storeProblem: string | null;
-  readonly deadLetters: number;
-  readonly queued: number;
 }
 
 export interface Stream {
@@ -84,7 +84,8 @@ export function openStream(on: { readonly hello: () => void; readonly change: (c
         : `<svg class="lamp off" width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="4" fill="none" stroke="currentColor" stroke-width="1.6" stroke-dasharray="2.6 1.6"/></svg>${text}`;
     }
     const serverMs = now();
-    clock.textContent = `${formatDay(serverMs)} ${formatSeconds(serverMs)}`;
+    const shownMs = inZone(serverMs);
+    clock.textContent = `${formatDay(shownMs)} ${formatSeconds(shownMs)}`;
     const isStale = !isLive && quietMs >= staleMs;
     stale.hidden = !isStale;
     if (isStale)
@@ -106,13 +107,12 @@ export function openStream(on: { readonly hello: () => void; readonly change: (c
 export function showFrame({
   fleet,
   storeProblem,
-  deadLetters,
-  queued,
-}: Pick<PageChange, "fleet" | "storeProblem" | "deadLetters" | "queued">): void {
+  ...counts
+}: Pick<PageChange, "fleet" | "storeProblem" | keyof WaitingCounts>): void {
   replaceHtml(document.getElementById("trace"), renderTrace(fleet).html);
   replaceHtml(document.getElementById("store"), renderStoreProblem(storeProblem).html);
-  showPill("receivers", deadLetters, "dead letters");
-  showPill("queue", queued, "waiting");
+  for (const name of ["unattended", "deadLetters", "queued"] as const)
+    replaceHtml(document.querySelector(`.pagesnav [data-count=${name}]`), renderPill(name, counts[name]).html);
 }
 
 const drawn = new WeakMap<Element, string>();
@@ -122,15 +122,4 @@ export function replaceHtml(element: Element | null, markup: string): void {
   if (element === null || drawn.get(element) === markup) return;
   drawn.set(element, markup);
   element.innerHTML = markup;
-}
-
-function showPill(page: string, count: number, what: string): void {
-  const link = document.querySelector(`.pagesnav a[data-page=${page}]`);
-  if (link === null) return;
-  link.querySelector(".pill")?.remove();
-  if (count === 0) return;
-  const pill = document.createElement("span");
-  pill.className = "pill";
-  pill.innerHTML = `${count}<span class="sr"> ${what}</span>`;
-  link.append(" ", pill);
 }

@@ -1,5 +1,5 @@
 import { startChart } from "./chart.ts";
-import { askToken, knownToken } from "./token.ts";
+import { forgetToken, knownToken } from "./token.ts";
 
 // The one chart of this page.
 const shown: { end: (() => void) | null } = { end: null };
@@ -25,12 +25,9 @@ export async function swapPage(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-  if (response.status === 401) {
-    sessionStorage.removeItem("flatline-token");
-    const again = await askToken(token === null ? "" : "Not accepted. Nothing was changed.");
-    return again !== null && swapPage(url);
-  }
-  if (!response.ok && response.status !== 404) return false;
+  // The page that is answered then asks for another.
+  if (response.status === 401) forgetToken();
+  if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return false;
   show(new DOMParser().parseFromString(await response.text(), "text/html"));
   return true;
 }

@@ -26,10 +26,22 @@ export async function askToken(problem = ""): Promise<string | null> {
   );
   const token = form?.get("token");
   if (typeof token !== "string" || token === "") return null;
+  const wrong = keepToken(token);
+  return wrong === null ? token : askToken(wrong);
+}
+
+/** Keeps a token for this tab; why it cannot be one, else null. */
+export function keepToken(token: string): string | null {
+  if (token === "") return "Not accepted: it is empty.";
   // No header can carry it: each request of this tab would fail before it is sent.
-  if (/[^\t\u{20}-\u{ff}]/u.test(token)) return askToken("Not accepted: no token has such a character.");
+  if (/[^\t\u{20}-\u{ff}]/u.test(token)) return "Not accepted: no token has such a character.";
   sessionStorage.setItem(key, token);
-  return token;
+  return null;
+}
+
+/** Forgets a token that was not accepted. */
+export function forgetToken(): void {
+  sessionStorage.removeItem(key);
 }
 
 /** A dialog with a form; what was filled in, or null when it was closed. */

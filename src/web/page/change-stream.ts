@@ -117,9 +117,9 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
       const rows = isFirst ? [] : model.rows.filter(({ slug }) => last.get(slug) !== next.get(slug));
       const gone = [...last.keys()].filter((slug) => !next.has(slug));
       last = next;
-      const { nowMs, fleet, storeProblem, deadLetters, queued } = model;
-      const change = escapeUnseen(JSON.stringify({ nowMs, rows, gone, fleet, storeProblem, deadLetters, queued }));
-      send(`event: change\ndata: ${change}\n\n`);
+      const { nowMs, fleet, storeProblem, deadLetters, queued, unattended } = model;
+      const change = { nowMs, rows, gone, fleet, storeProblem, deadLetters, queued, unattended };
+      send(`event: change\ndata: ${escapeUnseen(JSON.stringify(change))}\n\n`);
     } catch (error) {
       isDirty = true;
       onError(error);

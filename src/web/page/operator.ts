@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import type { PageKey } from "./parts/layout.ts";
 import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration/configuration.ts";
 import { renderQueue } from "./queue/queue.ts";
@@ -7,11 +8,7 @@ import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers/r
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 
-type OperatorRoute = readonly [
-  path: string,
-  current: "receivers" | "queue" | "config",
-  render: () => Promise<OperatorPage>,
-];
+type OperatorRoute = readonly [path: string, current: PageKey, render: () => Promise<OperatorPage>];
 
 /** What of a queued notification is shown; it is ours, but an older version may have written it. */
 const payloadSchema = z.object({

@@ -4,21 +4,23 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { isAuthorized, refuse } from "../access.ts";
+import { refuse } from "../access.ts";
 import { readOrganization } from "./organization/model.ts";
 import { sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type PageModelPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
-import { countOf, formatLength } from "./parts/figures.ts";
-import { overviewTitle, renderCounters, renderVerdict, worstOf } from "./overview/fleet.ts";
+import { overviewTitle, renderCounters, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
-import { renderDocument, renderMessage, type PageFrame } from "./parts/layout.ts";
+import { renderMessage, type PageKey } from "./parts/layout.ts";
+import { createDocuments } from "./documents.ts";
+import { mustLogIn, sendLogin, wantsHtml } from "./login.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
 import { readQuery, selectRows, shownSeverity } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
 import type { AccessSettings, ConfigurationPort, SilencesPort } from "../ports.ts";
-import { createErrorHandler, pathOf, sendProblem } from "../problem.ts";
+import { listPlaces } from "./place-list.ts";
+import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
 export interface PageRoutesOptions extends PageModelPorts {
@@ -74,97 +76,85 @@ export function addPageRoutes(
     done();
   });
 
-  function frame(
-    model: PageModel,
-    changes: Pick<PageFrame, "title" | "current" | "main"> & Partial<PageFrame>,
-  ): string {
-    return renderDocument({
-      severity: worstOf(model.rows),
-      fleet: model.fleet,
-      storeProblem: model.storeProblem,
-      deadLetters: model.deadLetters,
-      queued: model.queued,
-      nowMs: model.nowMs,
-      version: options.version,
-      footer: footerOf(model, page.source()),
-      hasToken: settings().token !== null,
-      scripts: ["web/client/main.js"],
-      showsVerdict: true,
-      ...changes,
+  const documents = createDocuments({ ...options, settings });
+  const login = { settings, documents, readModel };
+
+  /** A page for a browser; who may not see it is asked for the token by a page. */
+  function addPage(
+    path: string,
+    access: "public" | "read",
+    current: PageKey,
+    handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  ): void {
+    addResource(scope, path, settings, { GET: { access, handle } }, (request, reply) => {
+      if (!mustLogIn(request, access, settings())) return false;
+      void sendLogin(request, reply, current, login);
+      return true;
     });
   }
 
-  addResource(scope, "/", settings, {
-    GET: {
-      access: "public",
-      handle: async (request, reply) => {
-        const model = await readModel();
-        const params = paramsOf(request);
-        const query = readQuery(params);
-        const found = selectRows(model.rows, query);
-        const pages = Math.max(1, Math.ceil(found.length / pageSize));
-        const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
-        const { nowMs, rows, fleet } = model;
-        const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
-          <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
-          ${renderTable(rows, found, query, number, nowMs)}`;
-        const text = frame(model, {
-          title: overviewTitle(rows, fleet),
-          current: "organizations",
-          main,
-          showsVerdict: false,
-        });
-        return sendText(request, reply, "text/html", text);
-      },
-    },
+  addPage("/", "public", "organizations", async (request, reply) => {
+    const model = await readModel();
+    const params = paramsOf(request);
+    const query = readQuery(params);
+    const found = selectRows(model.rows, query);
+    const pages = Math.max(1, Math.ceil(found.length / pageSize));
+    const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
+    const { nowMs, rows, fleet } = model;
+    const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
+      <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
+      ${renderTable(rows, found, query, number, nowMs)}`;
+    const text = documents.render(model, {
+      title: overviewTitle(rows, fleet),
+      current: "organizations",
+      main,
+      showsVerdict: false,
+    });
+    return sendText(request, reply, "text/html", text);
   });
 
   addResource(scope, "/rows.json", settings, {
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const { nowMs, rows, fleet, storeProblem, deadLetters, queued } = await readModel();
+        const { nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended } = await readModel();
         return sendText(
           request,
           reply,
           "application/json",
-          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, storeProblem, deadLetters, queued })),
+          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended })),
         );
       },
     },
   });
 
-  addResource(scope, "/o/:slug", settings, {
+  addPage("/o/:slug", "public", "organizations", async (request, reply) => {
+    const { slug } = request.params as { readonly slug: string };
+    const model = await readModel();
+    const ask = { slug, params: paramsOf(request), hasToken: settings().token !== null };
+    const data = await readOrganization(options, model, ask);
+    if (data === null) {
+      const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
+      return sendMissing(request, reply, "organizations", renderMessage("No such organization is configured.", text));
+    }
+    const text = documents.render(model, {
+      title: organizationTitle(data.row),
+      current: "organizations",
+      severity: shownSeverity(data.row),
+      main: renderOrganization(data),
+      scripts: ["uplot.js", "web/client/main.js"],
+      data: { chart: data.chart },
+      showsVerdict: false,
+    });
+    return sendText(request, reply, "text/html", text);
+  });
+
+  addResource(scope, "/places.json", settings, {
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const { slug } = request.params as { readonly slug: string };
-        const model = await readModel();
-        const ask = { slug, params: paramsOf(request), hasToken: settings().token !== null };
-        const data = await readOrganization(options, model, ask);
-        if (data === null) {
-          const main = renderMessage(
-            "No such organization is configured.",
-            html`Nobody checks «${slug}». <a href="/">All organizations</a>`,
-          );
-          void reply.code(404);
-          return sendText(
-            request,
-            reply,
-            "text/html",
-            frame(model, { title: "flatline", current: "organizations", main }),
-          );
-        }
-        const text = frame(model, {
-          title: organizationTitle(data.row),
-          current: "organizations",
-          severity: shownSeverity(data.row),
-          main: renderOrganization(data),
-          scripts: ["uplot.js", "web/client/main.js"],
-          data: { chart: data.chart },
-          showsVerdict: false,
-        });
-        return sendText(request, reply, "text/html", text);
+        const places = listPlaces(await readModel(), page.organizations());
+        return sendText(request, reply, "application/json", escapeUnseen(JSON.stringify({ places })));
       },
     },
   });
@@ -201,94 +191,68 @@ export function addPageRoutes(
 
   const read = (): AbortSignal => clock.timeout(queueTimeoutMs);
   for (const [path, current, render] of operatorPages(options, read)) {
-    scope.route({
-      method: "GET",
-      url: path,
-      config: { access: "read" },
-      onRequest: (request, reply, done) => {
-        if (wantsHtml(request) && !isAuthorized(request, settings())) void refusePage(request, reply);
-        else if (!refuse(request, reply, "read", settings())) done();
-      },
-      handler: async (request, reply) => {
-        const [model, made] = await Promise.all([readModel(), render()]);
-        return sendText(request, reply, "text/html", frame(model, { title: made.title, current, main: made.main }));
-      },
+    addPage(path, "read", current, async (request, reply) => {
+      const [model, made] = await Promise.all([readModel(), render()]);
+      return sendText(request, reply, "text/html", documents.render(model, { current, ...made }));
     });
   }
 
-  /** The same refusal as the API's, in words that somebody with a browser can use. */
-  async function refusePage(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { token } = settings();
-    const hasToken = token !== null;
-    // A script that asks for the part of a page has a dialog of its own: a browser's would come on top of it.
-    const isScript = request.headers["x-requested-with"] === "flatline";
-    void reply.code(hasToken ? 401 : 403);
-    if (hasToken && !isScript)
-      void reply.header("www-authenticate", ['Bearer realm="flatline"', 'Basic realm="flatline", charset="UTF-8"']);
-    const { publicRead } = settings();
-    // A browser without scripts asks by itself, for a name and a password.
-    const asked = ", given as the password with any name";
-    const text = hasToken
-      ? html`It is <code>server.token</code> of the
-          configuration${publicRead ? html`<noscript>${asked}</noscript>` : asked}.`
-      : html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
-    const button =
-      hasToken && publicRead
-        ? html`<p class="actions"><button type="button" data-do="token">Give the token</button></p>`
-        : nothing;
-    const main = html`${renderMessage("This page needs the token.", text)}${button}`;
-    const path = pathOf(request.url);
-    const current = path === "/receivers" ? "receivers" : path === "/queue" ? "queue" : "config";
-    const page = publicRead
-      ? frame(await readModel(), { title: "flatline", current, main })
-      : bareDocument(current, main, null);
-    await sendText(request, reply, "text/html", page);
+  /** A page that is not there, in the frame of those that are. */
+  async function sendMissing(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    current: PageKey | null,
+    main: Html,
+  ): Promise<FastifyReply> {
+    void reply.code(404);
+    const text = documents.render(await readModel(), { title: "Not found · flatline", current, main });
+    return sendText(request, reply, "text/html", text);
   }
 
-  /** A page that shows nothing of the fleet. */
-  function bareDocument(current: PageFrame["current"], main: Html, storeProblem: string | null): string {
-    return renderDocument({
-      title: "flatline",
-      current,
-      severity: "unknown",
-      fleet: null,
-      storeProblem,
-      deadLetters: 0,
-      queued: 0,
-      nowMs: clock.nowMs(),
-      version: options.version,
-      footer: "",
-      hasToken: settings().token !== null,
-      scripts: [],
-      main,
-      showsVerdict: false,
-    });
+  scope.setNotFoundHandler((request, reply) => {
+    const isOurs = /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(request.url);
+    const level = request.url.startsWith("/-/") ? "open" : "public";
+    if (!isOurs && mustLogIn(request, level, settings())) return void sendLogin(request, reply, null, login);
+    // Where reading is closed, nobody learns what is there.
+    if (refuse(request, reply, level, settings())) return undefined;
+    if (isOurs || !wantsHtml(request)) return void sendProblem(reply, 404, "no such path");
+    const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
+    return void sendMissing(request, reply, null, main);
+  });
+
+  /** What went wrong, as a page: what the API says in words. */
+  function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { status, message } = describeError(error);
+    if (status === 500)
+      logger.error({ err: error, method: request.method, path: pathOf(request.url) }, "a request failed");
+    const title = status === 500 ? "flatline could not make this page." : "This could not be answered.";
+    const text = status === 500 ? "Its log says why." : `${message}.`;
+    void reply.code(status);
+    const main = renderMessage(title, html`${text} <a href="">Try again</a>`);
+    return sendText(request, reply, "text/html", documents.renderBare({ current: null, main }, page.storeProblem()));
   }
 
   const handleError = createErrorHandler(logger);
   scope.setErrorHandler((error, request, reply) => {
     const isStore = error instanceof FlatlineError && /^store_(?:unusable|busy)$/.test(error.code);
-    if (!isStore || !wantsHtml(request)) return handleError(error, request, reply);
+    if (!wantsHtml(request)) return handleError(error, request, reply);
+    if (!isStore) return sendFailure(error, request, reply);
     logger.error({ err: error, path: pathOf(request.url) }, "a page could not be read from the store");
     const main = renderMessage(
       "flatline cannot read its store.",
       html`What is known is not shown here as long as that lasts; flatline's log says more. <a href="">Try again</a>`,
     );
     void reply.code(503).header("retry-after", "5");
-    return sendText(request, reply, "text/html", bareDocument("organizations", main, page.storeProblem()));
+    return sendText(
+      request,
+      reply,
+      "text/html",
+      documents.renderBare({ current: "organizations", main }, page.storeProblem()),
+    );
   });
 }
 
 function paramsOf(request: FastifyRequest): URLSearchParams {
   const at = request.url.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));
-}
-
-function wantsHtml(request: FastifyRequest): boolean {
-  return (request.headers.accept ?? "").includes("text/html");
-}
-
-function footerOf({ checks, late, spacing }: PageModel, source: string): string {
-  const every = spacing === null ? "" : `${spacing.isOfAll ? "" : ", most"} every ${formatLength(spacing.intervalMs)}`;
-  return `source ${source} · ${countOf(checks, "check")}${every}, ${late} late`;
 }

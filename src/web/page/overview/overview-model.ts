@@ -20,6 +20,8 @@ export interface PageModel {
   readonly storeProblem: string | null;
   readonly deadLetters: number;
   readonly queued: number;
+  /** Alerts that fire, neither acknowledged nor silenced. */
+  readonly unattended: number;
   /** Checks that run, how many of them are late, and how they are spaced. */
   readonly checks: number;
   readonly late: number;
@@ -77,6 +79,9 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     storeProblem: page.storeProblem(),
     deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
     queued,
+    unattended: live.alerts.filter(
+      ({ state, silenced }) => state.state === "firing" && state.acknowledgement === null && !silenced,
+    ).length,
     checks: snapshots.length,
     late: snapshots.filter((snapshot) => isLate(snapshot, nowMs)).length,
     spacing: spacingOf(snapshots),

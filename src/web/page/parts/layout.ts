@@ -3,19 +3,22 @@ import { formatDay, formatSeconds } from "./figures.ts";
 import { renderTrace, verdictMeaning, type FleetData } from "../overview/fleet.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
+import { renderPill, type WaitingCounts } from "./waiting.ts";
 import { mark, symbols, wordmark, type RowSeverity } from "./marks.ts";
 
+/** The pages of the masthead. */
+export type PageKey = "organizations" | "alerts" | "silences" | "receivers" | "queue" | "config";
+
 /** One page with everything around it. */
-export interface PageFrame {
+export interface PageFrame extends WaitingCounts {
   readonly title: string;
-  readonly current: "organizations" | "receivers" | "queue" | "config";
+  /** null: none of the masthead's. */
+  readonly current: PageKey | null;
   readonly severity: RowSeverity;
   /** null: the page of somebody who may not read the fleet. */
   readonly fleet: FleetData | null;
   /** What is wrong with the store; null when nothing is. */
   readonly storeProblem: string | null;
-  readonly deadLetters: number;
-  readonly queued: number;
   readonly nowMs: number;
   readonly version: string;
   readonly footer: string;
@@ -30,23 +33,32 @@ export interface PageFrame {
   readonly showsVerdict: boolean;
 }
 
-const pages = [
-  { key: "organizations", href: "/", name: "Organizations", short: "Organizations" },
-  { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers" },
-  { key: "queue", href: "/queue", name: "Review queue", short: "Review" },
-  { key: "config", href: "/config", name: "Configuration", short: "Config" },
-] as const;
+/** The pages in the order of the masthead. `isClosed`: asked for with the token of the tab; `count`: what its number counts. */
+export const pages: readonly {
+  readonly key: PageKey;
+  readonly href: string;
+  readonly name: string;
+  readonly short: string;
+  readonly isClosed: boolean;
+  readonly count?: keyof WaitingCounts;
+}[] = [
+  { key: "organizations", href: "/", name: "Organizations", short: "Organizations", isClosed: false },
+  { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers", isClosed: true, count: "deadLetters" },
+  { key: "queue", href: "/queue", name: "Review queue", short: "Review", isClosed: true, count: "queued" },
+  { key: "config", href: "/config", name: "Configuration", short: "Config", isClosed: true },
+];
 
 /** The whole document. */
 export function renderDocument(frame: PageFrame): string {
   const { fleet, nowMs } = frame;
-  const counts = { organizations: 0, receivers: frame.deadLetters, queue: frame.queued, config: 0 };
-  const titles = { organizations: "", receivers: "dead letters", queue: "waiting", config: "" };
-  const nav = pages.map(({ key, href, name, short }) => {
-    const count = counts[key];
+  const nav = pages.map(({ key, href, name, short, isClosed, count }) => {
     const pill =
-      count === 0 ? nothing : html` <span class="pill">${count}<span class="sr"> ${titles[key]}</span></span>`;
-    return html`<a href="${href}" data-page="${key}" ${key === frame.current ? html` aria-current="page"` : nothing}
+      count === undefined ? nothing : html`<span data-count="${count}">${renderPill(count, frame[count])}</span>`;
+    return html`<a
+      href="${href}"
+      data-page="${key}"
+      ${isClosed ? html` data-closed` : nothing}
+      ${key === frame.current ? html` aria-current="page"` : nothing}
       ><span class="long">${name}</span><span class="short">${short}</span>${pill}</a
     >`;
   });
@@ -58,12 +70,13 @@ export function renderDocument(frame: PageFrame): string {
           ${verdictMeaning(fleet.verdict)}
         </p>`;
   const page = html`<!doctype html>
-    <html lang="en" data-page="${frame.current}">
+    <html lang="en" data-page="${frame.current ?? ""}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${frame.title}</title>
+        ${frame.scripts.length === 0 ? nothing : html`<script src="/assets/web/client/theme.js"></script>`}
         <link rel="stylesheet" href="/assets/page.css" />
         <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${frame.severity}.svg" />
         ${frame.scripts.map((name) => html`<script src="/assets/${name}" ${name.endsWith("uplot.js") ? html`defer` : html`type="module"`}></script>`)}
@@ -72,13 +85,17 @@ export function renderDocument(frame: PageFrame): string {
         ${symbols}<a class="skip" href="#main">Skip to the content</a>
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark}<span>flatline</span></a>
-          <nav class="pagesnav" aria-label="Pages">${nav}</nav>
+          <nav class="pagesnav" aria-label="Pages">
+            ${nav}<button type="button" class="goto" data-goto>
+              <span>Go to<span class="long">…</span></span> <kbd aria-hidden="true" id="goto-key">Ctrl K</kbd>
+            </button>
+          </nav>
           <p class="stream">
             <span id="stream" class="nojs">${html`Reload to refresh; as of `}</span
             ><time id="clock" datetime="${new Date(nowMs).toISOString()}"
               >${formatDay(nowMs)} ${formatSeconds(nowMs)}</time
             >
-            <span class="utc">UTC</span>
+            <span class="utc" id="zone">UTC</span>
           </p>
         </header>
         <div id="trace">${fleet === null ? nothing : renderTrace(fleet)}</div>
@@ -95,7 +112,16 @@ export function renderDocument(frame: PageFrame): string {
               >metrics</a
             >
             · <a href="/api/v1/checks">API</a
-            ><span class="keyshint"> · <button type="button" class="plain" data-keys>keys</button></span>
+            ><span class="keyshint">
+              · <button type="button" class="plain" data-keys>keys</button> <kbd aria-hidden="true">?</kbd></span
+            >
+          </p>
+          <p class="choices keyshint">
+            <span>Times ${choice("zone", "utc", "UTC")} ${choice("zone", "local", "local")}</span> ·
+            <span
+              >Theme ${choice("theme", "system", "system")} ${choice("theme", "light", "light")}
+              ${choice("theme", "dark", "dark")}</span
+            >
           </p>
         </footer>
         <div class="sr" id="live" role="status" aria-live="polite"></div>
@@ -103,6 +129,11 @@ export function renderDocument(frame: PageFrame): string {
       </body>
     </html> `;
   return page.html;
+}
+
+/** One word of a choice that the browser keeps; the scripts mark the one that holds. */
+function choice(name: "zone" | "theme", value: string, word: string): Html {
+  return html`<button type="button" class="plain" data-choice="${name}" value="${value}">${word}</button>`;
 }
 
 /** Data for a script; no browser runs it, and nothing in it can end the element. */
