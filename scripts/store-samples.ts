@@ -149,6 +149,7 @@ async function addWhatTakesDays(path: string): Promise<void> {
   const database = new DatabaseSync(path);
   database.exec(`
     insert into event_imports (state, started_at_ms) values ('abandoned', 1);
+    insert into event_pruned_slugs select slug_id from event_slugs where slug = 'globex';
     insert into receiver_pauses values ('gone', 1);
     insert into gate_releases (slug, at_ms, how, released_by, comment)
       select 'acme', at_ms, 'released', 'kim', 'a sample' from markers;

@@ -40,6 +40,7 @@ export const errorKinds = {
   api_server_error: { fault: "upstream", httpStatus: 502, exitCode: 1 },
   api_invalid_response: { fault: "upstream", httpStatus: 502, exitCode: 1 },
   api_outcome_unknown: { fault: "upstream", httpStatus: 502, exitCode: 75 },
+  no_events: { fault: "operator", httpStatus: 503, exitCode: 1 },
   stream_silent: { fault: "upstream", httpStatus: 503, exitCode: 1 },
   internal: { fault: "bug", httpStatus: 500, exitCode: 70 },
 } as const satisfies Record<string, ErrorKind>;

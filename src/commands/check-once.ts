@@ -63,7 +63,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
       }
     };
     await Promise.all(Array.from({ length: Math.min(config.source.concurrency, targets.length) }, work));
-    return reports;
+    return store === null ? reports : await withNearSlugs(reports, config, store);
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }
@@ -83,6 +83,27 @@ async function openEvaluated(
     onNoStore(error.message);
     return openScratchStore(config, deps.clock, releases);
   }
+}
+
+// Each one is compared with every slug that has events.
+const mostSuggestions = 100;
+
+/** Names the slug that was probably meant where no event was ever stored; best one that nobody checks. */
+async function withNearSlugs(
+  reports: readonly CheckReport[],
+  config: Pick<Config, "organizations">,
+  { events }: Pick<Store, "events">,
+): Promise<CheckReport[]> {
+  const unseen = reports.filter((report) => report.kind === "error" && report.error.reason === "no_events");
+  if (unseen.length === 0 || unseen.length > mostSuggestions) return [...reports];
+  const slugs = await events.slugs();
+  const configured = new Set(config.organizations.map(({ slug }) => slug));
+  const unwatched = slugs.filter((slug) => !configured.has(slug));
+  return reports.map((report) => {
+    if (report.kind !== "error" || report.error.reason !== "no_events") return report;
+    const hint = suggest(report.slug, unwatched) || suggest(report.slug, slugs);
+    return { ...report, error: { ...report.error, message: `${report.error.message}${hint}` } };
+  });
 }
 
 function withBaseline(config: Config, baseline: BaselineKind | undefined): Config {

@@ -120,6 +120,8 @@ export interface OrganizationConfig {
   readonly thresholds: SpikeThresholds;
   /** From what deaths are expected; median with local sources only. */
   readonly baseline: BaselineKind;
+  /** The verdict on an organization of which no event was ever stored; the embedded source only. */
+  readonly whenNoEvents: "unknown" | "ok";
   /** Names of receivers; all of them when nobody chose. */
   readonly receivers: readonly string[];
   readonly labels: Readonly<Record<string, string>>;

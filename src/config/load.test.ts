@@ -70,6 +70,7 @@ describe("defaults", () => {
           schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
           thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
           baseline: "mean",
+          whenNoEvents: "unknown",
           receivers: [],
           labels: {},
           alert: {

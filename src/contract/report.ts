@@ -7,7 +7,7 @@ import type { Severity } from "./severity.ts";
 export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow"] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6), and a stream without events. */
+/** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
 export const checkErrorReasons = [
   "timeout",
   "network",
@@ -19,6 +19,7 @@ export const checkErrorReasons = [
   "invalid_response",
   "store",
   "stream_silent",
+  "no_events",
 ] as const;
 export type CheckErrorReason = (typeof checkErrorReasons)[number];
 
@@ -80,6 +81,7 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
   api_server_error: "server_error",
   api_invalid_response: "invalid_response",
   stream_silent: "stream_silent",
+  no_events: "no_events",
 };
 
 /**

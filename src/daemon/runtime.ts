@@ -78,7 +78,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       const { appUrl } = config;
       return runTogether(targets, {
         ...checkDeps,
-        firstEventAtMs: (slug) => events.firstEventAtMs(slug),
+        firstEvents: (slugs) => events.firstEvents(slugs),
         evaluate: (some, nowMs) =>
           evaluateRound(
             some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),

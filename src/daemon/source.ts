@@ -9,7 +9,7 @@ import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { createLivenessChecks } from "../monitor/liveness-checks.ts";
-import type { RunCheckDeps } from "../monitor/run-check.ts";
+import type { ReadFirstEvents, RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
@@ -123,7 +123,9 @@ export function runCheckDeps(
   if (config.source.type === "remote") return shared;
   if (config.source.type !== "embedded") {
     const counts = deps.tables.of(config.source, deps.onRequest);
-    return counts.knowsFirstEvents ? { ...shared, firstEventAtMs: (slug) => counts.firstEventAtMs(slug) } : shared;
+    const firstEvent = async (slug: string) => [slug, await counts.firstEventAtMs(slug)] as const;
+    const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
+    return counts.knowsFirstEvents ? { ...shared, firstEvents } : shared;
   }
   const store = storeOf(deps);
   const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
@@ -138,7 +140,7 @@ export function runCheckDeps(
     fleet: config.alerting.fleet,
     organizations: config.organizations.length,
   });
-  return { ...shared, firstEventAtMs, livenessChecks, evidence };
+  return { ...shared, firstEvents: (slugs) => store.events.firstEvents(slugs), livenessChecks, evidence };
 }
 
 /**

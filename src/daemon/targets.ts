@@ -8,14 +8,15 @@ export function checkTargets(config: Config): CheckTarget[] {
   return config.organizations.flatMap((organization) => {
     const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow } = organization;
     const silence = eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {};
-    const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence }];
+    const unseen = config.source.type === "embedded" ? { whenNoEvents: organization.whenNoEvents } : {};
+    const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence, ...unseen }];
     if (reviewQueue.enabled) {
       const { warnAfterMs, failAfterMs } = reviewQueue;
       const limits = { warnAfterMs, failAfterMs };
       targets.push({ check: "review-queue", slug, schedule: reviewQueue.schedule, thresholds: limits });
     }
     if (sentinel.assets.length > 0)
-      targets.push({ check: "sentinel", slug, schedule: sentinel.schedule, assets: sentinel.assets });
+      targets.push({ check: "sentinel", slug, schedule: sentinel.schedule, assets: sentinel.assets, ...unseen });
     if (eventFlow.enabled) {
       const { maxCoverageDrop } = eventFlow;
       const limits = { maxSilenceMs: eventFlow.maxSilenceMs, maxCoverageDrop };

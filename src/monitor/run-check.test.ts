@@ -83,9 +83,29 @@ describe("a run of the spike check", () => {
   it("carries coverage of the baseline where the source is a local one", async () => {
     const source = createScriptedSource({ spike: async () => spikeResult("acme", { severity: "warn" }) });
 
-    const report = await runCheck(spike, deps(source, { firstEventAtMs: async () => startMs - 2 * day }), never());
+    const firstEvents = async () => new Map([["acme", startMs - 2 * day]]);
+    const report = await runCheck(spike, deps(source, { firstEvents }), never());
 
     expect(report).toMatchObject({ baselineCoverage: 1 / 7 });
+  });
+
+  it.each([
+    { rule: "is unknown without any event ever", whenNoEvents: "unknown", first: [], is: "unknown" },
+    { rule: "is evaluated where a stream of deaths only is expected", whenNoEvents: "ok", first: [], is: "ok" },
+    { rule: "is evaluated where nobody asks", whenNoEvents: undefined, first: [], is: "ok" },
+    { rule: "is evaluated once an event came", whenNoEvents: "unknown", first: [["acme", startMs]], is: "ok" },
+    { rule: "is evaluated when its events were pruned", whenNoEvents: "unknown", first: [["acme", null]], is: "ok" },
+  ] as const)("$rule", async ({ whenNoEvents, first, is }) => {
+    const source = createScriptedSource({ spike: async () => spikeResult("acme") });
+    const target = whenNoEvents === undefined ? spike : { ...spike, whenNoEvents };
+
+    const report = await runCheck(target, deps(source, { firstEvents: async () => new Map(first) }), never());
+
+    expect(report.severity).toBe(is);
+    if (is === "unknown") {
+      expect(report).toMatchObject({ error: { reason: "no_events" } });
+      expect(JSON.stringify(report)).toContain('no liveness event of \\"acme\\" was ever stored');
+    }
   });
 
   it("carries the excess of each asset type that the findings tell", async () => {

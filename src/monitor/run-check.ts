@@ -14,6 +14,9 @@ import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-q
 import type { LivenessChecks } from "./liveness-checks.ts";
 import type { CheckTarget, SpikeThresholds } from "./target.ts";
 
+/** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
+export type ReadFirstEvents = (slugs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>;
+
 export interface RunCheckDeps {
   readonly source: PlatformSource;
   readonly clock: Clock;
@@ -21,8 +24,8 @@ export interface RunCheckDeps {
   readonly version?: string;
   /** Which of the result's free keys carry the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
-  /** Local sources only: instant of the organization's first stored event, null without one. */
-  readonly firstEventAtMs?: (slug: string) => Promise<number | null>;
+  /** Local sources only. */
+  readonly firstEvents?: ReadFirstEvents;
   /** Local events only: the checks over single events, and what the spike needs of them. */
   readonly livenessChecks?: LivenessChecks;
   /** Local events only: adds what they say to the result of a spike; never rejects but when `signal` aborts. */
@@ -61,6 +64,12 @@ export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: 
   }
 }
 
+/** Why a run of an organization gives no result of which no event was ever stored. */
+export function noEvents(slug: string): FlatlineError {
+  const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
+  return new FlatlineError("no_events", message);
+}
+
 /** Share (0–1) of the baseline that lies after the first stored event (CONTRACT 7, minBaselineCoverage). */
 export function coverageOfBaseline(thresholds: SpikeThresholds, nowMs: number, firstEventAtMs: number | null): number {
   if (firstEventAtMs === null) return 0;
@@ -85,7 +94,13 @@ async function evaluate(
     const result = evaluateReviewQueue({ slug, nowMs, thresholds: target.thresholds, reports, appUrl });
     return { result, baselineCoverage: null };
   }
-  if (target.check === "sentinel" || target.check === "event-flow") {
+  if (target.check === "event-flow") {
+    const result = await overLiveness(target, deps, nowMs);
+    return { result, baselineCoverage: null };
+  }
+  const firstEvents = await deps.firstEvents?.([slug]);
+  if (target.whenNoEvents === "unknown" && firstEvents?.has(slug) === false) throw noEvents(slug);
+  if (target.check === "sentinel") {
     const result = await overLiveness(target, deps, nowMs);
     return { result, baselineCoverage: null };
   }
@@ -94,7 +109,7 @@ async function evaluate(
   const request: SpikeRequest = { slug, ...thresholds };
   const plain = await api.deadAssetSpike(request, { signal });
   const baselineCoverage =
-    deps.firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, await deps.firstEventAtMs(slug));
+    firstEvents === undefined ? null : coverageOfBaseline(thresholds, nowMs, firstEvents.get(slug) ?? null);
   const assetTypeExcess = assetTypeExcessOf(plain);
   const result =
     plain.severity === "ok" || deps.evidence === undefined ? plain : await deps.evidence(plain, target, signal);

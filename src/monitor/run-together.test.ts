@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "./run-check.ts";
 import { createTogetherRunner, type SpikeTarget, type RunTogetherDeps } from "./run-together.ts";
 
@@ -25,16 +26,16 @@ function setUp(
 ) {
   const { firstAgeMs = 30 * day, severity = "ok" } = options;
   const clock = createVirtualClock({ startMs });
-  const asked: string[] = [];
+  const asked: (readonly string[])[] = [];
   const deps: RunTogetherDeps = {
     clock,
     version: "1.2.3",
     observedKeys,
     evaluate: async (targets) =>
       targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),
-    firstEventAtMs: async (slug) => {
-      asked.push(slug);
-      return firstAgeMs === null ? null : startMs - firstAgeMs;
+    firstEvents: async (slugs) => {
+      asked.push(slugs);
+      return new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs]));
     },
   };
   const run = createTogetherRunner();
@@ -75,6 +76,30 @@ describe("a round of spike checks", () => {
     const [second] = await round("a");
 
     expect(asked).toHaveLength(times);
-    expect(second?.baselineCoverage).toBeCloseTo(first?.baselineCoverage ?? Number.NaN, 3);
+    expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
+  });
+
+  it("asks once for the first events of all", async () => {
+    const { asked, round } = setUp({ firstAgeMs: 2 * day });
+
+    await round("a", "b", "c");
+
+    expect(asked).toEqual([["a", "b", "c"]]);
+  });
+
+  it("reports no_events for an organization of which no event was ever stored, as a run of its own would", async () => {
+    const { deps } = setUp({ firstAgeMs: null });
+    const source = createScriptedSource({ spike: async ({ slug }) => spikeResult(slug) });
+    const unseen: SpikeTarget = { ...target("a"), whenNoEvents: "unknown" };
+    const run = createTogetherRunner();
+
+    const reports = await run([unseen, { ...target("b"), whenNoEvents: "ok" }], deps);
+
+    expect(reports[0]).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
+    expect(reports).toMatchObject([{ severity: "unknown", error: { reason: "no_events" } }, { severity: "ok" }]);
   });
 });
+
+function coverageOf(report: CheckReport | null | undefined): number | null {
+  return report?.kind === "result" ? report.baselineCoverage : null;
+}

@@ -13,16 +13,25 @@ interface TargetBase {
   readonly schedule: Schedule;
 }
 
+/** A check over liveness events that are stored here. */
+interface EventTarget extends TargetBase {
+  /** What a run gives of an organization of which no event was ever stored; absent: not asked. */
+  readonly whenNoEvents?: WhenNoEvents;
+}
+
+/** Of an organization of which no event was ever stored: nothing is known, or a stream of deaths only had none (CONTRACT 11). */
+export type WhenNoEvents = "unknown" | "ok";
+
 /** One check of one organization, with all that a run of it needs to know. */
 export type CheckTarget =
-  | (TargetBase & {
+  | (EventTarget & {
       readonly check: "dead-asset-spike";
       readonly thresholds: SpikeThresholds;
       /** Without an event of any status for longer there is no result; absent: not watched. */
       readonly maxSilenceMs?: EventFlowLimits["maxSilenceMs"];
     })
   | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds })
-  | (TargetBase & { readonly check: "sentinel"; readonly assets: readonly string[] })
+  | (EventTarget & { readonly check: "sentinel"; readonly assets: readonly string[] })
   | (TargetBase & { readonly check: "event-flow"; readonly limits: EventFlowLimits });
 
 /** A target as one key of a map. */

@@ -72,6 +72,7 @@ describe("the checks over single events", () => {
   });
 
   it("a silent stream is unknown, never ok: in the report, the metrics and on the command line", async () => {
+    await post([{ at: new Date(clock.nowMs() - 3 * hourMs).toISOString(), slug: "globex", status: "SEEN" }]);
     expect(await run("dead-asset-spike", "globex")).toMatchObject({
       severity: "unknown",
       error: { reason: "stream_silent" },
@@ -90,6 +91,14 @@ describe("the checks over single events", () => {
 
     expect((await run("dead-asset-spike", "globex")).severity).toBe("ok");
     expect((await run("event-flow", "globex")).severity).toBe("ok");
+  });
+
+  it("a stream that never began is unknown by another reason", async () => {
+    expect(await run("dead-asset-spike", "globex")).toMatchObject({
+      severity: "unknown",
+      error: { reason: "no_events" },
+    });
+    expect((await run("event-flow", "globex")).severity).toBe("fail");
   });
 
   it("the embedded service answers a silent stream by the API's rule", async () => {

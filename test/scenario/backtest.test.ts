@@ -104,7 +104,7 @@ beforeAll(async () => {
       expectedCount: "expectedCount",
       ratio: "ratio",
     },
-    firstEventAtMs,
+    firstEvents: (slugs: readonly string[]) => store.events.firstEvents(slugs),
     livenessChecks: createLivenessChecks({
       liveness: store.liveness,
       firstEventAtMs,

@@ -37,6 +37,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     schedule: { pattern: pattern.trim(), timezone, jitterMs },
     thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
+    whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
     receivers: own.receivers ?? defaults.receivers ?? receiverNames,
     labels: { ...defaults.labels, ...own.labels },
     alert: {

@@ -22,6 +22,7 @@ export const builtinSettings = {
   jitter: "0s",
   thresholds: defaultThresholds,
   baseline: "mean",
+  whenNoEvents: "unknown",
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
@@ -188,6 +189,13 @@ const settingsShape = {
       "From what deaths are expected: `mean` of the baseline, the API's rule, or `median` of the same window on each of its days, which one bad day does not move. `median` with local sources only.",
     )
     .meta({ default: builtinSettings.baseline }),
+  whenNoEvents: z
+    .enum(["unknown", "ok"])
+    .optional()
+    .describe(
+      "The verdict on an organization of which no event was ever stored: `unknown`, or `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
+    )
+    .meta({ default: builtinSettings.whenNoEvents }),
   receivers: z
     .array(nameText())
     .optional()

@@ -51,6 +51,11 @@ export interface EventStore extends LivenessCounts {
   readonly sums: Pick<EventSums, "loaded" | "size"> | null;
   /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
   counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
+  /**
+   * The instant of the first stored event of each of these organizations; null where `eventRetention` has deleted all of them
+   * since. An organization of which no event was ever stored is absent.
+   */
+  firstEvents(slugs: readonly string[]): Promise<ReadonlyMap<string, number | null>>;
   /** All events of an organization, oldest first, in pages of some thousand; those at one instant as they came. */
   history(slug: string): AsyncIterable<readonly HistoryEvent[]>;
   /** Slugs that have events. */

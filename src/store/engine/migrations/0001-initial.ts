@@ -52,6 +52,9 @@ const events: readonly MigrationStatement[] = [
      PRIMARY KEY (slug_id, import_id)) WITHOUT ROWID`,
   },
 
+  // Organizations of which eventRetention has deleted events: they were seen, even where nothing of them is left.
+  `CREATE TABLE event_pruned_slugs (slug_id INTEGER PRIMARY KEY)`,
+
   // Rows of an unpublished import whose id may be in another one too; settled when the import is published.
   {
     sqlite: `CREATE TABLE event_contests (

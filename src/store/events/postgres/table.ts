@@ -33,6 +33,15 @@ export function createPostgresEventStore(db: Db): EventStore {
         ORDER BY slug_id, at_ms LIMIT 1`.execute(db);
       return rows[0]?.at_ms ?? null;
     },
+    firstEvents: async (slugs) => {
+      const { rows } = await sql<{ slug: string; at_ms: number | null }>`
+        SELECT slug, at_ms FROM event_slugs
+        LEFT JOIN LATERAL (
+          SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id ORDER BY slug_id, at_ms LIMIT 1) AS first ON true
+        WHERE slug = ANY(${[...slugs]}::text[])
+          AND (at_ms IS NOT NULL OR slug_id IN (SELECT slug_id FROM event_pruned_slugs))`.execute(db);
+      return new Map(rows.map(({ slug, at_ms }) => [slug, at_ms]));
+    },
     history: (slug) => readHistory(db, slug),
     slugs: async () => {
       const { rows } = await sql<{ slug: string }>`
@@ -54,9 +63,12 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   const { maxRows } = limits;
   const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
   const events = await deleteOld(db, "events", "at_ms", "import_id, ordinal", endHour * hourMs, maxRows);
+  await sql`
+    INSERT INTO event_pruned_slugs (slug_id) SELECT DISTINCT unnest(${events}::int8[])
+    ON CONFLICT DO NOTHING`.execute(db);
   const minutes = await deleteOld(db, "event_minutes", "minute", "type_id, import_id", endHour * 60, maxRows);
   const hours = await deleteOld(db, "event_hours", "hour", "type_id, import_id", endHour, maxRows);
-  const hasMore = [events, minutes, hours].includes(maxRows);
+  const hasMore = [events, minutes, hours].some(({ length }) => length === maxRows);
   if (!hasMore) {
     // What came in before the events that are kept counts as known since ever.
     await sql`
@@ -66,7 +78,10 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   return { hasMore };
 }
 
-/** Organization by organization, from its oldest row. Those that another replica deletes at the moment are left to it. */
+/**
+ * Deletes organization by organization, from its oldest row, and answers the slug_id of each deleted row. Rows that another
+ * replica deletes at the moment are left to it.
+ */
 async function deleteOld(
   db: Db,
   table: string,
@@ -74,15 +89,16 @@ async function deleteOld(
   rest: string,
   end: number,
   maxRows: number,
-): Promise<number> {
+): Promise<readonly number[]> {
   const key = sql.raw(`slug_id, ${span}, ${rest}`);
-  const { numAffectedRows } = await sql`
+  const { rows } = await sql<{ slug_id: number }>`
     DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
       SELECT ${key} FROM (
         SELECT old.* FROM event_slugs CROSS JOIN LATERAL (
           SELECT ${key} FROM ${sql.table(table)} AS row
           WHERE row.slug_id = event_slugs.slug_id AND ${sql.ref(span)} < ${end}
           ORDER BY slug_id, ${sql.ref(span)} LIMIT ${maxRows} FOR UPDATE SKIP LOCKED) AS old
-        LIMIT ${maxRows}) AS found)`.execute(db);
-  return Number(numAffectedRows ?? 0n);
+        LIMIT ${maxRows}) AS found)
+    RETURNING slug_id`.execute(db);
+  return rows.map(({ slug_id }) => slug_id);
 }

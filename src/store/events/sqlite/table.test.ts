@@ -148,7 +148,22 @@ describe.each(storeEngines)("on $engine,", (place) => {
       expect(await world.store.events.slugs()).toEqual(["acme", "globex"]);
       expect(await world.store.events.firstEventAtMs("acme")).toBe(startMs);
       expect(await world.store.events.firstEventAtMs("globex")).toBe(startMs + 1);
+      expect((await world.store.events.firstEvents(["globex"])).get("globex")).toBe(startMs + 1);
     });
+  });
+
+  it("the extent of an organization counts its events of any status, also at one instant, and no other's", async () => {
+    await using world = await createWorldOn(place);
+    const rows = Array.from({ length: 16_005 }, (_, index) => `${startMs + Math.floor(index / 3)},acme,SEEN`);
+    await world.import([await world.write("events.csv", `at,slug,status\n${rows.join("\n")}\n`)]);
+    await world.store.events.add([death(startMs + 1, "globex"), death(startMs + hourMs, "acme")]);
+
+    expect(await world.store.liveness.extent("acme")).toEqual({
+      events: 16_006,
+      firstAtMs: startMs,
+      lastAtMs: startMs + hourMs,
+    });
+    expect(await world.store.liveness.extent("initech")).toBeNull();
   });
 
   describe("pruning", () => {
@@ -197,6 +212,22 @@ describe.each(storeEngines)("on $engine,", (place) => {
       await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 100 });
 
       expect(await world.store.events.slugs()).toEqual(["globex"]);
+    });
+
+    it("leaves a note that the organization was seen", async () => {
+      await using world = await createWorldOn(place);
+      await world.store.events.add([death(startMs, "acme"), death(startMs + 9 * hourMs, "globex")]);
+
+      await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 100 });
+
+      expect(await world.store.events.firstEvents(["acme", "globex", "initech"])).toEqual(
+        new Map([
+          ["acme", null],
+          ["globex", startMs + 9 * hourMs],
+        ]),
+      );
+      await world.store.events.add([death(startMs + 5 * hourMs, "acme")]);
+      expect(await world.store.events.firstEvents(["acme"])).toEqual(new Map([["acme", startMs + 5 * hourMs]]));
     });
   });
 });

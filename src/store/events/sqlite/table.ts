@@ -29,6 +29,10 @@ export function createEventStore(db: Db, sums: EventSums | null = null): EventSt
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;
     },
+    firstEvents: async (slugs) => {
+      const rows = await read<FirstEventRow>(db, firstEventsSql, [JSON.stringify(slugs)]);
+      return new Map(rows.map(({ slug, at_ms }) => [slug, at_ms]));
+    },
     history: (slug) => readHistory(db, slug),
     slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
     isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
@@ -128,6 +132,23 @@ const firstEventSql = `
     AND ${isPublished}
   ORDER BY at_ms LIMIT 1`;
 
+interface FirstEventRow {
+  readonly slug: string;
+  readonly at_ms: number | null;
+}
+
+// CROSS JOIN: each asked slug is looked up by its index.
+const firstEventsSql = `
+  SELECT slug, at_ms FROM (
+    SELECT event_slugs.slug_id, slug, (
+      SELECT at_ms FROM events
+      WHERE events.slug_id = event_slugs.slug_id
+        AND at_ms >= (SELECT min(first_at_ms) FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
+        AND ${isPublished}
+      ORDER BY at_ms LIMIT 1) AS at_ms
+    FROM json_each(?) AS asked CROSS JOIN event_slugs ON event_slugs.slug = asked.value)
+  WHERE at_ms IS NOT NULL OR slug_id IN (SELECT slug_id FROM event_pruned_slugs)`;
+
 const slugsSql = `
   SELECT slug FROM event_slugs
   WHERE EXISTS (SELECT 1 FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
@@ -147,6 +168,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
     const keys = old.slice(start, start + keysAStatement);
     const events = keys.flatMap(({ slug_id, at_ms, import_id, ordinal }) => [slug_id, at_ms, import_id, ordinal]);
     await read(db, deleteSql("events", "slug_id, at_ms, import_id, ordinal", keys.length), events);
+    await read(db, prunedSql, [JSON.stringify([...new Set(keys.map(({ slug_id }) => slug_id))])]);
     const ids = keys.flatMap(({ slug_id, import_id, ordinal, id }) =>
       id === null ? [] : [slug_id, hashOf(id), import_id, ordinal],
     );
@@ -182,6 +204,8 @@ const oldEventsSql = `
   SELECT events.slug_id, at_ms, import_id, ordinal, id
   FROM event_slugs CROSS JOIN events ON events.slug_id = event_slugs.slug_id
   WHERE at_ms < ? AND ${isPublished} LIMIT ?`;
+
+const prunedSql = `INSERT OR IGNORE INTO event_pruned_slugs (slug_id) SELECT value FROM json_each(?)`;
 
 const emptyExtentsSql = `
   DELETE FROM event_extents
