@@ -12,7 +12,15 @@ const quickOrganizations = 200;
 const changedShare = 1 / 20;
 
 const startedAtMs = Date.UTC(2026, 10, 21);
-const noFleet = { alerts: [], outbox: [], receivers: [], pauses: new Map(), storeBytes: 4_096, markers: [] };
+const noFleet = {
+  alerts: [],
+  outbox: [],
+  receivers: [],
+  pauses: new Map(),
+  storeBytes: 4_096,
+  unwatchedSlugs: 0,
+  markers: [],
+};
 
 /** The same series on either side. */
 export interface BenchSeries {

@@ -24,6 +24,7 @@ import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMarkerPort } from "./ports/marker.ts";
+import { createUnwatched } from "./ports/unwatched.ts";
 import { createPagePort, type PagePortOptions } from "./ports/page.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
@@ -182,6 +183,7 @@ export async function startApp(
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
   const gate = createGatePort({ store, states, history, runtime, clock, logger });
+  const unwatched = createUnwatched({ store, runtime, clock, logger });
   const web = createWeb({
     version: deps.version,
     clock,
@@ -202,6 +204,7 @@ export async function startApp(
       markers: createMarkerPort({ markers: store.markers, clock, newId, onChange: () => publisher.publish() }),
       gate,
       ingest,
+      unwatched,
       endedAlerts: evidence.endedAlerts,
       fleet,
       health: stalled,
@@ -245,6 +248,7 @@ export async function startApp(
   stop.work.add("view of the fleet", () => fleet.stop());
   stop.work.add("maintenance", () => maintenance.stop());
   stop.work.add("evidence", () => evidence.stop());
+  stop.work.add("unwatched slugs", () => unwatched.stop());
 
   // Before the first check runs: whoever is second must not ask an upstream, or notify anybody.
   const address = await web.listen(config.server.listen);
@@ -261,6 +265,7 @@ export async function startApp(
   notices.start();
   maintenance.start();
   evidence.start();
+  unwatched.start();
   heartbeat.start();
   if (signal.aborted) throw stoppedEarly();
   if (config.source.type === "embedded") {

@@ -3,12 +3,14 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Store } from "../store/store.ts";
+import type { UnwatchedPort } from "../web/ports.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface FleetGaugesOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly clock: Clock;
+  readonly unwatched: Pick<UnwatchedPort, "slugs">;
   readonly isStoreAway: () => boolean;
 }
 
@@ -23,7 +25,7 @@ const readWithinMs = 5 * secondMs;
  * every alert that Prometheus made of it.
  */
 export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetGauges> {
-  const { store, runtime, clock } = options;
+  const { store, runtime, clock, unwatched } = options;
   let known: FleetGauges | null = null;
 
   async function read(nowMs: number): Promise<FleetGauges> {
@@ -35,6 +37,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       receivers: config.receivers.map(({ name }) => name),
       pauses: await store.outbox.pauses(nowMs),
       storeBytes: await store.bytes(),
+      unwatchedSlugs: (await unwatched.slugs()).length,
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
       nowMs,
     };

@@ -22,6 +22,7 @@ const noFleet: FleetGauges = {
   receivers: [],
   pauses: new Map(),
   storeBytes: 4_096,
+  unwatchedSlugs: 0,
   markers: [],
   nowMs,
 };

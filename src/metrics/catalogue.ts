@@ -267,6 +267,14 @@ export const fleetInstruments = {
     help: "Size of the database with its write-ahead log.",
     unit: "bytes",
   },
+  unwatchedSlugs: {
+    name: "flatline_unwatched_slugs",
+    type: "gauge",
+    labels: [],
+    help: "Organizations that send liveness events and are not configured: nothing checks them.",
+    unit: "1",
+    note: "0 with another source than the embedded one.",
+  },
   markers: {
     name: "flatline_marker_timestamp_seconds",
     type: "gauge",

@@ -19,6 +19,7 @@ export function renderFleet(
     organizations: checkNames.map((check) => [{ check }, countFresh(check)]),
     ...outboxSamples(gauges),
     storeBytes: [[{}, gauges.storeBytes]],
+    unwatchedSlugs: [[{}, gauges.unwatchedSlugs]],
     markers: listMarkers(gauges.markers),
   };
   return (Object.keys(fleetInstruments) as FleetFamily[])

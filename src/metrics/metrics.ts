@@ -52,6 +52,8 @@ export interface FleetGauges {
   /** Until when receivers asked to be left alone, epoch ms; those that did not are absent. */
   readonly pauses: ReadonlyMap<string, number>;
   readonly storeBytes: number;
+  /** Organizations that send events and are not configured. */
+  readonly unwatchedSlugs: number;
   /** The latest ones; a null slug is about all organizations. */
   readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
   readonly nowMs: number;

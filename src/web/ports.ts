@@ -198,6 +198,21 @@ export interface SilencesPort {
   expire(id: string): Promise<boolean>;
 }
 
+/** An organization that sends events and is not configured. */
+export interface UnwatchedSlug {
+  readonly slug: string;
+  /** Stored ones, of any status. */
+  readonly events: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+export interface UnwatchedPort {
+  /** Their names alone, in order. */
+  slugs(): Promise<readonly string[]>;
+  list(): Promise<readonly UnwatchedSlug[]>;
+}
+
 /** How a body of events is written; both are streamed. */
 export type EventsFormat = "ndjson" | "json-array";
 

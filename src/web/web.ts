@@ -42,6 +42,7 @@ import type {
   ProbePort,
   ReloadPort,
   SilencesPort,
+  UnwatchedPort,
 } from "./ports.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -70,6 +71,7 @@ export interface WebOptions {
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
   readonly configuration: ConfigurationPort;
+  readonly unwatched: UnwatchedPort;
   readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404. */
   readonly plugins?: readonly FastifyPluginAsync[];

@@ -96,7 +96,8 @@ function readRows(path: string, columnsOf?: Rows): Rows {
     wanted.map((table) => {
       const names = columnsOf?.get(table)?.[0];
       const columns = names === undefined ? "*" : Object.keys(names).join();
-      return [table, database.prepare(`select ${columns} from "${table}" order by 1, 2`).all()] as const;
+      const order = database.prepare(`select ${columns} from "${table}"`).columns().length > 1 ? "1, 2" : "1";
+      return [table, database.prepare(`select ${columns} from "${table}" order by ${order}`).all()] as const;
     }),
   );
   database.close();

@@ -17,6 +17,7 @@ import type {
   EventsFormat,
   EventsPort,
   ListedSilence,
+  UnwatchedSlug,
 } from "../../src/web/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
@@ -45,6 +46,7 @@ export interface WebWorld {
   ingest: EventsPort["ingest"] | null;
   ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
+  unwatched: UnwatchedSlug[];
   logged: { fields: object; message: string }[];
 }
 
@@ -107,6 +109,7 @@ export async function startWeb(
     ingest: null,
     ingested: [],
     outbox: [],
+    unwatched: [],
     logged: [],
   };
   world.ingest = async (body, { format, idempotencyKey }) => {
@@ -193,6 +196,10 @@ export async function startWeb(
           pausedUntilMs: harnessNowMs + 60_000,
         },
       ],
+    },
+    unwatched: {
+      slugs: async () => world.unwatched.map(({ slug }) => slug),
+      list: async () => world.unwatched,
     },
     configuration: { show: () => ({ server: { token: new Secret(token) } }) },
     page: {

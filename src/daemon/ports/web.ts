@@ -18,6 +18,7 @@ import type {
   GatePort,
   HealthVerdict,
   MarkersPort,
+  UnwatchedPort,
 } from "../../web/ports.ts";
 import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
@@ -39,6 +40,7 @@ export interface WebPortsOptions {
   readonly gate: GatePort;
   /** null while the source is not a local one. */
   readonly ingest: EventsPort | null;
+  readonly unwatched: UnwatchedPort;
   readonly endedAlerts: WebPorts["checks"]["ended"];
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
@@ -66,13 +68,20 @@ type WebPorts = Pick<
   | "events"
   | "outbox"
   | "configuration"
+  | "unwatched"
 >;
 
 /** The rooms as the HTTP server sees them. */
 export function createWebPorts(options: WebPortsOptions): WebPorts {
   const { store, states, runtime, clock, metrics, prober, scheduler, silences } = options;
   const current = (): Applied => runtime.current();
-  const gauges = createFleetGauges({ store, runtime, clock, isStoreAway: () => options.fleet.isStoreAway() });
+  const gauges = createFleetGauges({
+    store,
+    runtime,
+    clock,
+    unwatched: options.unwatched,
+    isStoreAway: () => options.fleet.isStoreAway(),
+  });
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
@@ -184,6 +193,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         }));
       },
     },
+    unwatched: options.unwatched,
     configuration: { show: () => describeConfig(current().config) },
   };
 }

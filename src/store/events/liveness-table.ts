@@ -39,6 +39,14 @@ export function createLivenessStore(db: Db): LivenessStore {
         where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and ${isPublished}`.execute(db);
       return rows[0]?.assets ?? 0;
     },
+    extent: async (slug) => {
+      const { rows } = await sql<{ first: number | null; last: number | null }>`
+        select (${edgeOf(slug, "asc")}) as first, (${edgeOf(slug, "desc")}) as last`.execute(db);
+      const { first, last } = rows[0] ?? { first: null, last: null };
+      return first === null || last === null
+        ? null
+        : { events: await countEvents(db, slug), firstAtMs: first, lastAtMs: last };
+    },
     lastStatuses: async ({ slug, assets, interval }) => {
       const found: AssetStatus[] = [];
       for (let start = 0; start < assets.length; start += assetsAStatement) {
@@ -57,6 +65,38 @@ export function createLivenessStore(db: Db): LivenessStore {
       return found;
     },
   };
+}
+
+// Some milliseconds of work: everybody else has a turn between two steps.
+const rowsAStep = 16_000;
+
+interface Place {
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+}
+
+async function countEvents(db: Db, slug: string): Promise<number> {
+  let after: Place = { at_ms: -1, import_id: -1, ordinal: -1 };
+  for (let counted = 0; ; counted += rowsAStep) {
+    const rest = sql`
+      from events where slug_id = ${slugId(slug)} and at_ms >= ${after.at_ms}
+        and (at_ms, import_id, ordinal) > (${after.at_ms}, ${after.import_id}, ${after.ordinal}) and ${isPublished}`;
+    const step = await sql<Place>`
+      select at_ms, import_id, ordinal ${rest}
+      order by at_ms, import_id, ordinal limit 1 offset ${rowsAStep - 1}`.execute(db);
+    const [last] = step.rows;
+    if (last === undefined) {
+      const { rows } = await sql<{ events: number }>`select count(*) as events ${rest}`.execute(db);
+      return counted + (rows[0]?.events ?? 0);
+    }
+    after = last;
+  }
+}
+
+function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
+  return sql`select at_ms from events where slug_id = ${slugId(slug)} and ${isPublished}
+    order by at_ms ${sql.raw(order)} limit 1`;
 }
 
 // An engine bounds the number of parameters of a statement.

@@ -7,6 +7,13 @@ export interface AssetStatus {
   readonly atMs: number;
 }
 
+/** How many events of an organization are stored, of any status, and from when to when. */
+export interface EventExtent {
+  readonly events: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
 /** What the liveness checker looked at and when, whatever it found: for the checks `sentinel` and `event-flow`. */
 export interface LivenessStore {
   /** Instant of the organization's latest event of any status at or before `untilMs`; null without one. */
@@ -18,6 +25,8 @@ export interface LivenessStore {
   longestGapMs(slug: string, interval: Interval, unnoticedMs: number): Promise<number>;
   /** How many different assets had an event of any status in the interval; events without an asset are left out. */
   distinctAssets(slug: string, interval: Interval): Promise<number>;
+  /** null: none is stored. Counts in steps of some thousand rows. */
+  extent(slug: string): Promise<EventExtent | null>;
   /** The latest event of each of these assets within the interval; those without one are left out. */
   lastStatuses(query: {
     readonly slug: string;

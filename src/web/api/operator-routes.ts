@@ -2,15 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { iso } from "./check-view.ts";
-import type { AccessSettings, ConfigurationPort, OutboxPort } from "../ports.ts";
+import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
-/** What only an operator sees: outbox, receivers and configuration (CONTRACT 8). */
+/** What only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { outbox, configuration }: { readonly outbox: OutboxPort; readonly configuration: ConfigurationPort },
+  ports: { readonly outbox: OutboxPort; readonly configuration: ConfigurationPort; readonly unwatched: UnwatchedPort },
 ): void {
+  const { outbox, configuration, unwatched } = ports;
   addResource(scope, "/api/v1/outbox", settings, {
     GET: {
       access: "read",
@@ -48,5 +49,18 @@ export function addOperatorRoutes(
   });
   addResource(scope, "/api/v1/config", settings, {
     GET: { access: "read", handle: (_request, reply) => reply.send(configuration.show()) },
+  });
+  addResource(scope, "/api/v1/unwatched", settings, {
+    GET: {
+      access: "read",
+      handle: async () => ({
+        slugs: (await unwatched.list()).map(({ slug, events, firstAtMs, lastAtMs }) => ({
+          slug,
+          events,
+          firstAt: iso(firstAtMs),
+          lastAt: iso(lastAtMs),
+        })),
+      }),
+    },
   });
 }

@@ -1,0 +1,86 @@
+import type { Logger } from "../../base/logger.ts";
+import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import type { Store } from "../../store/store.ts";
+import type { UnwatchedPort } from "../../web/ports.ts";
+import type { Runtime } from "../runtime.ts";
+
+/** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
+export interface Unwatched extends UnwatchedPort {
+  /** Logs each one once. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface UnwatchedOptions {
+  readonly store: Pick<Store, "events" | "evidence" | "liveness">;
+  readonly runtime: Pick<Runtime, "current">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come.
+const everyMs = 10 * secondMs;
+// What retention deletes changes no version.
+const knownForMs = minuteMs;
+
+interface Look {
+  readonly version: string;
+  readonly configured: ReadonlySet<string>;
+  readonly atMs: number;
+  readonly slugs: readonly string[];
+}
+
+/** Over the stored events and the configuration that holds; with another source than the embedded one there are none. */
+export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOptions): Unwatched {
+  const stopping = new AbortController();
+  const logged = new Set<string>();
+  let last: Look | null = null;
+  let loop: Promise<void> = Promise.resolve();
+
+  async function look(): Promise<readonly string[]> {
+    const { config, slugs: configured } = runtime.current();
+    if (config.source.type !== "embedded") return [];
+    const version = await store.evidence.eventsVersion();
+    const atMs = clock.monotonicMs();
+    if (last !== null && last.version === version && last.configured === configured && atMs - last.atMs < knownForMs)
+      return last.slugs;
+    const slugs = (await store.events.slugs()).filter((slug) => !configured.has(slug));
+    last = { version, configured, atMs, slugs };
+    for (const slug of slugs) {
+      if (logged.has(slug)) continue;
+      logged.add(slug);
+      logger.warn({ slug }, "events of an organization that is not configured are stored, nothing checks them");
+    }
+    return slugs;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        logger.warn({ err: error }, "slugs of the stored events could not be read, trying again");
+      }
+      await clock.sleep(everyMs, stopping.signal);
+    }
+  }
+
+  return {
+    slugs: look,
+    list: async () => {
+      const listed = [];
+      for (const slug of await look()) {
+        const extent = await store.liveness.extent(slug);
+        if (extent !== null) listed.push({ slug, ...extent });
+      }
+      return listed;
+    },
+    start: () => {
+      loop = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
