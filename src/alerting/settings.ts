@@ -13,11 +13,18 @@ export interface AlertPolicy {
   readonly minBaselineCoverage: number;
 }
 
+/** A receiver that an organization names: told at once, or of what nobody has taken on by then. */
+export interface RoutedReceiver {
+  readonly name: string;
+  /** From the transition to firing; 0: at once. */
+  readonly afterMs: number;
+}
+
 /** What alerting knows of a (check, slug) by the configuration that holds now. */
 export interface AlertTarget {
   readonly policy: AlertPolicy;
-  /** Names of receivers; those that exist get what also passes their own match and minSeverity. */
-  readonly receivers: readonly string[];
+  /** Those that exist get what also passes their own match and minSeverity. */
+  readonly receivers: readonly RoutedReceiver[];
   readonly labels: Readonly<Record<string, string>>;
   /** Where a reader goes from the notification; null when there is nowhere. */
   readonly url: string | null;

@@ -35,7 +35,7 @@ const target: CheckTarget = {
 /** Alerting for the shadow organization alone: to each chosen receiver, at once, whatever it is routed. */
 export function drillSettings(config: Config, receivers: readonly ReceiverConfig[]): AlertingSettings {
   const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 1, repeatIntervalMs: 0, minBaselineCoverage: 0 };
-  const names = receivers.map(({ name }) => name);
+  const routed = receivers.map(({ name }) => ({ name, afterMs: 0 }));
   return {
     groupWaitMs: 0,
     groupIntervalMs: 0,
@@ -43,7 +43,7 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
     externalUrl: config.alerting.externalUrl,
     receivers: receivers.map((receiver) => ({ ...receiver, match: null })),
     silences: [],
-    targetOf: () => ({ policy, receivers: names, labels: {}, url: null, isDrill: true }),
+    targetOf: () => ({ policy, receivers: routed, labels: {}, url: null, isDrill: true }),
   };
 }
 

@@ -109,6 +109,12 @@ export interface EventFlowConfig {
   readonly maxCoverageDrop: number;
 }
 
+/** A receiver that is told at once (afterMs 0), or of what nobody has taken on by then. */
+export interface RoutedReceiverConfig {
+  readonly name: string;
+  readonly afterMs: number;
+}
+
 export interface GateConfig {
   readonly releaseOn: readonly ("acknowledged" | "resolved")[];
   readonly whenUnknown: "allow" | "hold";
@@ -122,8 +128,8 @@ export interface OrganizationConfig {
   readonly baseline: BaselineKind;
   /** The verdict on an organization of which no event was ever stored; the embedded source only. */
   readonly whenNoEvents: "unknown" | "ok";
-  /** Names of receivers; all of them when nobody chose. */
-  readonly receivers: readonly string[];
+  /** All of them, at once, when nobody chose. */
+  readonly receivers: readonly RoutedReceiverConfig[];
   readonly labels: Readonly<Record<string, string>>;
   readonly alert: AlertConfig;
   readonly reviewQueue: ReviewQueueConfig;

@@ -166,7 +166,7 @@ receivers:
       schedule: { pattern: "@hourly", timezone: "Europe/Berlin", jitterMs: 30_000 },
       thresholds: { windowHours: 24, failMultiplier: 5, minSpikeCount: 20 },
       labels: { team: "trust", tier: "gold" },
-      receivers: ["ops"],
+      receivers: [{ name: "ops", afterMs: 0 }],
     });
     expect(organization(config, "globex")).toMatchObject({
       schedule: { pattern: "@hourly", timezone: "UTC", jitterMs: 30_000 },
@@ -178,7 +178,7 @@ receivers:
         warnAfterMs: 7_200_000,
         schedule: { pattern: "*/20 * * * *", timezone: "UTC", jitterMs: 30_000 },
       },
-      receivers: ["console"],
+      receivers: [{ name: "console", afterMs: 0 }],
     });
   });
 
@@ -189,7 +189,7 @@ receivers:
   ])("give an organization %s", async (_rule, text, receivers) => {
     const config = await load(`${embedded}${text}\nreceivers: [{ name: a, type: log }, { name: b, type: log }]\n`);
 
-    expect(organization(config, "acme").receivers).toEqual(receivers);
+    expect(organization(config, "acme").receivers.map(({ name }) => name)).toEqual(receivers);
   });
 
   it("take a key with nothing after it for absent", async () => {

@@ -138,7 +138,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     thresholds,
     baseline,
     whenNoEvents,
-    receivers,
+    receivers: receivers.map(({ name, afterMs }) => (afterMs === 0 ? name : { name, after: formatDuration(afterMs) })),
     labels,
     alert: describeAlert(alert),
     reviewQueue: describeReviewQueue(reviewQueue),

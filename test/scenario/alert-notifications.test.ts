@@ -329,7 +329,15 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           { name: "queue", match: { check: "review-queue" } },
           { name: "trust", match: { labels: { team: "trust" } } },
         ],
-        targets: { globex: { labels: { team: "trust" }, receivers: ["trust", "queue"] } },
+        targets: {
+          globex: {
+            labels: { team: "trust" },
+            receivers: [
+              { name: "trust", afterMs: 0 },
+              { name: "queue", afterMs: 0 },
+            ],
+          },
+        },
       });
       await world.run("acme", "warn");
       await world.run("globex", "fail");

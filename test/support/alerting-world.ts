@@ -73,6 +73,9 @@ export interface AlertingWorld {
   reload(options: WorldOptions): Promise<void>;
   silence(slug: string, forMs: number): Promise<string>;
   acknowledge(slug: string): Promise<boolean>;
+  unacknowledge(slug: string): Promise<void>;
+  /** The notifier of another process that lives on the same store. */
+  replica(): Notifier;
   /** Another process on the same store: what the old one had leased has to run out. */
   restart(): Promise<void>;
   /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
@@ -126,7 +129,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     if (!slugs().includes(slug)) return null;
     return {
       policy: { ...plain, ...options.policy },
-      receivers: routes().map(({ name }) => name),
+      receivers: routes().map(({ name }) => ({ name, afterMs: 0 })),
       labels: {},
       url: null,
       isDrill: false,
@@ -356,6 +359,21 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       await acknowledgeAlert(store, { alertId: alert.id, by: "kim", comment: null, nowMs: clock.nowMs() });
       return true;
     },
+    unacknowledge: async (slug) => {
+      const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
+      if (alert !== undefined) await store.alerts.save({ ...alert, acknowledgement: null });
+    },
+    replica: () =>
+      createNotifier({
+        store,
+        board,
+        clock,
+        logger,
+        newId,
+        settings,
+        budgetOf: () => null,
+        onEnqueued: () => undefined,
+      }),
     restart,
     crashAt: (point) => {
       crash = point;

@@ -2,7 +2,7 @@ import type { FleetState, ReceiverState, ToldState } from "../../store/alerts/no
 import { fleetBound } from "./fleet-bound.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
 import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
-import { outstanding, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
+import { escalateNow, outstanding, routedAfterMs, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
 import { planSingles } from "./single-grouping.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 
@@ -114,8 +114,11 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
   const { nowMs } = input;
   const { groupWaitMs, groupIntervalMs } = input.settings;
   const state = input.receiverStates.get(route.name) ?? neverTold(route.name);
-  const items: Item[] = input.alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) }));
-  const isInFleet = ({ alert }: Item): boolean => moment !== null && isFleetAlert(alert);
+  const isInFleet = ({ alert }: Pick<Item, "alert">): boolean => moment !== null && isFleetAlert(alert);
+  const items = withFleetEscalated(
+    input.alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) })),
+    { route, nowMs, isInFleet },
+  );
   const isSingle = (item: Item): boolean => !isInFleet(item) && !isDrill(item.alert);
 
   const drills = planSingles({
@@ -153,10 +156,30 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
           open.kind === "held" || (open.kind === "due" && !goingIds.has(alert.id) && !fleetNews.dropped.has(alert.id)),
       )
       .map(({ alert }) => alert.id),
-    nextAtMs: earliest(news.map((one) => one.nextAtMs)),
-    hasHeld: items.some(({ open }) => open.kind === "held"),
+    nextAtMs: earliest([
+      ...news.map((one) => one.nextAtMs),
+      ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null)),
+    ]),
+    hasHeld: items.some(({ open }) => open.kind === "held" || (open.kind === "escalates" && open.atMs === null)),
     tellsOfSpike: singles.items.some(({ alert, isNew }) => isNew && alert.live !== null && isFleetAlert(alert)),
   };
+}
+
+/** The fleet verdict escalates as one: with the first of its alerts go all that escalate to the receiver. */
+function withFleetEscalated(
+  items: readonly Item[],
+  {
+    route,
+    nowMs,
+    isInFleet,
+  }: { readonly route: ReceiverRoute; readonly nowMs: number; readonly isInFleet: (item: Item) => boolean },
+): readonly Item[] {
+  const escalating = items.filter((item) => isInFleet(item) && (routedAfterMs(item.alert, route) ?? 0) > 0);
+  if (!escalating.some(({ open }) => open.kind === "due" || open.kind === "quiet")) return items;
+  const isBrought = new Set(escalating.filter(({ open }) => open.kind === "escalates"));
+  return items.map((item) =>
+    isBrought.has(item) ? { alert: item.alert, open: escalateNow(item.alert, route, nowMs) } : item,
+  );
 }
 
 const noFleetNews: FleetNews = { items: [], nextAtMs: null, fleet: null, isBeginning: false, dropped: new Set() };

@@ -43,6 +43,8 @@ export type Outstanding =
   | { readonly kind: "none" }
   /** Nothing as long as a silence or an acknowledgement holds it back. */
   | { readonly kind: "held" }
+  /** This receiver is told of it at `atMs` if nobody has taken it on by then; null: somebody has, or it is silenced. */
+  | { readonly kind: "escalates"; readonly atMs: number | null }
   /** It ended, and this receiver does not want to hear of it. */
   | { readonly kind: "ended-untold"; readonly told: ToldState }
   /** It was told as it is; a reminder is due at `remindAtMs`, null: never. */
@@ -66,7 +68,9 @@ export type Outstanding =
 export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
   const told = alert.told.get(route.name) ?? null;
   if (told?.isEnded === true) return { kind: "none" };
-  if (told === null && !isRouted(alert, route)) return { kind: "none" };
+  const afterMs = routedAfterMs(alert, route);
+  if (told === null && afterMs === null) return { kind: "none" };
+  if (told === null && afterMs !== null && afterMs > 0) return outstandingEscalation(alert, route, afterMs, nowMs);
   const pending = alert.changes.filter(({ seq }) => seq > (told?.seq ?? 0));
   const wasHeld = alert.isHeld || pending.some(({ atMs }) => alert.wasHeldAt(atMs));
   if (alert.live === null) return outstandingEnd(alert, route, told, pending, wasHeld, nowMs);
@@ -86,10 +90,35 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
   return due(alert, route, told, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
 }
 
+/** What is outstanding of an alert that escalates to this receiver now, before its time. */
+export function escalateNow(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
+  return outstandingEscalation(alert, route, 0, nowMs);
+}
+
+/** How long after it fires `route` is told of the alert; 0: at once, null: never. */
+export function routedAfterMs({ target, check, slug }: TrackedAlert, route: ReceiverRoute): number | null {
+  const routed = target?.receivers.find(({ name }) => name === route.name);
+  if (target === null || routed === undefined) return null;
+  return route.match === null || matches(route.match, { check, slug, labels: target.labels }) ? routed.afterMs : null;
+}
+
 /** Whether a receiver with this route wants to hear of that severity. */
 export function wants(route: ReceiverRoute, severity: Severity): boolean {
   if (severity === "unknown") return route.sendUnknown;
   return compareSeverity(severity, route.minSeverity) >= 0;
+}
+
+/**
+ * Counted from the transition to firing. What holds it back at that time holds it back until it ends; what the receiver does
+ * not want to hear of at that time goes out when it becomes as bad as the receiver wants. What it did not see is not replayed.
+ */
+function outstandingEscalation(alert: TrackedAlert, route: ReceiverRoute, afterMs: number, nowMs: number): Outstanding {
+  const { live } = alert;
+  if (live === null || !wants(route, live.severity)) return { kind: "none" };
+  if (alert.isHeld || live.judgement !== undefined) return { kind: "escalates", atMs: null };
+  const atMs = (live.firingAtMs ?? live.startsAtMs) + afterMs;
+  if (atMs > nowMs) return { kind: "escalates", atMs };
+  return due(alert, route, null, alert.changes, catchUp(alert.id, live, route, null, "escalation"), nowMs, atMs);
 }
 
 interface Replayed {
@@ -182,7 +211,7 @@ function catchUp(
   live: AlertState,
   route: ReceiverRoute,
   told: ToldState | null,
-  reason: "silence_ended" | "receiver_added",
+  reason: "silence_ended" | "receiver_added" | "escalation",
 ): Replayed {
   const { severity } = live;
   const known = told?.severity ?? null;
@@ -198,11 +227,6 @@ function catchUp(
 
 function direction(severity: Severity, known: Severity): "escalated" | "deescalated" {
   return compareSeverity(severity, known) > 0 ? "escalated" : "deescalated";
-}
-
-function isRouted({ target, check, slug }: TrackedAlert, route: ReceiverRoute): boolean {
-  if (target === null || !target.receivers.includes(route.name)) return false;
-  return route.match === null || matches(route.match, { check, slug, labels: target.labels });
 }
 
 function remindAtMs({ target }: TrackedAlert, told: ToldState): number | null {

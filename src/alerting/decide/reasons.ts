@@ -26,6 +26,7 @@ export const reasonMeanings = {
   silence_ended: "it was held back by a silence or an acknowledgement and fires still, or with another severity",
   min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",
   receiver_added: "it fires, and a changed configuration sends it to this receiver only now",
+  escalation: "it still fires, and nobody has acknowledged or judged it for as long as the receiver's `after`",
   fleet_began: "it was told before, and is now part of the fleet verdict",
   resend: "it still fires, and the receiver forgets what is not repeated",
   test: "somebody asked for a test",

@@ -81,7 +81,11 @@ function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Findin
   // One that was refused has a name, too, that is not known.
   const isComplete = config.receivers !== refused && names.length === (receivers ?? []).length;
   return settingsOf(config).flatMap(({ path, value }) => {
-    const list = partsOf(value.receivers, [...path, "receivers"]);
+    const list = partsOf(value.receivers, [...path, "receivers"]).flatMap((routed) =>
+      typeof routed.value === "string"
+        ? [{ path: routed.path, value: routed.value }]
+        : textOf([...routed.path, "name"], routed.value.name),
+    );
     const strangers = list.filter((name) => isComplete && !names.includes(name.value));
     return [
       ...strangers.map((name) => ({

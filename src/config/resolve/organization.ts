@@ -38,7 +38,11 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
     whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
-    receivers: own.receivers ?? defaults.receivers ?? receiverNames,
+    receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
+      typeof routed === "string"
+        ? { name: routed, afterMs: 0 }
+        : { name: routed.name, afterMs: milliseconds(routed.after) },
+    ),
     labels: { ...defaults.labels, ...own.labels },
     alert: {
       forMs: milliseconds(alert.for),

@@ -166,6 +166,16 @@ const gateSchema = strictObject({
     .meta({ default: gate.whenUnknown }),
 }).describe("What `GET /api/v1/gate/{slug}` answers to a pipeline that asks whether it may act on deaths.");
 
+const routedReceiver = z.union([
+  nameText().describe("The name of a receiver: notified at once."),
+  strictObject({
+    name: nameText().describe("The name of a receiver."),
+    after: duration({ minMs: 1, maxMs: longMs }).describe(
+      "Notified this long after the alert fired, when it still fires and nobody has acknowledged, judged or silenced it (an escalation).",
+    ),
+  }),
+]);
+
 const settingsShape = {
   schedule: cronPattern()
     .optional()
@@ -197,9 +207,11 @@ const settingsShape = {
     )
     .meta({ default: builtinSettings.whenNoEvents }),
   receivers: z
-    .array(nameText())
+    .array(routedReceiver)
     .optional()
-    .describe("Names of the receivers that are told; all receivers when absent, none when empty."),
+    .describe(
+      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation: notified `after` this long (`30m`) of what still fires and nobody has acknowledged, judged or silenced.",
+    ),
   labels: z
     .record(z.string(), z.string())
     .optional()

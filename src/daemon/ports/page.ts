@@ -3,7 +3,7 @@ import { matches } from "../../alerting/decide/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
-import type { Config, OrganizationConfig } from "../../config/config.ts";
+import type { Config, OrganizationConfig, RoutedReceiverConfig } from "../../config/config.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
 import { renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
@@ -132,7 +132,7 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
   const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, setAt } = organization;
   const setting = (name: string, path: string, value: number | string) => {
     // A list stands where its first entry does.
-    const place = setAt[path] ?? setAt[`${path}[0]`];
+    const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`];
     return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder) };
   };
   return {
@@ -164,9 +164,13 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
             ),
             setting("eventFlow.maxCoverageDrop", "eventFlow.maxCoverageDrop", eventFlow.maxCoverageDrop),
           ]),
-      setting("receivers", "receivers", receivers.join(", ") || "none"),
+      setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
     ],
   };
+}
+
+function receiverText({ name, afterMs }: RoutedReceiverConfig): string {
+  return afterMs === 0 ? name : `${name} after ${formatDuration(afterMs)}`;
 }
 
 /** Without the folder of the configuration: who may read the page need not know the machine. */
