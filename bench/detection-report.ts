@@ -31,6 +31,8 @@ export interface DetectionResult {
     /** Of the false alarms, those on days on which many assets really died. */
     readonly onMassDeaths: number;
     readonly falseAlarmsAWeek: number;
+    /** Those on real mass deaths left out. */
+    readonly groundlessAWeek: number;
     readonly medianDelayHours: number | null;
     /** Of each series in which there are incidents, in their order. */
     readonly bySeries: readonly { readonly slug: string; readonly incidents: number; readonly found: number }[];
@@ -80,14 +82,14 @@ function ruleTable({ rules, series }: DetectionResult): string {
   // One series is the sum, and a table of many is wider than any page.
   const columns = named.length > 1 && named.length <= mostColumns ? named : [];
   return table(
-    ["rule", "recall", "found", ...columns, "false alarms a week", "of them on real mass deaths", "median delay"],
+    ["rule", "recall", "found", ...columns, "false alarms a week", "without real mass deaths", "median delay"],
     rules.map((rule) => [
       rule.name,
       rule.recall === null ? "–" : rule.recall.toFixed(2),
       `${rule.found} of ${rule.incidents}`,
       ...columns.map((slug) => foundIn(rule.bySeries.find((one) => one.slug === slug))),
-      rule.falseAlarmsAWeek.toFixed(2),
-      `${rule.onMassDeaths} of ${rule.falseAlarms}`,
+      `${rule.falseAlarmsAWeek.toFixed(2)} (${rule.falseAlarms})`,
+      `${rule.groundlessAWeek.toFixed(2)} (${rule.falseAlarms - rule.onMassDeaths})`,
       formatHours(rule.medianDelayHours),
     ]),
   );

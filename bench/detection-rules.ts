@@ -15,21 +15,38 @@ export interface DetectionRule {
   readonly kind: "flatline" | "fixed" | "spike";
   readonly minSpikeCount: number;
   readonly multiplier: number | null;
+  readonly baseline: BaselineKind;
+  readonly baselineDays: number;
 }
+
+const other = { baseline: "mean", baselineDays: 7 } as const;
 
 /** Every rule of the table: flatline's with both baselines, a fixed threshold, and the spike type of ElastAlert. */
 export const detectionRules: readonly DetectionRule[] = [
   ...(["mean", "median"] as const).flatMap((baseline) =>
     [10, 20, 50].flatMap((minSpikeCount) =>
       [2, 3, 4, 6].map((multiplier) => ({
+        ...other,
         name: `flatline ${baseline}, ×${multiplier}, min ${minSpikeCount}`,
         kind: "flatline" as const,
         minSpikeCount,
         multiplier,
+        baseline,
       })),
     ),
   ),
+  ...[10, 20, 50].flatMap((minSpikeCount) =>
+    [2, 2.5, 4, 5].map((multiplier) => ({
+      name: `flatline median of 28 d, ×${multiplier}, min ${minSpikeCount}`,
+      kind: "flatline" as const,
+      minSpikeCount,
+      multiplier,
+      baseline: "median" as const,
+      baselineDays: 28,
+    })),
+  ),
   ...[10, 20, 50, 100].map((count) => ({
+    ...other,
     name: `fixed threshold, ${count} in 24 h`,
     kind: "fixed" as const,
     minSpikeCount: count,
@@ -37,6 +54,7 @@ export const detectionRules: readonly DetectionRule[] = [
   })),
   ...[10, 20, 50].flatMap((minSpikeCount) =>
     [2, 4].map((multiplier) => ({
+      ...other,
       name: `ElastAlert spike, height ${multiplier}, cur ${minSpikeCount}`,
       kind: "spike" as const,
       minSpikeCount,
@@ -65,12 +83,11 @@ export function episodesOf(record: EventRecord, stretch: Stretch): readonly (rea
 }
 
 /** One threshold as a configuration: warn and fail at the same multiplier, so that an alert is an episode above it. */
-function candidateOf({ name, minSpikeCount, multiplier }: DetectionRule): ReplayCandidate {
-  const baseline: BaselineKind = name.includes("median") ? "median" : "mean";
+function candidateOf({ baseline, baselineDays, minSpikeCount, multiplier }: DetectionRule): ReplayCandidate {
   const both = multiplier ?? 1;
   return {
     baseline,
-    thresholds: { windowHours, baselineDays: 7, warnMultiplier: both, failMultiplier: both, minSpikeCount },
+    thresholds: { windowHours, baselineDays, warnMultiplier: both, failMultiplier: both, minSpikeCount },
     policy: { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 },
     maxSilenceMs: null,
   };

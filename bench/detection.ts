@@ -87,9 +87,10 @@ export async function measureDetection(folder: string, injections: number): Prom
         const own = scoreEpisodes(replays.slice(at, at + 1));
         return own.incidents === 0 ? [] : [{ slug, incidents: own.incidents, found: own.found }];
       });
-      const { incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, medianDelayMs } = score;
+      const { incidents, found, recall, falseAlarms, onMassDeaths, medianDelayMs } = score;
+      const { falseAlarmsAWeek, groundlessAWeek } = score;
       const medianDelayHours = medianDelayMs === null ? null : medianDelayMs / hourMs;
-      const total = { name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek };
+      const total = { name, incidents, found, recall, falseAlarms, onMassDeaths, falseAlarmsAWeek, groundlessAWeek };
       return { ...total, medianDelayHours, bySeries };
     }),
     injected: injectRegressions(

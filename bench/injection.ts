@@ -25,7 +25,7 @@ const flipHours = 6;
 const foundWithinMs = 2 * dayMs;
 // A baseline, and alerts that were standing before.
 const warmUpMs = 4 * dayMs;
-const baselineMs = 8 * dayMs;
+const baselineMs = 30 * dayMs;
 
 /**
  * Plants regressions into real histories: at a random time a share of the assets that are alive then is declared dead within

@@ -267,13 +267,19 @@ interface WaitingRequest {
 }
 
 /** What a result of the spike check says beside its verdict, as far as it can be read. */
-function spikeFacts(report: CheckReport): { readonly onset?: SpikeOnset; readonly windowHours?: number } {
+function spikeFacts(report: CheckReport): {
+  readonly onset?: SpikeOnset;
+  readonly windowHours?: number;
+  readonly baselineDaysKnown?: number;
+} {
   if (report.kind !== "result" || report.check !== "dead-asset-spike") return {};
   const onset = spikeOnsetOf(report.result);
   const { windowHours } = report.result.threshold;
+  const { baselineDaysKnown } = report.result.observed;
   return {
     ...(onset === null ? {} : { onset }),
     ...(typeof windowHours === "number" && windowHours > 0 ? { windowHours } : {}),
+    ...(typeof baselineDaysKnown === "number" ? { baselineDaysKnown } : {}),
   };
 }
 

@@ -112,7 +112,16 @@ describe("Replay", () => {
         for (const { candidate, atMs, severity, expectedCount, currentCount } of verdicts) {
           const thresholds = multipliers[candidate] ?? given;
           const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds));
-          const result = evaluateSpike({ slug: "acme", nowMs: atMs, thresholds, baseline, ...counts });
+          const seen = events.map((one) => one.atMs).filter((one) => one <= atMs);
+          const firstEventAtMs = seen.length === 0 ? null : Math.min(...seen);
+          const result = evaluateSpike({
+            slug: "acme",
+            nowMs: atMs,
+            thresholds,
+            baseline,
+            firstEventAtMs,
+            ...counts,
+          });
           expect({ severity, expectedCount, currentCount }).toEqual({
             severity: result.severity,
             expectedCount: result.observed.expectedCount,
@@ -151,7 +160,7 @@ describe("Replay", () => {
 
   it("leaves an alert that still fires open, to the last run", () => {
     const replay = new Replay(recordOf([{ count: 100 }]), [
-      { thresholds: defaultThresholds, baseline: "median", policy, maxSilenceMs: null },
+      { thresholds: defaultThresholds, baseline: "mean", policy, maxSilenceMs: null },
     ]);
 
     for (const hours of [0, 1, 2]) replay.run(startMs + hours * hourMs);
@@ -177,6 +186,22 @@ describe("Replay", () => {
     for (let atMs = startMs; atMs < nowMs; atMs += dayMs) limits.at(atMs, "auto");
     expect(limits.at(nowMs, "auto")).toBe(limitHours * hourMs);
     expect(limits.at(nowMs, hourMs)).toBe(hourMs);
+  });
+
+  it("keeps an alert of a median pending while fewer than three of its days are known", () => {
+    const events = [{ count: 1 }, { atMs: startMs + dayMs, count: 100 }, { atMs: startMs + 5 * dayMs, count: 100 }];
+    const replay = new Replay(recordOf(events), [
+      { thresholds: defaultThresholds, baseline: "median", policy, maxSilenceMs: null },
+    ]);
+
+    for (let atMs = startMs; atMs <= startMs + 7 * dayMs; atMs += hourMs) replay.run(atMs);
+
+    const [outcome] = replay.outcomes();
+    expect(outcome?.evaluations).toMatchObject({ fail: 48 });
+    expect(outcome?.notices.map(({ event, atMs }) => [event, atMs])).toEqual([
+      ["firing", startMs + 5 * dayMs],
+      ["resolved", startMs + 6 * dayMs],
+    ]);
   });
 
   it("is unknown on a silent stream, where that is watched, and that is no episode", () => {

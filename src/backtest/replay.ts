@@ -3,7 +3,7 @@ import { transition, type TransitionReport } from "../alerting/decide/transition
 import type { Severity } from "../contract/severity.ts";
 import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
-import type { BaselineKind } from "../spike/median.ts";
+import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
 import { spikeWindow, windowCoverage } from "../spike/window.ts";
@@ -65,6 +65,8 @@ interface Group {
   readonly candidate: ReplayCandidate;
   readonly counts: SlidingCounts;
   count: SlidingCount;
+  /** Of a median: those of `count` that were known then. */
+  days: DayCounts;
   expected: Expectation;
   coverage: number;
 }
@@ -143,6 +145,7 @@ function createGroup(record: EventRecord, candidate: ReplayCandidate): Group {
     candidate,
     counts,
     count,
+    days: [],
     expected: { exact: { numerator: 0n, denominator: 1n }, expectedCount: 0 },
     coverage: 0,
   };
@@ -151,7 +154,8 @@ function createGroup(record: EventRecord, candidate: ReplayCandidate): Group {
 function count(group: Group, nowMs: number, firstEventAtMs: number | null): void {
   const { thresholds, baseline } = group.candidate;
   group.count = group.counts.at(nowMs);
-  group.expected = expectation({ baseline, thresholds, ...group.count });
+  group.days = knownDays(group.count.dayCounts, nowMs, thresholds, firstEventAtMs);
+  group.expected = expectation({ baseline, thresholds, ...group.count, dayCounts: group.days });
   group.coverage = windowCoverage(spikeWindow(nowMs, thresholds), firstEventAtMs);
 }
 
@@ -168,6 +172,9 @@ function decide(watch: Watch, slug: string, nowMs: number, severity: Severity): 
           severity,
           counts: { currentCount, baselineCount, expectedCount, ratio: null },
           baselineCoverage: watch.group.coverage,
+          ...(watch.candidate.baseline === "mean"
+            ? {}
+            : { baselineDaysKnown: watch.group.days.filter((day) => day !== null).length }),
         };
   const newId = (): string => `${slug}-${++watch.alerts}`;
   const step = transition({ states: watch.states, report, policy: watch.candidate.policy, newId });

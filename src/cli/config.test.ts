@@ -156,3 +156,34 @@ describe("help", () => {
     expect(printed).toContain(`Examples:\n  flatline config ${name}`);
   });
 });
+
+describe("config init", () => {
+  it.each(["embedded", "remote", "postgres", "clickhouse"])(
+    "writes a starter for %s that config check takes",
+    async (source) => {
+      expect(await run(["init", "--source", source])).toContain("flatline.yaml: written");
+
+      expect(await run(["check"])).toContain("flatline.yaml: ok, 1 organization, 1 receiver");
+    },
+  );
+
+  it("advises the median over 28 days, without a flag", async () => {
+    await run(["init"]);
+
+    const shown = JSON.parse((await run(["show", "--json"])).replace(/^[^{]*/, "")) as {
+      organizations: readonly unknown[];
+    };
+    expect(shown.organizations).toEqual([
+      expect.objectContaining({
+        baseline: "median",
+        thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
+      }),
+    ]);
+  });
+
+  it("leaves a file alone that exists, and writes to standard output", async () => {
+    await expect(run(["init"], "source: mine\n")).rejects.toThrow("flatline.yaml: exists already");
+
+    expect(await run(["init", "-c", "-"])).toMatch(/^# flatline\.yaml\..*\n[^]*\norganizations:\n {2}- acme/);
+  });
+});

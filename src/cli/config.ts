@@ -1,6 +1,9 @@
-import { InvalidArgumentError, type Command } from "commander";
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { loadCheckedConfig } from "../commands/config-check.ts";
+import { renderStarter, starterSources, type StarterSource } from "../commands/config-starter.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
@@ -18,10 +21,11 @@ interface FileOption {
   readonly config?: string;
 }
 
-/** `flatline config check|show|schema|schedule`. */
+/** `flatline config init|check|show|schema|schedule`. */
 export function configCommand({ nextRuns }: { readonly nextRuns: NextRuns }): RegisterCommand {
   return (program, context) => {
     const config = program.command("config").description("validate and look at the configuration");
+    addInit(config, context);
     addCheck(config, context);
     addShow(config, context);
     addSchema(config, context);
@@ -30,11 +34,46 @@ export function configCommand({ nextRuns }: { readonly nextRuns: NextRuns }): Re
       "after",
       `
 Examples:
+  flatline config init                      write one to begin with
   flatline config check -c flatline.yaml    say everything that is wrong with it, or that nothing is
   flatline config schedule --next 3         when every organization is checked next
 `,
     );
   };
+}
+
+const starterFile = "flatline.yaml";
+
+function addInit(parent: Command, context: CliContext): void {
+  parent
+    .command("init")
+    .description("write a commented configuration to begin with")
+    .addOption(
+      new Option("--source <type>", "where verdicts come from").choices(starterSources).default(starterSources[0]),
+    )
+    .option("-c, --config <file>", "the file to write, - is standard output", starterFile)
+    .action(async ({ source, config: file }: { readonly source: StarterSource; readonly config: string }) => {
+      const text = renderStarter(source);
+      if (file === "-") {
+        context.stdout.write(text);
+        return;
+      }
+      await writeFile(resolve(context.cwd, file), text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+        const why = error.code === "EEXIST" ? "exists already; name another with -c, or remove it" : String(error);
+        throw new FlatlineError("usage", `${file}: ${why}`, { cause: error });
+      });
+      context.stdout.write(`${file}: written, for source.type ${source}; next: flatline config check -c ${file}\n`);
+    })
+    .addHelpText(
+      "after",
+      `
+A file that exists is left alone, exit 64.
+
+Examples:
+  flatline config init                          over flatline's own store of events
+  flatline config init --source remote -c -     against a platform's API, to standard output
+`,
+    );
 }
 
 function addCheck(parent: Command, context: CliContext): void {

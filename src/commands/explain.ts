@@ -106,7 +106,7 @@ async function explainVerdict(
   const known = resultOf(report) ?? resultOf(later);
   const organization = config.organizations.find((one) => one.slug === slug) ?? null;
   const thresholds = known === null ? (organization?.thresholds ?? null) : thresholdsOf(known.result.threshold);
-  const days = known?.result.observed["day1"];
+  const days = known?.result.observed["baselineDaysKnown"];
   const baseline = known === null ? (organization?.baseline ?? "mean") : days === undefined ? "mean" : "median";
   const stored = storedCounts(point, own);
   const base = {
@@ -141,7 +141,10 @@ async function explainVerdict(
     return cannot(`it has no counts, ${reason}`, own?.startedAtMs ?? null);
   }
   const evaluation = { slug, thresholds, baseline, appUrl: null };
-  const then = { deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs) };
+  const then = {
+    deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs),
+    firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, atMs),
+  };
   const { evaluatedAtMs } = point;
   const asKnownThen = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then));
   const now = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events));

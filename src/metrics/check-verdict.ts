@@ -123,8 +123,11 @@ function formatSeverity(current: string, target: string): string {
 
 function formatMap(family: "observed" | "threshold", map: ValueMap, target: string): string {
   const values = new Map<string, number>();
+  // A median's days are for people: a series for each of them would crowd out all others.
+  const isMedian = family === "observed" && Object.hasOwn(map, "baselineDaysKnown");
   for (const [key, value] of Object.entries(map)) {
     const name = key.toWellFormed();
+    if (isMedian && /^day\d+$/.test(key)) continue;
     if (typeof value === "boolean") values.set(name, value ? 1 : 0);
     else if (typeof value === "number" && Number.isFinite(value)) values.set(name, value);
   }

@@ -2,10 +2,13 @@ import { FlatlineError } from "../base/errors.ts";
 import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
 import { expectation } from "../spike/expectation.ts";
-import { medianDays, type BaselineKind } from "../spike/median.ts";
+import { knownDays, medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
+
+/** What an evaluation reads of the counts. */
+export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs">;
 
 /** One evaluation of one organization, without its counts. */
 export interface LocalEvaluation {
@@ -24,12 +27,21 @@ export interface LocalEvaluation {
  */
 export async function evaluateLocally(
   evaluation: LocalEvaluation,
-  counts: Pick<LivenessCounts, "deaths">,
+  counts: EvaluationCounts,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SpikeResult> {
   const intervals = evaluationIntervals(evaluation);
   const [deaths = []] = await counts.deaths([{ slug: evaluation.slug, intervals }], options);
-  return evaluateDeaths(evaluation, deaths);
+  return evaluateDeaths(evaluation, deaths, await firstEventFor(evaluation, counts, options));
+}
+
+/** Returns the first event if the baseline depends on it; null if it does not, or there is none. */
+export async function firstEventFor(
+  { slug, baseline }: Pick<LocalEvaluation, "slug" | "baseline">,
+  counts: Pick<LivenessCounts, "firstEventAtMs">,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<number | null> {
+  return baseline === "median" ? counts.firstEventAtMs(slug, options) : null;
 }
 
 /**
@@ -62,21 +74,30 @@ export interface AssetTypeExpectation {
  */
 export async function expectByAssetType(
   evaluation: LocalEvaluation,
-  counts: Pick<LivenessCounts, "deaths">,
+  counts: EvaluationCounts,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<AssetTypeExpectation[]> {
-  const { slug, baseline, thresholds } = evaluation;
+  const { slug, baseline, thresholds, nowMs } = evaluation;
+  const firstEventAtMs = await firstEventFor(evaluation, counts, options);
   const [deaths = []] = await counts.deaths([{ slug, intervals: evaluationIntervals(evaluation) }], options);
   return countsByType(deaths)
-    .map(({ assetType, currentCount, ...before }) => {
-      const { expectedCount } = asBadRequest(() => expectation({ baseline, thresholds, ...before }));
+    .map(({ assetType, currentCount, baselineCount, dayCounts: days }) => {
+      const dayCounts = knownDays(days, nowMs, thresholds, firstEventAtMs);
+      const { expectedCount } = asBadRequest(() => expectation({ baseline, thresholds, baselineCount, dayCounts }));
       return { assetType, currentCount, expectedCount };
     })
     .toSorted((left, right) => right.currentCount - right.expectedCount - (left.currentCount - left.expectedCount));
 }
 
-/** Evaluates the deaths in the intervals of {@link evaluationIntervals}, in their order. @throws api_bad_request */
-export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly AssetTypeDeaths[]): SpikeResult {
+/**
+ * Evaluates the deaths in the intervals of {@link evaluationIntervals}, in their order, with {@link firstEventFor}.
+ * @throws api_bad_request
+ */
+export function evaluateDeaths(
+  evaluation: LocalEvaluation,
+  deaths: readonly AssetTypeDeaths[],
+  firstEventAtMs: number | null,
+): SpikeResult {
   const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
   const assetTypes = countsByType(deaths);
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
@@ -88,7 +109,18 @@ export function evaluateDeaths(evaluation: LocalEvaluation, deaths: readonly Ass
     for (const [index, count] of counts.dayCounts.entries()) dayCounts[index] = (dayCounts[index] ?? 0) + count;
   }
   return asBadRequest(() =>
-    evaluateSpike({ slug, nowMs, thresholds, baseline, currentCount, baselineCount, dayCounts, assetTypes, appUrl }),
+    evaluateSpike({
+      slug,
+      nowMs,
+      thresholds,
+      baseline,
+      currentCount,
+      baselineCount,
+      dayCounts,
+      firstEventAtMs,
+      assetTypes,
+      appUrl,
+    }),
   );
 }
 

@@ -1,11 +1,10 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
-import { evaluateLocally } from "./local-evaluation.ts";
+import { evaluateLocally, type EvaluationCounts } from "./local-evaluation.ts";
 import { createLocalListing } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
@@ -13,7 +12,7 @@ import { reaches } from "./organization-access.ts";
 export interface LocalPlatformApiOptions {
   readonly store: Store;
   /** Source of the healthcheck's counts [the store]. */
-  readonly counts?: Pick<LivenessCounts, "deaths">;
+  readonly counts?: Pick<EvaluationCounts, "deaths">;
   /** Its now is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
@@ -57,7 +56,11 @@ async function evaluateStored(
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
   const evaluation = { slug, thresholds, baseline: baselineOf?.(slug) ?? "mean", appUrl, nowMs: clock.nowMs() };
-  const result = await evaluateLocally(evaluation, counts ?? store.events, callOptions);
+  const reads: EvaluationCounts = {
+    deaths: (queries, asked) => (counts ?? store.events).deaths(queries, asked),
+    firstEventAtMs: (of, asked) => store.events.firstEventAtMs(of, asked),
+  };
+  const result = await evaluateLocally(evaluation, reads, callOptions);
   stopIfAborted(callOptions);
   return result;
 }

@@ -16,7 +16,7 @@ function counting() {
       { assetType: "URL", deaths: intervals.map((_, index) => slug.length * 10 + index) },
     ]);
   };
-  return { counts: { deaths }, questions: () => questions };
+  return { counts: { deaths, firstEventAtMs: () => Promise.resolve(null) }, questions: () => questions };
 }
 
 function evaluation(slug: string, over: Partial<LocalEvaluation> = {}): LocalEvaluation {
@@ -43,7 +43,7 @@ describe("a round of local evaluations", () => {
   });
 
   it("fails when nothing can be counted", async () => {
-    const counts = { deaths: () => Promise.reject(new Error("no disk")) };
+    const counts = { ...counting().counts, deaths: () => Promise.reject(new Error("no disk")) };
 
     await expect(evaluateRound([evaluation("a")], counts)).rejects.toThrow("no disk");
   });

@@ -1,26 +1,34 @@
-import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { SpikeResult } from "../spike/evaluate.ts";
-import { evaluateDeaths, evaluationIntervals, type LocalEvaluation } from "./local-evaluation.ts";
+import {
+  evaluateDeaths,
+  evaluationIntervals,
+  firstEventFor,
+  type EvaluationCounts,
+  type LocalEvaluation,
+} from "./local-evaluation.ts";
 
 /**
- * Evaluates many organizations at one instant, in order, with one query for all counts and no further waiting. Returns null
- * for one that cannot be evaluated; its own run reports the reason.
+ * Evaluates many organizations at one instant, in order, with one query for all counts and one for the first event of each
+ * median. Returns null for one that cannot be evaluated; its own run reports the reason.
  * @throws the errors of `counts`
  */
 export async function evaluateRound(
   evaluations: readonly LocalEvaluation[],
-  counts: Pick<LivenessCounts, "deaths">,
+  counts: EvaluationCounts,
 ): Promise<(SpikeResult | null)[]> {
   const queries = evaluations.map((evaluation) => ({
     slug: evaluation.slug,
     intervals: unlessRefused(() => evaluationIntervals(evaluation)) ?? [],
   }));
   const deaths = await counts.deaths(queries);
+  const firstEvents: (number | null)[] = [];
+  for (const evaluation of evaluations)
+    firstEvents.push(evaluation.baseline === "mean" ? null : await firstEventFor(evaluation, counts));
   return evaluations.map((evaluation, index) =>
     queries[index]?.intervals.length === 0
       ? null
-      : unlessRefused(() => evaluateDeaths(evaluation, deaths[index] ?? [])),
+      : unlessRefused(() => evaluateDeaths(evaluation, deaths[index] ?? [], firstEvents[index] ?? null)),
   );
 }
 

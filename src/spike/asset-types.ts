@@ -1,6 +1,6 @@
 import { SpikeInputError } from "./spike-input-error.ts";
 import { expectation, type Expectation } from "./expectation.ts";
-import type { BaselineKind } from "./median.ts";
+import type { BaselineKind, DayCounts } from "./median.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 import { checkCount, type SpikeCounts } from "./verdict.ts";
 
@@ -8,7 +8,7 @@ import { checkCount, type SpikeCounts } from "./verdict.ts";
 export interface AssetTypeCounts extends SpikeCounts {
   readonly assetType: string | null;
   /** Where the baseline is a median: deaths in each of medianDays, in its order. */
-  readonly dayCounts?: readonly number[];
+  readonly dayCounts?: DayCounts;
 }
 
 /** How many more of one asset type died than its own baseline leads to expect. */

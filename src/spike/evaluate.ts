@@ -1,7 +1,7 @@
 import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
 import { expectation } from "./expectation.ts";
 import { spikeFindings, type SpikeFinding } from "./findings.ts";
-import type { BaselineKind } from "./median.ts";
+import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
 import { completeThresholds, type PartialThresholds } from "./thresholds.ts";
 import { checkCount, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
@@ -22,7 +22,9 @@ export interface SpikeInput {
   /** Deaths in the baseline. */
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; a median needs them, a mean leaves them aside. */
-  readonly dayCounts?: readonly number[];
+  readonly dayCounts?: DayCounts;
+  /** The organization's first stored event, epoch ms: days that begin before it leave the median [null, none does]. */
+  readonly firstEventAtMs?: number | null;
   /** The same per asset type, where types are known; only the findings use it. */
   readonly assetTypes?: readonly AssetTypeCounts[];
   /** Template of the link to the organization, with `{slug}`. */
@@ -45,7 +47,9 @@ export type SpikeResult = {
     readonly expectedCount: number;
     /** null when nothing is expected. */
     readonly ratio: number | null;
-    /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on. */
+    /** With a median: how many days are in it. */
+    readonly baselineDaysKnown?: number;
+    /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, of those in it. */
     readonly [day: `day${number}`]: number;
   };
   readonly threshold: {
@@ -78,16 +82,20 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   checkCount("baselineCount", baselineCount);
   const thresholds = completeThresholds(input.thresholds);
 
-  const { baseline = "mean", dayCounts = [] } = input;
+  const { baseline = "mean", firstEventAtMs = null } = input;
+  const known = (days: DayCounts): DayCounts => knownDays(days, nowMs, thresholds, firstEventAtMs);
+  const dayCounts = baseline === "median" ? known(input.dayCounts ?? []) : [];
   const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts });
-  const days = baseline === "median" ? dayCounts : [];
   const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
   const isOk = severity === "ok";
   const { assetTypes: counts = [] } = input;
   checkAssetTypes(counts);
+  const withKnownDays = (one: AssetTypeCounts): AssetTypeCounts =>
+    one.dayCounts === undefined ? one : { ...one, dayCounts: known(one.dayCounts) };
   // Only findings name them; the days of a median are looked at there.
-  const assetTypes = isOk && baseline === "mean" ? [] : excessByAssetType(counts, thresholds, baseline);
+  const assetTypes =
+    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
   const { windowHours } = thresholds;
 
   return {
@@ -98,7 +106,13 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     scope: { slug },
     ok: isOk,
     severity,
-    observed: { currentCount, baselineCount, expectedCount, ratio, ...dayKeys(days) },
+    observed: {
+      currentCount,
+      baselineCount,
+      expectedCount,
+      ratio,
+      ...(baseline === "mean" ? {} : dayKeys(dayCounts)),
+    },
     threshold: {
       ...thresholds,
       warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
@@ -106,7 +120,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     },
     findings: isOk
       ? []
-      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, dayCounts: days, assetTypes }),
+      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, dayCounts, assetTypes }),
     suggestedAction: isOk ? null : suggestedAction,
     appUrl: organizationUrl(input.appUrl ?? null, slug),
   };
@@ -131,8 +145,9 @@ function isoTime(atMs: number): string {
   return text;
 }
 
-function dayKeys(dayCounts: readonly number[]): Record<`day${number}`, number> {
-  return dayCounts.length === 0 ? {} : Object.fromEntries(dayCounts.map((count, index) => [`day${index + 1}`, count]));
+function dayKeys(dayCounts: DayCounts): Partial<SpikeResult["observed"]> {
+  const days = dayCounts.flatMap((count, index) => (count === null ? [] : [[`day${index + 1}`, count] as const]));
+  return { baselineDaysKnown: days.length, ...Object.fromEntries(days) };
 }
 
 /** JSON has no infinity: a multiplier of 1e308 is above everything anyway. */

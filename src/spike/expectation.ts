@@ -1,5 +1,5 @@
 import type { Fraction } from "./fraction.ts";
-import { medianDeaths, type BaselineKind } from "./median.ts";
+import { medianDeaths, type BaselineKind, type DayCounts } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 import { checkCount, expectedDeaths, expectedDeathsNumber } from "./verdict.ts";
@@ -16,7 +16,7 @@ export interface ExpectationInput {
   readonly thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">;
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; only a median needs them. */
-  readonly dayCounts?: readonly number[];
+  readonly dayCounts?: DayCounts;
 }
 
 /**
@@ -32,7 +32,7 @@ export function expectation({ baseline, thresholds, baselineCount, dayCounts = [
     const message = `dayCounts must hold one count for each of the ${thresholds.baselineDays} days of the baseline, got ${dayCounts.length}`;
     throw new SpikeInputError("dayCounts", message);
   }
-  for (const dayCount of dayCounts) checkCount("dayCounts", dayCount);
+  for (const dayCount of dayCounts) if (dayCount !== null) checkCount("dayCounts", dayCount);
   const exact = medianDeaths(dayCounts);
   return { exact, expectedCount: Number(exact.numerator) / Number(exact.denominator) };
 }

@@ -1,4 +1,5 @@
 import { formatCount, formatExpected, formatRatio } from "../base/numbers.ts";
+import type { DayCounts } from "./median.ts";
 import type { AssetTypeExcess } from "./asset-types.ts";
 import type { SpikeSeverity } from "./verdict.ts";
 
@@ -26,7 +27,7 @@ export interface FindingsInput {
   readonly expectedCount: number;
   readonly ratio: number | null;
   /** Deaths on each day of a median's baseline, the latest first; none with a mean. */
-  readonly dayCounts: readonly number[];
+  readonly dayCounts: DayCounts;
   /** Largest first, as excessByAssetType answers. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
@@ -65,9 +66,12 @@ export function readAssetTypeExcess(finding: {
 }
 
 /** "median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */
-function describeDays(dayCounts: readonly number[]): string[] {
+function describeDays(dayCounts: DayCounts): string[] {
   if (dayCounts.length === 0) return [];
-  const shown = dayCounts.slice(0, maxDays).map(formatCount).join(", ");
-  const more = dayCounts.length > maxDays ? ` and ${dayCounts.length - maxDays} more` : "";
-  return [`median of the ${dayCounts.length} days before: ${shown}${more}`];
+  const known = dayCounts.filter((count) => count !== null);
+  if (known.length === 0) return ["none of the days before is known"];
+  const shown = known.slice(0, maxDays).map(formatCount).join(", ");
+  const more = known.length > maxDays ? ` and ${known.length - maxDays} more` : "";
+  const left = known.length < dayCounts.length ? ` that are known of the ${dayCounts.length}` : "";
+  return [`median of the ${known.length} days${left} before: ${shown}${more}`];
 }

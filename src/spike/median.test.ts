@@ -7,6 +7,7 @@ import {
   evaluateSpike,
   excessByAssetType,
   medianDays,
+  readAssetTypeExcess,
   spikeWindow,
   SpikeInputError,
   type CountedEvent,
@@ -95,6 +96,7 @@ describe("evaluateSpike by the median", () => {
       baselineCount: 372,
       expectedCount: 0,
       ratio: null,
+      baselineDaysKnown: 7,
       day1: 0,
       day2: 283,
       day3: 0,
@@ -154,6 +156,32 @@ describe("evaluateSpike by the median", () => {
     expect(first).toMatchObject({ assetType: "URL", expectedCount: 0, excess: 20 });
     expect(second).toMatchObject({ assetType: "IP", expectedCount: 15, excess: 5 });
     expect(excessByAssetType(types, thresholds).map(({ assetType }) => assetType)).toEqual(["IP"]);
+  });
+
+  const dayMs = 24 * hourMs;
+  const first: readonly [string, number | null, number, number][] = [
+    ["no first event known: every day is in it", null, 4, 4],
+    ["all days after the first event", nowMs - 5 * dayMs, 4, 4],
+    ["a day that begins a millisecond before the first event is not", nowMs - 5 * dayMs + 1, 3, 2],
+    ["the middle two of an even number that is left", nowMs - 3 * dayMs, 2, 1.5],
+    ["none: nothing is expected", nowMs, 0, 0],
+  ];
+  it.each(first)("leaves out days before the first event: %s", (_rule, firstEventAtMs, known, expectedCount) => {
+    const dayCounts = [1, 2, 90, 6];
+    const types = [{ assetType: "URL", currentCount: 100, baselineCount: 99, dayCounts }];
+
+    const { observed, findings } = evaluateSpike({
+      ...base,
+      thresholds: { baselineDays: 4 },
+      currentCount: 100,
+      dayCounts,
+      firstEventAtMs,
+      assetTypes: types,
+    });
+
+    expect(observed).toMatchObject({ baselineDaysKnown: known, expectedCount });
+    expect(Object.keys(observed).filter((key) => /^day\d/.test(key))).toHaveLength(known);
+    expect(findings[1] && readAssetTypeExcess(findings[1])?.excess).toBe(100 - expectedCount);
   });
 
   it("says only the first two weeks of a long baseline", () => {

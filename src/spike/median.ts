@@ -46,9 +46,30 @@ export function medianDays(
   });
 }
 
-/** Deaths expected by the median of the days, exactly; for an even number of them the mean of the middle two. */
-export function medianDeaths(dayCounts: readonly number[]): Fraction {
-  const sorted = dayCounts.toSorted((left, right) => left - right);
+/** Deaths of each day of a median's baseline, the latest first; null: a day that is left out of the median. */
+export type DayCounts = readonly (number | null)[];
+
+/**
+ * The counts without the days whose window begins before the organization's first stored event, of which nothing is known
+ * (CONTRACT 2). `firstEventAtMs` null: every day is known.
+ */
+export function knownDays(
+  dayCounts: DayCounts,
+  nowMs: number,
+  thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  firstEventAtMs: number | null,
+): DayCounts {
+  if (firstEventAtMs === null || dayCounts.length === 0) return dayCounts;
+  const days = medianDays(nowMs, thresholds);
+  if ((days.at(-1)?.afterMs ?? 0) >= firstEventAtMs) return dayCounts;
+  return dayCounts.map((count, index) => ((days[index]?.afterMs ?? 0) < firstEventAtMs ? null : count));
+}
+
+/**
+ * Deaths expected by the median of the days, exactly; for an even number of them the mean of the middle two. 0 of none.
+ */
+export function medianDeaths(dayCounts: DayCounts): Fraction {
+  const sorted = dayCounts.filter((count) => count !== null).toSorted((left, right) => left - right);
   const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
   const high = sorted[Math.floor(sorted.length / 2)] ?? 0;
   return { numerator: BigInt(low) + BigInt(high), denominator: 2n };

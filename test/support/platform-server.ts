@@ -159,7 +159,10 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     clock,
     rememberedKey: (apiKey) => known.get(apiKey) ?? null,
     settingsOf: (slug) => (slug === "acme" ? { appUrl: null, baseline: "mean" } : null),
-    counts: options.counts ?? store.events,
+    counts: {
+      deaths: (queries, asked) => (options.counts ?? store.events).deaths(queries, asked),
+      firstEventAtMs: (slug, asked) => store.events.firstEventAtMs(slug, asked),
+    },
   });
   let taken = 0;
   const direct: DirectHandler = (...request) => {

@@ -4,7 +4,8 @@
  */
 export const reasonMeanings = {
   for_running: "not ok, but not yet for the length of `for`",
-  baseline_incomplete: "not ok, but less than `minBaselineCoverage` of the baseline lies after the first stored event",
+  baseline_incomplete:
+    "not ok, but less than `minBaselineCoverage` of the baseline lies after the first stored event, or fewer than 3 days of a median",
   not_ok: "not ok, and `for` is 0s: it fires at once",
   for_elapsed: "not ok without a break for at least `for`: it fires",
   severity_rose: "it fires and has become worse",

@@ -21,7 +21,7 @@ export interface TransitionChange {
 type ResultRun = Pick<
   ResultReport,
   "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
-> & { readonly onset?: SpikeOnset; readonly windowHours?: number };
+> & { readonly onset?: SpikeOnset; readonly windowHours?: number; readonly baselineDaysKnown?: number };
 /** A run that gave none. */
 type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity">;
 /** What a transition has to know of a report. */
@@ -47,6 +47,9 @@ export interface Transition {
   /** Why each alert is now as it is, changed or not. */
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
 }
+
+// Of a median over fewer days, one of them is the half (CONTRACT 2).
+const leastDaysKnown = 3;
 
 interface Draft {
   readonly live: AlertState[];
@@ -104,11 +107,18 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
           ...earlierOnset(before.onset, report.onset),
         };
   if (before?.state === "firing") return keepFiring(draft, report, alert, before);
-  const coverage = report.baselineCoverage;
-  if (coverage !== null && coverage < input.policy.minBaselineCoverage)
-    return wait(draft, report, alert, before, "baseline_incomplete");
+  if (isBaselineIncomplete(report, input.policy)) return wait(draft, report, alert, before, "baseline_incomplete");
   if (runAtMs - alert.startsAtMs < input.policy.forMs) return wait(draft, report, alert, before, "for_running");
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
+}
+
+/** Of local sources only: what a platform's baseline covers, nobody says. */
+function isBaselineIncomplete(
+  { baselineCoverage, baselineDaysKnown = leastDaysKnown }: ResultRun,
+  { minBaselineCoverage }: AlertPolicy,
+): boolean {
+  if (baselineCoverage === null) return false;
+  return baselineCoverage < minBaselineCoverage || baselineDaysKnown < leastDaysKnown;
 }
 
 function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: AlertState): void {

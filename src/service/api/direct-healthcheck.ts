@@ -4,7 +4,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import type { LivenessCounts } from "../../contract/liveness-counts.ts";
 import { operations } from "../../contract/operations.ts";
 import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
 import type { BaselineKind } from "../../spike/median.ts";
@@ -13,6 +12,7 @@ import { apiKeyOf } from "./key-header.ts";
 import { badRequest, internalRefusal, jsonType, refusalOf, refusalParts, type ApiRefusal } from "./refusals.ts";
 import { readTimeoutMs } from "./routes.ts";
 import type { KeyIdentity } from "../key-identity.ts";
+import type { EvaluationCounts } from "../local-evaluation.ts";
 import { evaluateRound } from "../local-round.ts";
 import { spikeResultText } from "../spike-result-text.ts";
 
@@ -29,7 +29,7 @@ export interface DirectHealthcheckOptions {
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
   /** Returns the settings of an organization's evaluation; null if the configuration does not name it. */
   readonly settingsOf: (slug: string) => EvaluationSettings | null;
-  readonly counts: Pick<LivenessCounts, "deaths">;
+  readonly counts: EvaluationCounts;
   /** Called as by the routes. */
   readonly onRequest: (operation: string, code: string) => void;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs" | "deadline">;

@@ -59,6 +59,12 @@ export function createEvidenceStore(db: Db): EvidenceStore {
       for (const query of queries) answers.push(await deathsKnownAt(db, query, knownAtMs));
       return answers;
     },
+    firstEventKnownAt: async (slug, knownAtMs) => {
+      const { rows } = await sql<{ at_ms: number }>`
+        SELECT at_ms FROM events WHERE slug_id = ${slugId(slug)} AND ${isKnownAt(knownAtMs)}
+        ORDER BY at_ms LIMIT 1`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
     eventsVersion: async () => {
       // Not the last import alone: one that began earlier may be published later.
       const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
@@ -200,10 +206,7 @@ async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs
       SELECT asset_type, CAST(sum(count) AS BIGINT) AS deaths
       FROM events LEFT JOIN event_asset_types ON event_asset_types.type_id = events.type_id
       WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND status_id = ${deadStatusId}
-        AND (import_id IN (SELECT import_id FROM event_imports
-              WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
-          OR import_id = ${directImportId} AND ordinal < coalesce(
-              (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))
+        AND ${isKnownAt(knownAtMs)}
       GROUP BY asset_type HAVING sum(count) > 0 ORDER BY asset_type`.execute(db);
     for (const { asset_type, deaths } of rows) {
       const known = byType.get(asset_type) ?? intervals.map(() => 0);
@@ -212,6 +215,13 @@ async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs
     }
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
+}
+
+function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
+  return sql<boolean>`(import_id IN (SELECT import_id FROM event_imports
+      WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
+    OR import_id = ${directImportId} AND ordinal < coalesce(
+      (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }
 
 const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);

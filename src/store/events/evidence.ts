@@ -65,6 +65,8 @@ export interface EvidenceStore {
    * anybody took note of it count as known; what was deleted since is not known any more.
    */
   deathsKnownAt(queries: readonly DeathsQuery[], knownAtMs: number): Promise<readonly (readonly AssetTypeDeaths[])[]>;
+  /** Instant of the organization's first event of any status, of those alone that had come in at `knownAtMs`; null without one. */
+  firstEventKnownAt(slug: string, knownAtMs: number): Promise<number | null>;
   /** Changes when events come in, for whoever wants to know whether to look again. */
   eventsVersion(): Promise<string>;
 }
