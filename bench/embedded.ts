@@ -31,7 +31,7 @@ const flatline: Side = {
   },
 };
 
-/** Row 3 of docs/performance.md. */
+/** Row 3 of docs/benchmarks.md. */
 export const benchmark: Benchmark = {
   name: "embedded",
   title: "Embedded checks per CPU second: scheduled, counted, evaluated, verdict stored, alert decided, series updated",

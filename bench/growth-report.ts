@@ -120,7 +120,7 @@ export function doublingFactor(from: GrowthPoint, to: GrowthPoint): number {
   return (to.value / from.value) ** (1 / Math.log2(to.size / from.size));
 }
 
-/** The tables of both axes and the images, for docs/performance.md. */
+/** The tables of both axes and the images, for docs/benchmarks.md. */
 export function growthPage(result: BenchmarkResult): string {
   return (["organizations", "events"] as const)
     .map((axis) =>

@@ -67,7 +67,7 @@ const graphileWorker: Side = {
   },
 };
 
-/** The outbox row of docs/performance.md. */
+/** The outbox row of docs/benchmarks.md. */
 export const benchmark: Benchmark = {
   name: "outbox",
   title: "Notifications a second, from enqueued to delivered and acknowledged, every commit on the disk",

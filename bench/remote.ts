@@ -20,7 +20,7 @@ function flatline(connections: Connections): Side {
   };
 }
 
-/** Rows 1 and 2 of docs/performance.md. */
+/** Rows 1 and 2 of docs/benchmarks.md. */
 export const benchmark: Benchmark = {
   name: "remote",
   title: "Remote checks per CPU second: scheduled, asked, validated, verdict stored, alert decided, series updated",

@@ -1,4 +1,4 @@
-// Writes the measured values into docs/performance.md, between its markers: node bench/report.ts
+// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers: node bench/report.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -6,12 +6,15 @@ import { format, resolveConfig } from "prettier";
 
 import type { BenchmarkResult } from "./benchmark.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
+import { formatNumber } from "./harness.ts";
 import { growthPage } from "./growth-report.ts";
 import { soakPage, type SoakResult } from "./soak-report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
-/** Where the page is. */
-export const performanceFile = fileURLToPath(new URL("../docs/performance.md", import.meta.url));
+/** The pages with measured values: the summary for users and the benchmarks themselves. */
+export const reportFiles = ["performance", "benchmarks"].map((name) =>
+  fileURLToPath(new URL(`../docs/${name}.md`, import.meta.url)),
+);
 
 /** What was measured last, by benchmark; those that never ran are not in it. */
 export function readResults(): readonly BenchmarkResult[] {
@@ -29,22 +32,61 @@ export function readSoak(): SoakResult | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as SoakResult) : null;
 }
 
-/** The page with everything between `<!-- summary -->`, or `<!-- measured NAME -->`, and its `<!-- end -->` written anew. */
-export async function performancePage(
+/** Rewrites everything between `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` and its `<!-- end -->`. */
+export async function reportPage(
   page: string,
   results: readonly BenchmarkResult[],
   soak: SoakResult | null,
 ): Promise<string> {
-  const blocks: Record<string, string> = { summary: await summary(results, soak) };
+  const blocks: Record<string, string> = { costs: costs(results), summary: await summary(results, soak) };
   if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
   for (const result of results)
     blocks[`measured ${result.name}`] =
       result.name === "growth" ? `${growthPage(result)}\n\nMeasured once; ${where(result)}` : details(result);
   const written = page.replaceAll(
-    /<!-- (summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
+    /<!-- (costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
   );
-  return format(written, { ...(await resolveConfig(performanceFile)), parser: "markdown" });
+  return format(written, { ...(await resolveConfig(import.meta.filename)), parser: "markdown" });
+}
+
+/** The rows of the table for users: a benchmark, its metric, and the sides to compare. */
+const costRows = [
+  [
+    "remote",
+    "checks",
+    "flatline, keep-alive",
+    "blackbox_exporter, keep-alive",
+    "checks of a remote source, per CPU second",
+  ],
+  [
+    "embedded",
+    "checks",
+    "flatline, embedded",
+    "blackbox_exporter, keep-alive",
+    "checks of stored events, per CPU second",
+  ],
+  ["counts", "minute", "flatline, 10M events", "DuckDB, 10M events", "counts of 1,000 organizations, ms"],
+  ["metrics", "render", "flatline", "prom-client", "`/metrics` of 10,000 organizations, ms"],
+  ["ingest", "rate", "flatline", "one bare SQLite table with its index", "imported events per second"],
+  ["api", "requests", "flatline", "bare node:http", "healthchecks served per second"],
+  ["outbox", "deliveries", "flatline", "graphile-worker on PostgreSQL", "deliveries per second"],
+  ["start", "start", "flatline", "bare node:http, ES module", "start until ready, ms"],
+  ["start", "memory", "flatline", "bare node:http, ES module", "idle memory, MiB"],
+] as const;
+
+/** Returns flatline's costs beside those of its peers, without goals: the table for users. */
+function costs(results: readonly BenchmarkResult[]): string {
+  const rows = costRows.flatMap(([name, metric, ours, peer, title]) => {
+    const sides = results.find((result) => result.name === name)?.sides ?? [];
+    const [own, other] = [ours, peer].map((side) => sides.find((one) => one.name === side)?.metrics[metric]);
+    if (own === undefined || other === undefined) return [];
+    const ratio = own.better === "more" ? own.median / other.median : other.median / own.median;
+    return [row([title, formatNumber(own.median), peer, formatNumber(other.median), formatRatio(ratio)])];
+  });
+  return [row(["", "flatline", "peer", "the peer's", "ratio"]), row(["---", "--:", "---", "--:", "--:"]), ...rows].join(
+    "\n",
+  );
 }
 
 async function summary(results: readonly BenchmarkResult[], soak: SoakResult | null): Promise<string> {
@@ -108,7 +150,5 @@ function row(cells: readonly string[]): string {
 }
 
 if (import.meta.main)
-  writeFileSync(
-    performanceFile,
-    await performancePage(readFileSync(performanceFile, "utf8"), readResults(), readSoak()),
-  );
+  for (const file of reportFiles)
+    writeFileSync(file, await reportPage(readFileSync(file, "utf8"), readResults(), readSoak()));

@@ -74,7 +74,7 @@ export function verdictOf(points: readonly Point[]): Verdict {
   return { trend, verdict: isLevel ? "level" : trend.slope > 0 ? "grows" : "falls" };
 }
 
-/** The table of docs/performance.md, with what was done in that time below it. */
+/** The table of docs/benchmarks.md, with what was done in that time below it. */
 export function soakPage(result: SoakResult): string {
   const { organizations, realMinutes, virtualHours, checks, checksPerSecond, notifications, complaints } = result;
   const heard = Object.entries(complaints).map(([message, times]) => `"${message}" (${formatNumber(times)})`);

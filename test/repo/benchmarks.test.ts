@@ -7,7 +7,7 @@ import { benchmarkNames, hasBenchmark, loadBenchmark } from "../../bench/catalog
 import { growthPlot } from "../../bench/growth-plot.ts";
 import { doublingFactor } from "../../bench/growth-report.ts";
 import { runBenchmark } from "../../bench/harness.ts";
-import { performanceFile, performancePage, readResults, readSoak } from "../../bench/report.ts";
+import { readResults, readSoak, reportFiles, reportPage } from "../../bench/report.ts";
 import { formatResult } from "../../bench/table.ts";
 
 const metrics = [{ name: "speed", title: "speed", unit: "runs/s", better: "more" }] as const;
@@ -65,10 +65,10 @@ describe("the benchmarks", () => {
     expect(named.filter(({ metric }) => metric !== undefined && !known.includes(metric))).toEqual([]);
   });
 
-  it("have their measured values in docs/performance.md, fresh", async () => {
-    const page = readFileSync(performanceFile, "utf8");
+  it.each(reportFiles)("have their measured values in %s, fresh", async (file) => {
+    const page = readFileSync(file, "utf8");
 
-    expect(page).toBe(await performancePage(page, readResults(), readSoak()));
+    expect(page).toBe(await reportPage(page, readResults(), readSoak()));
   });
 });
 
