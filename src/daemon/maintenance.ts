@@ -24,9 +24,6 @@ const firstAfterMs = minuteMs;
 // A few milliseconds of work; between two slices everybody else gets the store.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// An ended silence explains a quiet alert of last week.
-const silenceRetentionMs = 30 * dayMs;
-
 // For so long every report that a change left is kept; then one a day of each severity.
 const wholeReportsMs = 7 * dayMs;
 
@@ -54,7 +51,7 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
       const beforeMs = nowMs - eventRetentionMs;
       await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));
     }
-    await store.silences.prune(nowMs - silenceRetentionMs);
+    await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
     await store.gate.prune(pastRetention.beforeMs);
   }

@@ -206,16 +206,16 @@ describe("the buttons", () => {
     const page = await browser.open(`${url}/o/quiet`);
     const before = browser.complaints.length;
     await page.locator("[data-do=silence]").click();
-    await page.locator("dialog input[name=comment]").fill("migration");
-    await page.locator("dialog button.primary").click();
     await page.locator("dialog input[name=token]").fill("wrong");
-    await page.locator("dialog button.primary").click();
+    await page.locator("dialog button.primary").last().click();
+    await page.locator("dialog input[name=comment]").fill("migration");
+    await page.locator("dialog button.primary").last().click();
     await page.locator("dialog .bad", { hasText: "Not accepted. Nothing was changed." }).waitFor();
     await page.locator("dialog input[name=token]").fill("let-me-in…");
-    await page.locator("dialog button.primary").click();
+    await page.locator("dialog button.primary").last().click();
     await page.locator("dialog .bad", { hasText: "Not accepted: no token has such a character." }).waitFor();
     await page.locator("dialog input[name=token]").fill(token);
-    await page.locator("dialog button.primary").click();
+    await page.locator("dialog button.primary").last().click();
     await page.locator("#did", { hasText: "Silenced until" }).waitFor();
     // The browser itself reports the 401 that was wanted.
     browser.forgive(before);

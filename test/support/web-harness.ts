@@ -216,6 +216,8 @@ export async function startWeb(
       assetTypes: async () => [],
       fleets: async () => [],
       notifiedOfFleet: async () => ({ accepted: [], waiting: [] }),
+      silences: async () => [],
+      retentionMs: () => 90 * 86_400_000,
       silencedUntilMs: async () => () => null,
       deliveriesOf: async () => [],
       lastDelivery: async () => null,

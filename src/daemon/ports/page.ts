@@ -16,6 +16,7 @@ import type { GatePort } from "../../web/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
+import { createPageSilences } from "./page-silences.ts";
 import { readQueues } from "./page-queue.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
@@ -58,6 +59,8 @@ export function createPagePort(options: PagePortOptions): PagePort {
 
   return {
     ...createPageFleet(options),
+    ...createPageSilences(options),
+    retentionMs: () => runtime.current().config.storage.retentionMs,
     storeProblem: options.storeProblem,
     organizations,
     source: () => {

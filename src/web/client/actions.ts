@@ -1,7 +1,7 @@
-import { escapeUnseen } from "../../base/unseen-text.ts";
-import { escapeHtml } from "../page/parts/html.ts";
 import { swapPage } from "./swap.ts";
-import { callApi, keepToken, showDialog, type Answer } from "./token.ts";
+import { callApi, keepToken, type Answer } from "./token.ts";
+import { openDialog } from "./dialog.ts";
+import { askSilence } from "./silence.ts";
 
 /** What the buttons do; one listener for all, as a page's content may be another's a moment later. */
 export function startActions(): void {
@@ -79,7 +79,18 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "reload":
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
     case "silence":
-      return silence(button, slug);
+      return silence(button, slug, checks.split(" "));
+    case "silence-new":
+      return silence(button, null, []);
+    case "silence-again":
+      return silence(button, slug, []);
+    case "silence-end": {
+      const id = button.closest<HTMLElement>("[data-silence]")?.dataset["silence"] ?? "";
+      return tell(
+        await busy(button, () => callApi("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`)),
+        "Ended. What still fires is notified now.",
+      );
+    }
     case undefined:
     default:
   }
@@ -95,26 +106,13 @@ async function callEach(names: string, pathOf: (name: string) => string): Promis
   return answer;
 }
 
-async function silence(button: HTMLButtonElement, slug: string): Promise<void> {
-  const form = await showDialog(
-    `<h2>Silence ${escapeHtml(escapeUnseen(slug))}</h2><label>For<select name="hours"><option value="1">1 h</option><option value="4" selected>4 h</option><option value="12">12 h</option><option value="24">1 d</option><option value="168">7 d</option></select></label>
-<label>Why<input type="text" name="comment" required maxlength="1000"></label><label>Who<input type="text" name="by" maxlength="200"></label>
-<div class="row"><button type="button" value="no">Cancel</button><button class="primary">Silence</button></div>`,
-  );
-  if (form === null) return;
-  const endsAt = new Date(Date.now() + Number(form.get("hours")) * 3_600_000).toISOString();
-  const by = textOf(form, "by");
-  // A slug may hold what a silence takes for a pattern; it then means at least this organization.
-  const body = { slug, endsAt, comment: textOf(form, "comment"), ...(by === "" ? {} : { createdBy: by }) };
-  tell(
-    await busy(button, () => callApi("POST", "/api/v1/silences", body)),
-    `Silenced until ${endsAt.slice(11, 16)} UTC.`,
-  );
-}
-
-function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === "string" ? value.trim() : "";
+/** Silences this organization or, on the page of silences, any. */
+async function silence(button: HTMLButtonElement, slug: string | null, checks: readonly string[]): Promise<void> {
+  const { check = "", comment = "" } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
+  const done = await askSilence({ slug, checks, check, comment });
+  if (done === null) return;
+  await swapPage(location.href);
+  tell({ ok: true, message: "", body: null }, done);
 }
 
 function letters(): HTMLInputElement[] {
@@ -127,9 +125,12 @@ async function changeLetters(what: "retry" | "discard"): Promise<void> {
     .map(({ value }) => value);
   if (ids.length === 0) return tell({ ok: false, message: "Select some first.", body: null }, "");
   if (what === "discard") {
-    const form = await showDialog(
-      `<h2>Discard ${ids.length}?</h2><p>Nobody will ever be told of them.</p><div class="row"><button type="button" value="no">Keep</button><button class="primary">Discard</button></div>`,
-    );
+    const form = await openDialog({
+      title: `Discard ${ids.length}?`,
+      content: "<p>Nobody will ever be notified of them.</p>",
+      cancel: "Keep",
+      verb: "Discard",
+    });
     if (form === null) return;
   }
   for (const id of ids) {

@@ -1,11 +1,12 @@
 import { rowSeverities } from "../page/parts/marks.ts";
 import type { Overview } from "./overview.ts";
-import { showDialog } from "./token.ts";
+import { openDialog } from "./dialog.ts";
 
 // Kept beyond the tab: whoever dictates to a computer turns them off once (WCAG 2.1.4).
 const offKey = "flatline-keys-off";
 const pages: Readonly<Record<string, string>> = {
   o: "/",
+  s: "/silences",
   r: "/receivers",
   q: "/queue",
   c: "/config",
@@ -59,7 +60,7 @@ const list: readonly (readonly [string, string])[] = [
   ["Enter", "open"],
   ["1–4", "only fail, warn, unknown, ok"],
   ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
-  ["g, then o r q c", "organizations, receivers, queue, configuration"],
+  ["g, then o s r q c", "organizations, silences, receivers, queue, configuration"],
   ["r", "run now"],
   ["?", "this list"],
 ];
@@ -67,9 +68,12 @@ const list: readonly (readonly [string, string])[] = [
 async function showKeys(): Promise<void> {
   const isOff = localStorage.getItem(offKey) !== null;
   const rows = list.map(([keys, what]) => `<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`).join("");
-  const form = await showDialog(
-    `<h2>Keys</h2><dl>${rows}</dl><p>They are ${isOff ? "off" : "on"} in this browser.</p><div class="row"><button type="button" value="no">Close</button><button class="primary">Turn them ${isOff ? "on" : "off"}</button></div>`,
-  );
+  const form = await openDialog({
+    title: "Keys",
+    content: `<dl>${rows}</dl><p>They are ${isOff ? "off" : "on"} in this browser.</p>`,
+    cancel: "Close",
+    verb: `Turn them ${isOff ? "on" : "off"}`,
+  });
   if (form === null) return;
   if (isOff) localStorage.removeItem(offKey);
   else localStorage.setItem(offKey, "yes");

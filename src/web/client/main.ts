@@ -3,6 +3,7 @@ import { escapeUnseen } from "../../base/unseen-text.ts";
 import { startActions } from "./actions.ts";
 import { startChoices } from "./choices.ts";
 import { startGoTo } from "./go-to.ts";
+import { startListings } from "./listing.ts";
 import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
 import { openStream, type Stream } from "./stream.ts";
@@ -20,9 +21,11 @@ function start(): void {
   startKeys(overview);
   startChoices();
   startGoTo();
+  startListings();
   useOrder();
   // A reload asks without the token of the tab.
-  if (knownToken() !== null && document.getElementById("login") !== null) void swapPage(location.href);
+  const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *)") !== null;
+  if (knownToken() !== null && isPart) void swapPage(location.href);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
   const swapSoon = (): void => {

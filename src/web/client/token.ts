@@ -1,3 +1,4 @@
+import { openDialog, textOf } from "./dialog.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 
 // Of the tab only: gone when it is closed, never sent along by the browser itself.
@@ -19,11 +20,13 @@ export function knownToken(): string | null {
 export async function askToken(problem = ""): Promise<string | null> {
   const known = knownToken();
   if (known !== null) return known;
-  const form = await showDialog(
-    `<h2>This needs the token</h2><p>It is <code>server.token</code> of the configuration, kept until this tab is closed.</p>
-<p class="bad" role="alert">${escapeHtml(problem)}</p><label>Token<input type="password" name="token" autocomplete="off" required></label>
-<div class="row"><button type="button" value="no">Cancel</button><button class="primary">Go on</button></div>`,
-  );
+  const form = await openDialog({
+    title: "This needs a token",
+    verb: "Go on",
+    content: `<p>It is <code>server.token</code> of the configuration, kept until this tab is closed.</p>
+<p class="bad" role="alert">${escapeHtml(problem)}</p><label>Token<input type="password" name="token" autocomplete="off" data-first></label>`,
+    send: async (filled) => (textOf(filled, "token") === "" ? { message: "Give the token.", field: "token" } : null),
+  });
   const token = form?.get("token");
   if (typeof token !== "string" || token === "") return null;
   const wrong = keepToken(token);
@@ -42,33 +45,6 @@ export function keepToken(token: string): string | null {
 /** Forgets a token that was not accepted. */
 export function forgetToken(): void {
   sessionStorage.removeItem(key);
-}
-
-/** A dialog with a form; what was filled in, or null when it was closed. */
-export function showDialog(content: string): Promise<FormData | null> {
-  const dialog = document.createElement("dialog");
-  dialog.innerHTML = `<form method="dialog">${content}</form>`;
-  document.body.append(dialog);
-  return new Promise((resolve) => {
-    const form = dialog.querySelector("form");
-    let filled: FormData | null = null;
-    form?.addEventListener("submit", (event) => {
-      event.preventDefault();
-      filled = new FormData(form);
-      dialog.close();
-    });
-    dialog.querySelector("button[value=no]")?.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(filled);
-    });
-    const title = dialog.querySelector("h2");
-    if (title !== null) {
-      title.id = "dialog-title";
-      dialog.setAttribute("aria-labelledby", "dialog-title");
-    }
-    dialog.showModal();
-  });
 }
 
 /** Asks the API with the token, which is asked for when it is not known or was wrong; null when nobody gave one. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { dayMs } from "../../base/time.ts";
+import { renderSilences } from "./silences/silences.ts";
 import type { PageKey } from "./parts/layout.ts";
 import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration/configuration.ts";
@@ -19,6 +21,15 @@ const payloadSchema = z.object({
 export function operatorPages(options: PageRoutesOptions, signal: () => AbortSignal): readonly OperatorRoute[] {
   const { clock, page, outbox, silences } = options;
   return [
+    [
+      "/silences",
+      "silences",
+      async () => {
+        const days = Math.round(page.retentionMs() / dayMs);
+        const main = renderSilences(await page.silences(), days, clock.nowMs());
+        return { title: "Silences · flatline", main };
+      },
+    ],
     [
       "/receivers",
       "receivers",

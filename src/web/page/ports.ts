@@ -1,4 +1,5 @@
 import type { CheckName } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
@@ -69,6 +70,28 @@ export interface PageConfiguration {
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
 }
 
+/** A silence of either origin, with what it holds back. Of a recurring one the window that holds, else the next. */
+export interface PageSilence {
+  /** null: of the configuration, which is where it can be changed. */
+  readonly id: string | null;
+  readonly state: "pending" | "active" | "expired";
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  /** Exact or with `*`; null matches all. */
+  readonly slug: string | null;
+  readonly check: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The pattern by which it comes again; null: it holds once. */
+  readonly schedule: string | null;
+  readonly comment: string;
+  readonly createdBy: string | null;
+  readonly createdAtMs: number | null;
+  /** The configured ones that it is about. */
+  readonly organizations: readonly string[];
+  /** Severities of the alerts that fire and are meant by it. */
+  readonly firing: readonly Severity[];
+}
+
 /** Where the fleet stands against the bounds of its verdict. */
 export interface PageFleetStanding {
   /** Organizations whose spike alert fires. */
@@ -103,6 +126,10 @@ export interface PagePort {
   fleets(): Promise<readonly FleetState[]>;
   /** Who accepted this fleet verdict, and who has not yet. */
   notifiedOfFleet(fleetId: string): Promise<Notified>;
+  /** Those of the configuration, then those made at run time as long as they are kept. */
+  silences(): Promise<readonly PageSilence[]>;
+  /** For how long what is over is kept, milliseconds. */
+  retentionMs(): number;
   /** Until when the alerts of an organization are silenced; null: nobody knows, or they are not. */
   silencedUntilMs(): Promise<(slug: string) => number | null>;
   /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */

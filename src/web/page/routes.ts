@@ -4,7 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { refuse } from "../access.ts";
+import { isAuthorized, refuse } from "../access.ts";
 import { readOrganization } from "./organization/model.ts";
 import { sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
@@ -131,7 +131,13 @@ export function addPageRoutes(
   addPage("/o/:slug", "public", "organizations", async (request, reply) => {
     const { slug } = request.params as { readonly slug: string };
     const model = await readModel();
-    const ask = { slug, params: paramsOf(request), hasToken: settings().token !== null };
+    const access = settings();
+    const ask = {
+      slug,
+      params: paramsOf(request),
+      hasToken: access.token !== null,
+      withPeople: isAuthorized(request, access),
+    };
     const data = await readOrganization(options, model, ask);
     if (data === null) {
       const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;

@@ -27,6 +27,8 @@ export interface OrganizationAsk {
   readonly slug: string;
   readonly params: URLSearchParams;
   readonly hasToken: boolean;
+  /** Who asks may see names and reasons. */
+  readonly withPeople: boolean;
 }
 
 /** Reads what the page of one organization shows; null when nobody configured it. */
@@ -107,6 +109,10 @@ export async function readOrganization(
     settings: organization?.settings ?? [],
     thresholds: organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
     hasToken: ask.hasToken,
+    silences: (await page.silences()).filter(
+      ({ state, organizations }) => state === "active" && organizations.includes(slug),
+    ),
+    withPeople: ask.withPeople,
   };
 }
 

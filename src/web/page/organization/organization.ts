@@ -1,3 +1,5 @@
+import type { PageSilence } from "../ports.ts";
+import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
 import {
@@ -71,6 +73,10 @@ export interface OrganizationData {
     readonly minSpikeCount: number;
   };
   readonly hasToken: boolean;
+  /** The silences that hold now and are about it. */
+  readonly silences: readonly PageSilence[];
+  /** Who reads it may see names and reasons. */
+  readonly withPeople: boolean;
 }
 
 export interface TimelineEntry {
@@ -107,6 +113,7 @@ export function renderOrganization(data: OrganizationData): Html {
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
+    ${renderSilencePanel(data.silences, row.slug, data.withPeople, data.nowMs)}
     ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">

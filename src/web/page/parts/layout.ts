@@ -43,6 +43,7 @@ export const pages: readonly {
   readonly count?: keyof WaitingCounts;
 }[] = [
   { key: "organizations", href: "/", name: "Organizations", short: "Organizations", isClosed: false },
+  { key: "silences", href: "/silences", name: "Silences", short: "Silences", isClosed: true },
   { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers", isClosed: true, count: "deadLetters" },
   { key: "queue", href: "/queue", name: "Review queue", short: "Review", isClosed: true, count: "queued" },
   { key: "config", href: "/config", name: "Configuration", short: "Config", isClosed: true },

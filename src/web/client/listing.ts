@@ -1,0 +1,32 @@
+/** Filters the rows of a listing that is all in the document, by words: each must stand in a row. */
+export function startListings(): void {
+  document.addEventListener("input", (event) => {
+    const input = event.target as Element;
+    const form = input.closest<HTMLElement>("form[data-filter]");
+    if (input instanceof HTMLInputElement && form !== null) filterListing(form.dataset["filter"] ?? "", input.value);
+  });
+  document.addEventListener("submit", (event) => {
+    if ((event.target as Element).matches("form[data-filter]")) event.preventDefault();
+  });
+}
+
+function filterListing(name: string, text: string): void {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const table = document.getElementById(name);
+  if (table === null) return;
+  let shown = 0;
+  for (const body of table.querySelectorAll("tbody")) {
+    let inBody = 0;
+    for (const row of body.querySelectorAll<HTMLElement>("tr[data-words]")) {
+      const has = row.dataset["words"] ?? "";
+      row.hidden = !words.every((word) => has.includes(word));
+      if (!row.hidden) inBody++;
+    }
+    body.hidden = inBody === 0;
+    shown += inBody;
+  }
+  const away = document.querySelector<HTMLElement>(`[data-away="${name}"]`);
+  if (away === null) return;
+  away.hidden = shown > 0;
+  away.textContent = shown > 0 ? "" : `Nothing matches «${text.trim()}».`;
+}

@@ -1,0 +1,105 @@
+import { nearestName } from "../../base/suggestions.ts";
+import { formatTime } from "../page/parts/figures.ts";
+import { escapeHtml } from "../page/parts/html.ts";
+import type { Place } from "../page/parts/places.ts";
+import { inZone } from "./choices.ts";
+import { openDialog, textOf, type Problem } from "./dialog.ts";
+import { askToken, callApi } from "./token.ts";
+
+const hourMs = 3_600_000;
+
+/** What the dialog begins with. */
+export interface SilenceStart {
+  /** null: it is asked for. */
+  readonly slug: string | null;
+  /** Names of checks to choose from; all of them together is the first choice. */
+  readonly checks: readonly string[];
+  readonly check?: string;
+  readonly comment?: string;
+}
+
+/** Asks for how long, which checks and why, and silences; what was done in words, or null when nothing was. */
+export async function askSilence({ slug, checks, check = "", comment = "" }: SilenceStart): Promise<string | null> {
+  if ((await askToken()) === null) return null;
+  const known = slug === null ? await knownSlugs() : null;
+  let done = "";
+  const escaped = slug === null ? "" : escapeHtml(slug);
+  const which = [
+    ["", slug === null ? "All checks" : `All checks of ${slug}`],
+    ...checks.map((name) => [name, name] as const),
+  ];
+  const isSent = await openDialog({
+    title: slug === null ? "Silence which organization?" : `Silence ${slug}`,
+    verb: "Silence for 4 h",
+    foot: "Can be ended at any time.",
+    content: `<p>Messages stop. Checks run on, alerts still fire, the gate stays shut. Its end is notified if its beginning was.</p>
+${slug === null ? `<label>Organization, or a pattern with *<input type="text" name="slug" data-calm data-first autocomplete="off" spellcheck="false" list="silence-slugs"></label><label class="check" hidden><input type="checkbox" name="anyway" value="yes"> Silence it all the same</label>` : `<input type="hidden" name="slug" value="${escaped}">`}
+<fieldset><legend>For how long</legend><span class="choice">${["1", "4", "24", "until"].map((value) => `<label><input type="radio" name="hours" value="${value}"${value === "4" ? " checked" : ""}>${value === "until" ? "until…" : `${value} h`}</label>`).join("")}</span> <span class="detail" data-until></span><input type="datetime-local" name="until" aria-label="Until" hidden></fieldset>
+<label>Which checks<select name="check">${which.map(([value, name]) => `<option value="${escapeHtml(value ?? "")}"${value === check ? " selected" : ""}>${escapeHtml(name ?? "")}</option>`).join("")}</select></label>
+<label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm${slug === null ? "" : " data-first"} maxlength="1000" value="${escapeHtml(comment)}"></label>`,
+    update: (form, button) => {
+      const data = new FormData(form);
+      const hours = textOf(data, "hours");
+      const endsAtMs = endOf(data);
+      const until = form.querySelector<HTMLInputElement>("[name=until]");
+      const words = form.querySelector("[data-until]");
+      if (until !== null) until.hidden = hours !== "until";
+      if (words !== null)
+        words.textContent = hours === "until" || endsAtMs === null ? "" : `until ${timeWords(endsAtMs)}`;
+      button.textContent =
+        hours !== "until"
+          ? `Silence for ${hours}\u00a0h`
+          : endsAtMs === null
+            ? "Silence"
+            : `Silence until ${timeWords(endsAtMs)}`;
+    },
+    send: async (form, dialog): Promise<Problem | null> => {
+      const wanted = textOf(form, "slug");
+      const why = textOf(form, "comment");
+      const endsAtMs = endOf(form);
+      if (wanted === "") return { message: "Name an organization, or a pattern with *.", field: "slug" };
+      if (known !== null && !wanted.includes("*") && !known.includes(wanted) && textOf(form, "anyway") === "") {
+        const nearest = nearestName(wanted, known);
+        const box = dialog.querySelector<HTMLElement>("label.check");
+        if (box !== null) box.hidden = false;
+        return {
+          message: `No organization is called ${wanted}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`,
+          field: "slug",
+        };
+      }
+      if (endsAtMs === null || endsAtMs <= Date.now())
+        return { message: "Choose a time that is to come.", field: "until" };
+      if (why === "") return { message: "Write why: whoever is on call reads it.", field: "comment" };
+      const only = textOf(form, "check");
+      const endsAt = new Date(endsAtMs).toISOString();
+      const body = { slug: wanted, endsAt, comment: why, ...(only === "" ? {} : { check: only }) };
+      const answer = await callApi("POST", "/api/v1/silences", body);
+      if (answer === null || !answer.ok)
+        return { message: `Not silenced: ${answer === null ? "no token was given" : answer.message}.` };
+      done = `Silenced until ${timeWords(endsAtMs)}.`;
+      return null;
+    },
+  });
+  return isSent === null ? null : done;
+}
+
+function endOf(form: FormData): number | null {
+  const hours = textOf(form, "hours");
+  if (hours !== "until") return Date.now() + Number(hours) * hourMs;
+  const at = Date.parse(textOf(form, "until"));
+  return Number.isNaN(at) ? null : at;
+}
+
+function timeWords(atMs: number): string {
+  return formatTime(inZone(atMs), inZone(Date.now()));
+}
+
+async function knownSlugs(): Promise<readonly string[]> {
+  try {
+    const response = await fetch("/places.json");
+    const { places } = (await response.json()) as { readonly places: readonly Place[] };
+    return places.filter(({ kind }) => kind === "organization").map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

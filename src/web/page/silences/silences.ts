@@ -1,0 +1,153 @@
+import { formatCount } from "../../../base/numbers.ts";
+import { compareWorst, organizationPath } from "../overview/row.ts";
+import { countOf, formatLength, formatLengthInProse } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
+import { renderTime } from "../parts/time.ts";
+import type { PageSilence } from "../ports.ts";
+
+const shownEnded = 200;
+
+/** Who is quiet, until when and why. */
+export function renderSilences(silences: readonly PageSilence[], retentionDays: number, nowMs: number): Html {
+  const active = silences.filter(({ state }) => state === "active").toSorted((a, b) => a.endsAtMs - b.endsAtMs);
+  const coming = silences.filter(({ state }) => state === "pending").toSorted((a, b) => a.startsAtMs - b.startsAtMs);
+  const ended = silences.filter(({ state }) => state === "expired").toSorted((a, b) => b.endsAtMs - a.endsAtMs);
+  const within = `within ${retentionDays} days`;
+  return html`<div class="headline">
+      <div>
+        <h1 class="sentence">${silencesSentence(active)}</h1>
+        <p class="why">A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.</p>
+      </div>
+      <div class="buttons">
+        <button type="button" class="primary" data-do="silence-new">Silence…</button>
+        <p class="did" id="did" role="status"></p>
+      </div>
+    </div>
+    ${
+      silences.length === 0
+        ? nothing
+        : html`<div class="tools">
+              <form class="filter" role="search" data-filter="silences">
+                <label class="sr" for="q">Filter by slug, reason or name</label
+                ><input
+                  id="q"
+                  type="search"
+                  placeholder="Filter by slug, reason or name"
+                  autocomplete="off"
+                  spellcheck="false"
+                /><kbd aria-hidden="true">/</kbd>
+              </form>
+              <p class="note">${active.length} active, ${coming.length} to come, ${ended.length} ended ${within}</p>
+            </div>
+            <table class="listing silences" id="silences" aria-label="Silences">
+              <thead>
+                <tr>
+                  <th scope="col" class="s-until">Until</th>
+                  <th scope="col" class="s-what">What</th>
+                  <th scope="col" class="s-holds">Holds back</th>
+                  <th scope="col">Why</th>
+                  <th scope="col" class="s-by">By</th>
+                  <th scope="col" class="s-acts"><span class="sr">Acts</span></th>
+                </tr>
+              </thead>
+              ${renderGroup("Active", String(active.length), active, nowMs)}
+              ${renderGroup("To come", String(coming.length), coming, nowMs)}
+              ${renderGroup("Ended", `${formatCount(ended.length)} ${within}`, ended.slice(0, shownEnded), nowMs)}
+            </table>
+            <p class="away" data-away="silences" hidden></p>`
+    }`;
+}
+
+/** "3 silences hold back the messages of 19 organizations. 2 alerts fire under them." */
+export function silencesSentence(active: readonly PageSilence[]): string {
+  if (active.length === 0) return "Nothing is silenced. Every alert is notified.";
+  const organizations = new Set(active.flatMap((one) => one.organizations)).size;
+  const firing = active.reduce((sum, one) => sum + one.firing.length, 0);
+  const verb = active.length === 1 ? "holds" : "hold";
+  const under = active.length === 1 ? "it" : "them";
+  return `${countOf(active.length, "silence")} ${verb} back the messages of ${countOf(organizations, "organization")}. ${
+    firing === 0
+      ? `No alert fires under ${under}.`
+      : `${countOf(firing, "alert")} ${firing === 1 ? "fires" : "fire"} under ${under}.`
+  }`;
+}
+
+function renderGroup(name: string, note: string, silences: readonly PageSilence[], nowMs: number): Html {
+  if (silences.length === 0) return nothing;
+  return html`<tbody>
+    <tr class="group">
+      <th scope="rowgroup" colspan="6">${name} <span>${note}</span></th>
+    </tr>
+    ${silences.map((one) => renderSilence(one, nowMs))}
+  </tbody>`;
+}
+
+function renderSilence(silence: PageSilence, nowMs: number): Html {
+  const { slug, comment, createdBy, createdAtMs, state, id, endsAtMs, startsAtMs } = silence;
+  const by = id === null ? "configuration" : (createdBy ?? "nobody said");
+  const words = [slug ?? "*", comment, by, checkWords(silence.check)].join(" ").toLowerCase();
+  return html`<tr class="${state}" data-words="${words}">
+    <td class="s-until">${untilText(silence, nowMs)}</td>
+    <th scope="row" class="s-what">
+      ${slug === null || slug.includes("*") ? html`<b>${slug ?? "*"}</b>` : html`<a href="${organizationPath(slug)}">${slug}</a>`}<span
+        class="second"
+        >${checkWords(silence.check)}${Object.entries(silence.labels).map(([label, value]) => ` · ${label} ${value}`)}</span
+      >
+    </th>
+    <td class="s-holds">${holdsText(silence)}</td>
+    <td class="s-why">${comment}</td>
+    <td class="s-by">
+      ${by}<span class="second"
+        >${createdAtMs === null ? (silence.schedule === null ? nothing : html`<code>${silence.schedule}</code>`) : html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`}</span
+      >
+    </td>
+    <td
+      class="s-acts"
+      data-silence="${id ?? ""}"
+      data-slug="${slug ?? "*"}"
+      data-check="${silence.check ?? ""}"
+      data-comment="${comment}"
+      data-ends="${endsAtMs}"
+    >
+      ${renderActs(silence)}
+    </td>
+  </tr>`;
+}
+
+function renderActs({ id, state, slug, labels }: PageSilence): Html {
+  if (id === null) return html`<span class="detail">change it in the file</span>`;
+  if (state === "expired")
+    return slug === null || Object.keys(labels).length > 0
+      ? nothing
+      : html`<button type="button" data-do="silence-again">Again…</button>`;
+  return state === "active"
+    ? html`<button type="button" data-do="silence-end">End now</button>`
+    : html`<button type="button" data-do="silence-end">Delete</button>`;
+}
+
+function untilText({ state, startsAtMs, endsAtMs, schedule }: PageSilence, nowMs: number): Html {
+  if (state === "active")
+    return html`<b>${renderTime(endsAtMs, nowMs)}</b
+      ><span class="second">${formatLengthInProse(endsAtMs - nowMs)} left</span>`;
+  if (state === "pending")
+    return html`<b>${renderTime(startsAtMs, nowMs)}</b
+      ><span class="second"
+        >to
+        ${renderTime(endsAtMs, startsAtMs)}${schedule === null ? `, in ${formatLengthInProse(startsAtMs - nowMs)}` : ", and again"}</span
+      >`;
+  return html`${renderTime(endsAtMs, nowMs)}<span class="second">after ${formatLength(endsAtMs - startsAtMs)}</span>`;
+}
+
+function holdsText({ organizations, firing, state }: PageSilence): Html {
+  const many = countOf(organizations.length, "organization");
+  if (state !== "active") return html`${many}`;
+  const worst = firing.toSorted((left, right) => compareWorst(right, left))[0];
+  if (worst === undefined) return html`${many}, nothing fires`;
+  const fires = html`${mark(worst, 12)} ${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}`;
+  return html`${many}, <span class="whole">${fires}</span>`;
+}
+
+function checkWords(check: string | null): string {
+  return check ?? "all checks";
+}
