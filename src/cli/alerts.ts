@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../commands/daemon-client.ts";
+import { addAlertAssets } from "./alert-assets.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -24,6 +25,7 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
   const alerts = program.command("alerts").description("what fires now, through the running daemon");
   addList(alerts, context);
   addAck(alerts, context);
+  addAlertAssets(alerts, context);
 };
 
 function addList(parent: Command, context: CliContext): void {

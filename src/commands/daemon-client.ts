@@ -104,6 +104,10 @@ export interface SilenceRequest {
  * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
  */
 export interface DaemonClient {
+  /** Reads a route that needs the token, as JSON of this schema. */
+  read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
+  /** Reads a route that needs the token, as text of any length. */
+  readText(path: string): Promise<string>;
   alerts(): Promise<LiveAlerts>;
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
@@ -126,6 +130,9 @@ export interface DaemonDeps {
 
 // The daemon answers from its store in milliseconds; a store that is being imported into may take seconds.
 const timeoutMs = 10 * secondMs;
+// A million assets, each of some hundred bytes, that are read from the events first.
+const maxTextBytes = 512 * 1_024 * 1_024;
+const textTimeoutMs = 120 * secondMs;
 // Ten thousand organizations in alert are some 10 MB.
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
@@ -147,21 +154,23 @@ export async function withDaemon<Result>(
   const dispatcher = createHttpDispatcher({ env: isLoopback(url) ? {} : deps.env });
   const file = config.files[0] ?? "the configuration";
   try {
-    const ask: Ask = async (method, path, body) => {
+    const send = async (method: string, path: string, body: object | undefined, isText: boolean) => {
       const request = {
         method,
         url: `${url}${path}`,
         headers: {
-          accept: "application/json",
+          accept: isText ? "*/*" : "application/json",
           ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: deps.clock.timeout(timeoutMs, deps.signal),
-        maxBodyBytes,
+        signal: deps.clock.timeout(isText ? textTimeoutMs : timeoutMs, deps.signal),
+        maxBodyBytes: isText ? maxTextBytes : maxBodyBytes,
       };
       try {
-        return readAnswer(await sendRequest(dispatcher, request), { url, token, file });
+        const response = await sendRequest(dispatcher, request);
+        const isWhole = isText && response.status === 200 && !response.isTruncated;
+        return isWhole ? response.body : readAnswer(response, { url, token, file });
       } catch (error) {
         if (!(error instanceof HttpFailure)) throw error;
         const hint = deps.url === null ? `server.listen of ${file}; --url names another one` : "--url";
@@ -169,7 +178,8 @@ export async function withDaemon<Result>(
         throw new FlatlineError("unavailable", message, { cause: error });
       }
     };
-    return await work(createClient(ask, { url, token, file }));
+    const ask: Ask = (method, path, body) => send(method, path, body, false);
+    return await work(createClient(ask, (path) => send("GET", path, undefined, true), { url, token, file }));
   } finally {
     await dispatcher.destroy();
   }
@@ -184,7 +194,7 @@ interface Side {
   readonly file: string;
 }
 
-function createClient(ask: Ask, side: Side): DaemonClient {
+function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, side: Side): DaemonClient {
   /** What only who has the token may do: without one there is nothing to try. */
   function guarded(): void {
     if (side.token !== null) return;
@@ -197,6 +207,14 @@ function createClient(ask: Ask, side: Side): DaemonClient {
     throw unexpected(side.url, "an answer that this version does not know");
   }
   return {
+    read: async (path, schema) => {
+      guarded();
+      return read(schema, await ask("GET", path));
+    },
+    readText: async (path) => {
+      guarded();
+      return read(z.string(), await askText(path));
+    },
     alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
     endedAlerts: async (slug) => {
       const found = await Promise.all(

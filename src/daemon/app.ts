@@ -205,6 +205,7 @@ export async function startApp(
       gate,
       ingest,
       unwatched,
+      alertAssets: evidence.alertAssets,
       endedAlerts: evidence.endedAlerts,
       fleet,
       health: stalled,

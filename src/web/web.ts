@@ -10,6 +10,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
+import { addAlertAssetRoutes } from "./api/alert-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
@@ -30,6 +31,7 @@ import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
 import type {
   AccessSettings,
+  AlertAssetsPort,
   AlertsPort,
   ChecksPort,
   ConfigurationPort,
@@ -64,6 +66,7 @@ export interface WebOptions {
   readonly reload: ReloadPort;
   readonly checks: ChecksPort;
   readonly alerts: AlertsPort;
+  readonly alertAssets: AlertAssetsPort;
   readonly silences: SilencesPort;
   readonly markers: MarkersPort;
   readonly gate: GatePort;
@@ -248,6 +251,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addHealthRoutes(scope, access, options));
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
   void server.register(async (scope) => addAlertRoutes(scope, access, options));
+  void server.register(async (scope) => addAlertAssetRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
   void server.register(async (scope) => addMarkerRoutes(scope, access, options));
   void server.register(async (scope) => addGateRoutes(scope, access, options));

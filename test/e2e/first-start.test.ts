@@ -121,4 +121,28 @@ describe("config.example.yaml", () => {
     expect(example).not.toContain("${");
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
+
+  it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
+    const listed = await runProgram(["alerts", "list", "--json", "--url", url], { cwd: folder });
+    const { alerts } = JSON.parse(listed.stdout) as { alerts: { id: string; slug: string }[] };
+    const id = alerts.find(({ slug }) => slug === "ads-hosts")?.id ?? "";
+    const answer = await fetch(`${url}/api/v1/alerts/${id}/assets?limit=1`, {
+      headers: { authorization: "Bearer example-token" },
+    });
+    const { count, knownCount } = (await answer.json()) as { count: number; knownCount: number };
+
+    const csv = await runProgram(["alerts", "assets", id, "--csv", "--url", url], { cwd: folder });
+    const json = await runProgram(["alerts", "assets", id, "--json", "--url", url], { cwd: folder });
+    const shown = await runProgram(["alerts", "assets", id, "--url", url], { cwd: folder });
+    const unknown = await runProgram(["alerts", "assets", "nobody", "--url", url], { cwd: folder });
+
+    const [header, ...rows] = csv.stdout.trimEnd().split("\n");
+    expect(header).toBe("deadAt,assetType,asset,revivedAt");
+    expect(count).toBe(5_119);
+    expect(rows).toHaveLength(knownCount);
+    expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
+    expect(shown.stdout).toContain(`5,119 deaths, ${knownCount.toLocaleString("en")} different assets known`);
+    expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(unknown.stderr).toContain("nobody: no such alert of a spike over stored events");
+  });
 });

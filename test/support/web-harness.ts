@@ -11,6 +11,7 @@ import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type {
   AccessSettings,
+  AlertAssets,
   AlertsSnapshot,
   CheckSnapshot,
   EndedAlert,
@@ -47,6 +48,8 @@ export interface WebWorld {
   ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
   unwatched: UnwatchedSlug[];
+  /** By alert. */
+  assets: Map<string, AlertAssets>;
   logged: { fields: object; message: string }[];
 }
 
@@ -110,6 +113,7 @@ export async function startWeb(
     ingested: [],
     outbox: [],
     unwatched: [],
+    assets: new Map(),
     logged: [],
   };
   world.ingest = async (body, { format, idempotencyKey }) => {
@@ -197,6 +201,7 @@ export async function startWeb(
         },
       ],
     },
+    alertAssets: { of: async (alertId) => world.assets.get(alertId) ?? null },
     unwatched: {
       slugs: async () => world.unwatched.map(({ slug }) => slug),
       list: async () => world.unwatched,

@@ -1,5 +1,7 @@
 import type { Metrics } from "../../metrics/metrics.ts";
 import { targetKey } from "../../monitor/target.ts";
+import type { AlertAssetsPort } from "../../web/ports.ts";
+import { createAlertAssets, type AlertAssetsOptions } from "./alert-assets.ts";
 import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
 import { createRegretBook, type RegretBook } from "./regret-book.ts";
 import type { Runtime } from "../runtime.ts";
@@ -7,9 +9,11 @@ import type { Runtime } from "../runtime.ts";
 /** What looks at single events beside the runs of the checks. */
 export interface EvidenceParts extends RegretBook {
   readonly endedAlerts: ReturnType<typeof createEndedAlerts>;
+  readonly alertAssets: AlertAssetsPort;
 }
 
-export interface EvidencePartsOptions extends Omit<EndedAlertsOptions, "windowHoursOf"> {
+export interface EvidencePartsOptions
+  extends Omit<EndedAlertsOptions, "windowHoursOf" | "store">, Pick<AlertAssetsOptions, "store"> {
   readonly runtime: Runtime;
   readonly metrics: Pick<Metrics, "falseDeathRatio">;
 }
@@ -30,5 +34,5 @@ export function createEvidenceParts(options: EvidencePartsOptions): EvidencePart
       return isOurs() && target?.check === "dead-asset-spike" ? target.thresholds.windowHours : null;
     },
   });
-  return { ...regrets, endedAlerts };
+  return { ...regrets, endedAlerts, alertAssets: createAlertAssets({ ...options, isOurs }) };
 }

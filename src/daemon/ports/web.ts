@@ -11,6 +11,7 @@ import type { Scheduler } from "../../monitor/scheduler.ts";
 import { targetKey } from "../../monitor/target.ts";
 import type { Store } from "../../store/store.ts";
 import type {
+  AlertAssetsPort,
   AlertSnapshot,
   CheckSnapshot,
   CheckState,
@@ -41,6 +42,7 @@ export interface WebPortsOptions {
   /** null while the source is not a local one. */
   readonly ingest: EventsPort | null;
   readonly unwatched: UnwatchedPort;
+  readonly alertAssets: AlertAssetsPort;
   readonly endedAlerts: WebPorts["checks"]["ended"];
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
@@ -62,6 +64,7 @@ type WebPorts = Pick<
   | "reload"
   | "checks"
   | "alerts"
+  | "alertAssets"
   | "silences"
   | "markers"
   | "gate"
@@ -194,6 +197,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       },
     },
     unwatched: options.unwatched,
+    alertAssets: options.alertAssets,
     configuration: { show: () => describeConfig(current().config) },
   };
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
-import { aliveStatus } from "../../contract/liveness-status.ts";
+import { assetEvents, factsOf, newestDeaths } from "./asset-events.ts";
 import type { AttributeCounts, AttributeValueCounts, EvidenceOptions, EvidenceStore } from "./evidence.ts";
 import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
 import type { CountQuery } from "./events.ts";
@@ -17,7 +17,6 @@ const firstSliceMs = 6 * hourMs;
 // As many different sets as a few checkers, reasons and regions make, many times over; then attributes are no categories.
 const mostSets = 50_000;
 const setsAStatement = 500;
-const eventsAPage = 4_096;
 
 /** Reads of single events for evidence, over the tables of the events. */
 export function createEvidenceStore(db: Db): EvidenceStore {
@@ -36,24 +35,9 @@ export function createEvidenceStore(db: Db): EvidenceStore {
         GROUP BY 1 ORDER BY 1`.execute(db);
       return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
     },
-    assetEvents: async ({ slug, interval, after }) => {
-      const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
-      const { rows } = await sql<PlaceRow & { asset: string; status_id: number; count: number }>`
-        SELECT at_ms, import_id, ordinal, asset, status_id, count FROM events
-        WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
-          AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
-          AND asset IS NOT NULL AND ${isPublished}
-          AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
-        ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
-      return rows.map((row) => ({
-        atMs: row.at_ms,
-        importId: row.import_id,
-        ordinal: row.ordinal,
-        asset: row.asset,
-        isDeath: row.status_id === deadStatusId,
-        count: row.count,
-      }));
-    },
+    assetEvents: (query) => assetEvents(db, query),
+    factsOf: (rows) => factsOf(db, rows),
+    newestDeaths: (query) => newestDeaths(db, query),
     deathsKnownAt: async (queries, knownAtMs) => {
       const answers: AssetTypeDeaths[][] = [];
       for (const query of queries) answers.push(await deathsKnownAt(db, query, knownAtMs));
@@ -74,12 +58,6 @@ export function createEvidenceStore(db: Db): EvidenceStore {
       return `${rows[0]?.imports ?? 0}:${rows[0]?.last ?? 0}:${rows[0]?.ordinal ?? 0}`;
     },
   };
-}
-
-interface PlaceRow {
-  readonly at_ms: number;
-  readonly import_id: number;
-  readonly ordinal: number;
 }
 
 interface SetRow {

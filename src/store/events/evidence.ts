@@ -33,8 +33,27 @@ export interface EventPlace {
 /** A death, or a look that found the asset alive. */
 export interface AssetEventRow extends EventPlace {
   readonly asset: string;
+  /** See EvidenceStore.names. */
+  readonly typeId: number;
+  readonly attributeSetId: number | null;
   readonly isDeath: boolean;
   readonly count: number;
+}
+
+/** What the numbers of {@link AssetEventRow} stand for; a type that is not there is none. */
+export interface EventFacts {
+  readonly assetTypes: ReadonlyMap<number, string>;
+  readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
+}
+
+/** Deaths of which organization, interval and asset types. */
+export interface NewestDeathsQuery {
+  readonly slug: string;
+  readonly interval: Interval;
+  /** Empty: of any, also of none. */
+  readonly assetTypes: readonly string[];
+  /** Different assets. */
+  readonly limit: number;
 }
 
 export interface EvidenceOptions {
@@ -60,6 +79,13 @@ export interface EvidenceStore {
     readonly interval: Interval;
     readonly after: EventPlace | null;
   }): Promise<readonly AssetEventRow[]>;
+  /** The names of asset types and the attributes of these rows. */
+  factsOf(rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts>;
+  /**
+   * The deaths of the assets that died last, each asset once, newest first. Reads the minutes with deaths alone, the latest
+   * 2,000 of them at most, so that an alert does not wait for it.
+   */
+  newestDeaths(query: NewestDeathsQuery): Promise<readonly AssetEventRow[]>;
   /**
    * Deaths as LivenessCounts answers them, of those events alone that had come in at `knownAtMs`. Events that came in before
    * anybody took note of it count as known; what was deleted since is not known any more.

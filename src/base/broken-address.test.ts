@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { breakAddress, breakAddresses, originOf } from "./broken-address.ts";
+
+describe("an address", () => {
+  it.each([
+    ["https://login.acme.example/a.b?c=d.e#f.g", "hxxps://login[.]acme[.]example/a.b?c=d.e#f.g"],
+    ["http://acme.example", "hxxp://acme[.]example"],
+    ["HTTPS://Acme.Example:8443/", "hxxps://Acme[.]Example:8443/"],
+    ["ftp://files.acme.example/x", "ftp[:]//files[.]acme[.]example/x"],
+    ["tg+x.y://acme.example", "tg+x.y[:]//acme[.]example"],
+    ["login.acme.example/path.html", "login[.]acme[.]example/path.html"],
+    ["kim.doe@acme.example", "kim.doe[at]acme[.]example"],
+    ["mailto:kim@acme.example", "mailto:kim[at]acme[.]example"],
+    ["https://kim@acme.example/@kim", "hxxps://kim[at]acme[.]example/[at]kim"],
+    ["https://app.example\\@evil.example", "hxxps://app[.]example\\[at]evil[.]example"],
+    ["@acme_support", "[at]acme_support"],
+    ["203.0.113.7", "203[.]0[.]113[.]7"],
+    ["a1b2", "a1b2"],
+    ["", ""],
+  ])("%s is shown as %s", (address, broken) => {
+    expect(breakAddress(address)).toBe(broken);
+  });
+
+  it("that is broken stays as it is", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.webUrl(), fc.emailAddress(), fc.string()), (address) => {
+        const broken = breakAddress(address);
+
+        expect(breakAddress(broken)).toBe(broken);
+        expect(broken).not.toMatch(/https?:\/\/|@/i);
+      }),
+    );
+  });
+});
+
+describe("a text", () => {
+  const own = ["https://app.example.com", "https://flatline.example.com:9640"];
+
+  it.each([
+    ["see https://evil.example/a, now", "see hxxps://evil[.]example/a, now"],
+    ["(ftp://x.example)", "(ftp[:]//x[.]example)"],
+    ["open https://app.example.com/o/acme.", "open https://app.example.com/o/acme."],
+    ["https://flatline.example.com:9640", "https://flatline.example.com:9640"],
+    ["https://app.example.com.evil.example", "hxxps://app[.]example[.]com[.]evil[.]example"],
+    ["https://app.example.com@evil.example", "hxxps://app[.]example[.]com[at]evil[.]example"],
+    ["https://app.example.com:1@evil.example", "hxxps://app[.]example[.]com:1[at]evil[.]example"],
+    ["https://app.example.com/\\@evil.example", "hxxps://app[.]example[.]com/\\[at]evil.example"],
+    ["http://app.example.com/", "hxxp://app[.]example[.]com/"],
+    [
+      "5,119 deaths at 09:40: version 1.2.3, kim@acme.example",
+      "5,119 deaths at 09:40: version 1.2.3, kim@acme.example",
+    ],
+  ])("%s is shown as %s", (text, shown) => {
+    expect(breakAddresses(text, own)).toBe(shown);
+  });
+
+  it.each([
+    ["https://app.example.com/o/{slug}", "https://app.example.com"],
+    ["http://localhost:9640/", "http://localhost:9640"],
+    ["javascript:alert(1)", null],
+    ["nothing", null],
+    [null, null],
+  ])("the origin of %s is %s", (address, origin) => {
+    expect(originOf(address)).toBe(origin);
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * Returns an asset's address in a form that nothing makes a link of (CONTRACT 12): `hxxps://login[.]acme[.]example/a`,
+ * `kim[at]acme[.]example`. Breaking a broken one changes nothing.
+ */
+export function breakAddress(address: string): string {
+  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*(?::|\[:\])\/\/)?(.*)$/is.exec(address) ?? [];
+  // Not at a backslash: programs differ about what follows one.
+  const end = rest.search(/[/?#]/);
+  const authority = end === -1 ? rest : rest.slice(0, end);
+  const tail = end === -1 ? "" : rest.slice(end);
+  // The name in a mail address keeps its dots; what stands before the host of a URL may be a host to somebody.
+  const hostFrom = scheme === "" ? (/^.*(?:@|\[at\])/s.exec(authority)?.[0].length ?? 0) : 0;
+  const broken = authority.slice(0, hostFrom) + breakDots(authority.slice(hostFrom)) + tail;
+  return breakScheme(scheme) + broken.replaceAll("@", "[at]");
+}
+
+/**
+ * Returns the text with every URL that has a scheme broken, but those of `ownOrigins`: people may follow these. Text of others
+ * may look like an own address and be none, so that the origin has to end where it ends.
+ */
+export function breakAddresses(text: string, ownOrigins: readonly string[] = []): string {
+  // A scheme of any length would be looked for from each letter of a long word.
+  return text.replaceAll(/[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"]+/gi, (url) =>
+    ownOrigins.some((origin) => isOf(origin, url)) ? url : breakAddress(url),
+  );
+}
+
+/** Returns the origin of an address of http or https (or of a template of one) for {@link breakAddresses}; null without one. */
+export function originOf(address: string | null): string | null {
+  if (address === null || !URL.canParse(address)) return null;
+  const { origin, protocol } = new URL(address);
+  return protocol === "http:" || protocol === "https:" ? origin : null;
+}
+
+function isOf(origin: string, url: string): boolean {
+  const tail = url.slice(origin.length);
+  return url.startsWith(origin) && /^(?:$|[/?#])/.test(tail) && !tail.includes("\\");
+}
+
+function breakScheme(scheme: string): string {
+  const http = /^h(?:tt|xx)p(s?):\/\/$/i.exec(scheme);
+  return http === null ? scheme.replace(/(?<!\[):\/\//, "[:]//") : `hxxp${http[1]?.toLowerCase() ?? ""}://`;
+}
+
+/** The dots that are not broken yet. */
+function breakDots(host: string): string {
+  return host.replaceAll(/(?<!\[)\.(?!\])/g, "[.]");
+}

@@ -1,0 +1,81 @@
+import { Option, type Command } from "commander";
+import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../commands/alert-assets.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
+import { breakAddress } from "../base/broken-address.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { formatCount } from "../base/numbers.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface AssetsFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly stillDead?: boolean;
+  readonly csv?: boolean;
+  readonly json?: boolean;
+}
+
+/** `flatline alerts assets ID` */
+export function addAlertAssets(parent: Command, context: CliContext): void {
+  parent
+    .command("assets")
+    .description("list the assets that died in an alert, newest first")
+    .argument("<id>", "id that `alerts list` shows, live or ended")
+    .option("--still-dead", "without those that were found alive since")
+    .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
+    .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addHelpText("after", help)
+    .action(async (id: string, flags: AssetsFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const filter = { stillDead: flags.stillDead === true };
+      await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+        if (flags.csv === true) {
+          context.stdout.write(await readAlertAssetsCsv(daemon, id, filter));
+          return;
+        }
+        const assets: AlertAsset[] = [];
+        let summary = "";
+        for await (const page of readAlertAssets(daemon, id, filter)) {
+          if (flags.json === true) {
+            context.stdout.write(page.assets.map((asset) => `${JSON.stringify(asset)}\n`).join(""));
+            continue;
+          }
+          assets.push(...page.assets);
+          summary = `${formatCount(page.count)} deaths, ${formatCount(page.knownCount)} different assets known`;
+        }
+        if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
+      }).catch((error: unknown) => {
+        // The id is an argument: one that is unknown is wrong usage (CONTRACT 12).
+        if (error instanceof FlatlineError && error.code === "not_found")
+          throw new FlatlineError("usage", `${id}: ${error.message}`, { cause: error });
+        throw error;
+      });
+    });
+}
+
+const help = `
+The table shows addresses broken, so that none is opened by mistake; --csv and --json have them as they are.
+
+Examples:
+  flatline alerts assets 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e
+  flatline alerts assets 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --still-dead --csv > revive.csv
+`;
+
+function renderAssets(assets: readonly AlertAsset[], summary: string, context: CliContext): string {
+  if (assets.length === 0) return `${summary}; none to list\n`;
+  const rows = assets.map(({ asset, assetType, deadAt, revivedAt }) => [
+    seconds(deadAt),
+    assetType ?? "",
+    revivedAt === null ? "" : seconds(revivedAt),
+    breakAddress(asset),
+  ]);
+  return `${renderTable(["DEAD SINCE", "TYPE", "ALIVE AGAIN", "ASSET"], rows, { context })}\n${summary}\n`;
+}
+
+/** Without the fraction, which nobody reads. */
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+Z$/, "Z");
+}

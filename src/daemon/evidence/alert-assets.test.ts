@@ -1,0 +1,250 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { createEventWorld, createWorldOn, death, type EventWorld } from "../../../test/support/event-store.ts";
+import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { LivenessEvent } from "../../store/events/events.ts";
+import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports.ts";
+import { createAlertAssets } from "./alert-assets.ts";
+
+const records = fileURLToPath(new URL("../../../examples/records/", import.meta.url));
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const clock = createVirtualClock({ startMs: nowMs });
+const windowHours = 24;
+
+interface Incident {
+  readonly slug: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function alertOf(id: string, slug: string, startsAtMs: number): AlertState {
+  return {
+    id,
+    check: "dead-asset-spike",
+    slug,
+    kind: "verdict",
+    state: "firing",
+    severity: "fail",
+    startsAtMs,
+    firingAtMs: startsAtMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: null, atMs: startsAtMs },
+    acknowledgement: null,
+    windowHours,
+    reason: "not_ok",
+  };
+}
+
+const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, isOurs: () => true });
+
+async function find(world: EventWorld, id: string): Promise<AlertAssets> {
+  const assets = await portOf(world).of(id);
+  if (assets === null) throw new Error(`no assets of ${id}`);
+  return assets;
+}
+
+async function readPages(assets: AlertAssets, filter: AssetFilter & { limit: number }): Promise<AssetPage[]> {
+  const pages: AssetPage[] = [];
+  for (let cursor: AssetCursor | undefined; ;) {
+    const page = await assets.page({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
+    pages.push(page);
+    if (page.next === null) return pages;
+    cursor = page.next;
+  }
+}
+
+async function readAll(assets: AlertAssets, filter: AssetFilter = {}): Promise<ListedAsset[]> {
+  const listed: ListedAsset[] = [];
+  for await (const piece of (await assets.all(filter)).pieces) listed.push(...piece);
+  return listed;
+}
+
+const keyOf = ({ asset, assetType }: Pick<ListedAsset, "asset" | "assetType">): string => `${assetType ?? ""} ${asset}`;
+
+/** One by one, from the definition. */
+function bruteForce(events: readonly LivenessEvent[], { slug, fromMs, toMs }: Incident): Map<string, ListedAsset> {
+  const own = events.filter((event) => event.slug === slug && event.asset !== null);
+  const aliveAt = Map.groupBy(
+    own.filter(({ status }) => status === "DETECTED_AS_ALIVE"),
+    ({ asset }) => asset,
+  );
+  const listed = new Map<string, ListedAsset>();
+  for (const { asset, assetType, status, count, atMs, attributes = {} } of own) {
+    if (status !== "DETECTED_AS_DEAD" || count === 0 || asset === null || atMs <= fromMs || atMs > toMs) continue;
+    const key = keyOf({ asset, assetType });
+    if ((listed.get(key)?.deadAtMs ?? 0) > atMs) continue;
+    const later = (aliveAt.get(asset) ?? []).map((one) => one.atMs).filter((one) => one > atMs);
+    const revivedAtMs = later.length === 0 ? null : later.reduce((first, one) => Math.min(first, one));
+    listed.set(key, { asset, assetType, deadAtMs: atMs, attributes, revivedAtMs });
+  }
+  return listed;
+}
+
+async function readRecords(slug: string): Promise<LivenessEvent[]> {
+  const text = gunzipSync(await readFile(`${records}${slug}.csv.gz`)).toString();
+  const lines = text.trimEnd().split("\n").slice(1);
+  return lines.map((line) => {
+    const [at = "", own = "", assetType = "", asset = "", status = ""] = line.split(",");
+    return death(Date.parse(at), own, { assetType, asset, status });
+  });
+}
+
+async function readIncidents(): Promise<Incident[]> {
+  const labels = JSON.parse(await readFile(`${records}labels.json`, "utf8")) as Record<
+    string,
+    { readonly incidents?: readonly { readonly from: string; readonly to: string }[] }
+  >;
+  return Object.entries(labels).flatMap(([slug, { incidents = [] }]) =>
+    incidents.map(({ from, to }) => ({ slug, fromMs: Date.parse(from) - 1, toMs: Date.parse(to) })),
+  );
+}
+
+describe("the assets of the 22 labelled incidents of the records", () => {
+  let world: EventWorld;
+  let events: LivenessEvent[];
+  let incidents: Incident[];
+
+  beforeAll(async () => {
+    world = await createEventWorld();
+    events = [...(await readRecords("riskhosts")), ...(await readRecords("lightswitch"))];
+    await world.import(["riskhosts", "lightswitch"].map((slug) => `${records}${slug}.csv.gz`));
+    incidents = await readIncidents();
+    for (const [index, { slug, fromMs, toMs }] of incidents.entries()) {
+      const state = alertOf(`incident-${index}`, slug, fromMs + windowHours * hourMs);
+      await world.store.alerts.end(state, { atMs: toMs, isByRun: true, baselineExclusion: null });
+    }
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it("are those of a brute force, and still dead exactly those that nobody found alive since", async () => {
+    expect(incidents).toHaveLength(22);
+    for (const [index, incident] of incidents.entries()) {
+      const assets = await find(world, `incident-${index}`);
+      const wanted = bruteForce(events, incident);
+
+      const all = await readAll(assets);
+      const stillDead = await readAll(assets, { stillDead: true });
+
+      expect(all).toHaveLength(wanted.size);
+      for (const listed of all) expect(listed).toEqual(wanted.get(keyOf(listed)));
+      expect(new Set(stillDead.map(keyOf))).toEqual(
+        new Set([...wanted.values()].filter(({ revivedAtMs }) => revivedAtMs === null).map(keyOf)),
+      );
+    }
+  });
+
+  it("are the same page by page as in one, newest first, with the counts of all whatever the filter is", async () => {
+    const largest = incidents.findIndex(({ fromMs }) => fromMs === Date.parse("2019-10-17T02:39:56.000Z") - 1);
+    const assets = await find(world, `incident-${largest}`);
+
+    const pages = await readPages(assets, { limit: 1_000, stillDead: true });
+
+    const paged = pages.flatMap((page) => page.assets);
+    expect(pages.length).toBeGreaterThan(2);
+    expect(paged).toEqual(await readAll(assets, { stillDead: true }));
+    expect(paged.map(({ deadAtMs }) => deadAtMs)).toEqual(
+      paged.map(({ deadAtMs }) => deadAtMs).toSorted((left, right) => right - left),
+    );
+    const { slug, fromMs, toMs } = incidents[largest] ?? { slug: "", fromMs: 0, toMs: 0 };
+    const deaths = events.filter(
+      (event) =>
+        event.slug === slug && event.status === "DETECTED_AS_DEAD" && event.atMs > fromMs && event.atMs <= toMs,
+    );
+    for (const { count, knownCount } of pages) {
+      expect(count).toBe(deaths.length);
+      expect(knownCount).toBe(bruteForce(events, { slug, fromMs, toMs }).size);
+    }
+  });
+});
+
+describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
+  const anyEvent = fc
+    .record({
+      atMs: fc.integer({ min: -30, max: 10 }).map((hours) => nowMs + hours * hourMs),
+      slug: fc.constantFrom("acme", "globex"),
+      assetType: fc.constantFrom("URL", "EMAIL", null),
+      asset: fc.constantFrom("a", "b", "c", null),
+      status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "SEEN"),
+      count: fc.constantFrom(1, 1, 3, 0),
+    })
+    .map(({ atMs, slug, ...rest }) => death(atMs, slug, { ...rest, attributes: { of: slug } }));
+
+  it("are those of the definition whatever the order of the events, and never of another organization", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyEvent, { maxLength: 40 }), fc.boolean(), async (events, isReversed) => {
+        await using world = await createWorldOn(engine);
+        await world.store.events.add(isReversed ? events.toReversed() : events);
+        await world.store.alerts.save(alertOf("one", "acme", nowMs - hourMs));
+        const wanted = bruteForce(events, { slug: "acme", fromMs: nowMs - hourMs - windowHours * hourMs, toMs: nowMs });
+
+        const pages = await readPages(await find(world, "one"), { limit: 2 });
+
+        const listed = pages.flatMap((page) => page.assets);
+        expect(new Map(listed.map((one) => [keyOf(one), one]))).toEqual(wanted);
+        expect(listed).toHaveLength(wanted.size);
+        expect(listed.every(({ attributes }) => attributes["of"] === "acme")).toBe(true);
+        const sampled = await world.store.evidence.newestDeaths({
+          slug: "acme",
+          interval: { afterMs: nowMs - hourMs - windowHours * hourMs, untilMs: nowMs },
+          assetTypes: [],
+          limit: 3,
+        });
+        expect(sampled.map(({ asset, atMs }) => [asset, atMs])).toEqual(
+          listed.slice(0, 3).map(({ asset, deadAtMs }) => [asset, deadAtMs]),
+        );
+      }),
+      { numRuns: engine.engine === "SQLite" ? 25 : 5 },
+    );
+  });
+
+  it("stay those of the first page while more die", async () => {
+    await using world = await createWorldOn(engine);
+    const events = ["a", "b", "c"].map((asset, index) => death(nowMs - index * hourMs, "acme", { asset }));
+    await world.store.events.add(events);
+    await world.store.alerts.save(alertOf("one", "acme", nowMs - dayMs));
+    const assets = await find(world, "one");
+
+    const first = await assets.page({ limit: 1 });
+    await world.store.events.add([death(nowMs + 1, "acme", { asset: "c" }), death(nowMs + 1, "acme", { asset: "d" })]);
+    const rest = await assets.page({ limit: 5, ...(first.next === null ? {} : { cursor: first.next }) });
+
+    expect([...first.assets, ...rest.assets].map(({ asset }) => asset)).toEqual(["a", "b", "c"]);
+    expect(rest).toMatchObject({ toMs: nowMs, count: 3, knownCount: 3, next: null });
+  });
+
+  it("are filtered by type, with the attributes that any of them has", async () => {
+    await using world = await createWorldOn(engine);
+    await world.store.events.add([
+      death(nowMs, "acme", { asset: "a", assetType: "URL", attributes: { reason: "tls" } }),
+      death(nowMs - 1, "acme", { asset: "b", assetType: "URL", attributes: { checker: "x" } }),
+      death(nowMs - 2, "acme", { asset: "c", assetType: "EMAIL", attributes: { country: "DE" } }),
+    ]);
+    await world.store.alerts.save(alertOf("one", "acme", nowMs));
+    const assets = await find(world, "one");
+
+    expect((await assets.page({ limit: 9, assetType: "EMAIL" })).assets).toMatchObject([{ asset: "c" }]);
+    expect((await assets.page({ limit: 9, assetType: "NONE" })).assets).toEqual([]);
+    expect((await assets.all({ assetType: "URL" })).attributes).toEqual(["checker", "reason"]);
+  });
+
+  it("are none of other checks, of alerts without a result, of unknown ones, nor of another source", async () => {
+    await using world = await createWorldOn(engine);
+    const port = portOf(world);
+    await world.store.alerts.save({ ...alertOf("other", "acme", nowMs), check: "sentinel" });
+    await world.store.alerts.save({ ...alertOf("unknown", "acme", nowMs), kind: "unknown" });
+    await world.store.alerts.save(alertOf("one", "acme", nowMs));
+
+    expect(await Promise.all(["other", "unknown", "nobody"].map((id) => port.of(id)))).toEqual([null, null, null]);
+    const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false });
+    expect(await remote.of("one")).toBeNull();
+    expect((await port.of("one"))?.slug).toBe("acme");
+  });
+});

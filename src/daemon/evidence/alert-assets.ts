@@ -1,0 +1,144 @@
+import { hourMs, minuteMs, type Clock } from "../../base/time.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AssetEventRow, EventFacts, EventPlace } from "../../store/events/evidence.ts";
+import type { Store } from "../../store/store.ts";
+import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports.ts";
+
+export interface AlertAssetsOptions {
+  readonly store: Pick<Store, "alerts" | "events" | "evidence">;
+  readonly clock: Clock;
+  /** Whether the stored events are those that the checks look at. */
+  readonly isOurs: () => boolean;
+}
+
+// Some 200 MB of names: more assets than an organization has.
+const mostAssets = 1_000_000;
+const withinMs = minuteMs;
+const rowsAPiece = 500;
+// The last instant that a Date knows: an asset may be found alive at any time.
+const lastInstantMs = 8_640_000_000_000_000;
+
+/** The assets that died in an alert, from the stored events (CONTRACT 12). */
+export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions): AlertAssetsPort {
+  async function read(slug: string, deaths: Interval): Promise<DeadAsset<AssetEventRow>[]> {
+    const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, kindOf: ({ typeId }) => typeId, mostAssets });
+    const signal = clock.timeout(withinMs);
+    const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
+    let after: EventPlace | null = null;
+    for (;;) {
+      if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
+      const page: readonly AssetEventRow[] = await store.evidence.assetEvents({ slug, interval, after });
+      for (const event of page) if (!ledger.add(event)) throw tooMany();
+      after = page.at(-1) ?? null;
+      if (after === null) return ledger.assets().toSorted((left, right) => -comparePlaces(left.death, right.death));
+    }
+  }
+
+  function assetsOf({ alert, end }: KeptAlert, windowHours: number): AlertAssets {
+    const { id: alertId, slug, startsAtMs } = alert;
+    const fromMs = startsAtMs - windowHours * hourMs;
+
+    async function list(toMs: number): Promise<DeadAsset<AssetEventRow>[]> {
+      return read(slug, { afterMs: fromMs, untilMs: toMs });
+    }
+
+    return {
+      slug,
+      page: async ({ limit, cursor, ...filter }) => {
+        const toMs = cursor?.toMs ?? end?.atMs ?? clock.nowMs();
+        const all = await list(toMs);
+        const matching = await filtered(all, filter);
+        const rest =
+          cursor === undefined ? matching : matching.filter(({ death }) => comparePlaces(death, cursor.after) < 0);
+        const shown = rest.slice(0, limit);
+        const [byType = []] = await store.events.deaths([{ slug, intervals: [{ afterMs: fromMs, untilMs: toMs }] }]);
+        const last = shown.at(-1)?.death;
+        return {
+          alertId,
+          fromMs,
+          toMs,
+          count: byType.reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0),
+          knownCount: all.length,
+          assets: await listed(shown),
+          next: last === undefined || rest.length === shown.length ? null : { toMs, after: placeOf(last) },
+        };
+      },
+      all: async (filter) => {
+        const matching = await filtered(await list(end?.atMs ?? clock.nowMs()), filter);
+        return { attributes: await attributeNames(matching), pieces: pieces(matching) };
+      },
+    };
+  }
+
+  async function filtered(
+    assets: readonly DeadAsset<AssetEventRow>[],
+    { stillDead = false, assetType }: AssetFilter,
+  ): Promise<readonly DeadAsset<AssetEventRow>[]> {
+    const dead = stillDead ? assets.filter(({ revivedAtMs }) => revivedAtMs === null) : assets;
+    if (assetType === undefined) return dead;
+    const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
+    const facts = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+    return dead.filter(({ death }) => facts.assetTypes.get(death.typeId) === assetType);
+  }
+
+  async function listed(assets: readonly DeadAsset<AssetEventRow>[]): Promise<ListedAsset[]> {
+    const facts = await store.evidence.factsOf(assets.map(({ death }) => death));
+    return assets.map(({ death, revivedAtMs }) => ({ ...describeDeath(death, facts), revivedAtMs }));
+  }
+
+  async function* pieces(assets: readonly DeadAsset<AssetEventRow>[]): AsyncGenerator<readonly ListedAsset[]> {
+    for (let start = 0; start < assets.length; start += rowsAPiece)
+      yield await listed(assets.slice(start, start + rowsAPiece));
+  }
+
+  async function attributeNames(assets: readonly DeadAsset<AssetEventRow>[]): Promise<string[]> {
+    const names = new Set<string>();
+    const setIds = [...new Set(assets.flatMap(({ death }) => death.attributeSetId ?? []))];
+    for (let start = 0; start < setIds.length; start += rowsAPiece) {
+      const some = setIds.slice(start, start + rowsAPiece).map((attributeSetId) => ({ typeId: 0, attributeSetId }));
+      for (const set of (await store.evidence.factsOf(some)).attributeSets.values())
+        for (const name of Object.keys(set)) names.add(name);
+    }
+    return [...names].toSorted();
+  }
+
+  return {
+    of: async (alertId) => {
+      const kept = isOurs() ? await store.alerts.find(alertId) : null;
+      if (kept === null) return null;
+      const { check, kind, windowHours } = kept.alert;
+      const hasAssets = check === "dead-asset-spike" && kind === "verdict" && windowHours !== undefined;
+      return hasAssets ? assetsOf(kept, windowHours) : null;
+    },
+  };
+}
+
+interface Interval {
+  readonly afterMs: number;
+  readonly untilMs: number;
+}
+
+/** What is told of the death of an asset. */
+export function describeDeath(death: AssetEventRow, facts: EventFacts): Omit<ListedAsset, "revivedAtMs"> {
+  const { asset, typeId, attributeSetId, atMs } = death;
+  return {
+    asset,
+    assetType: facts.assetTypes.get(typeId) ?? null,
+    deadAtMs: atMs,
+    attributes: attributeSetId === null ? {} : (facts.attributeSets.get(attributeSetId) ?? {}),
+  };
+}
+
+function placeOf({ atMs, importId, ordinal }: EventPlace): EventPlace {
+  return { atMs, importId, ordinal };
+}
+
+function comparePlaces(left: EventPlace, right: EventPlace): number {
+  return left.atMs - right.atMs || left.importId - right.importId || left.ordinal - right.ordinal;
+}
+
+function tooMany(): FlatlineError {
+  return new FlatlineError("too_large", `more than ${mostAssets.toLocaleString("en")} assets died in this alert`);
+}

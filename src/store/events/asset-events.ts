@@ -1,0 +1,126 @@
+import { sql, type RawBuilder } from "kysely";
+import { minuteMs } from "../../base/time.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
+import { aliveStatus } from "../../contract/liveness-status.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import type { Db } from "../schema.ts";
+import type { AssetEventRow, EventFacts, EventPlace, NewestDeathsQuery } from "./evidence.ts";
+import { deadStatusId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
+
+// A statement looks at some thousand rows, a few milliseconds.
+const eventsAPage = 4_096;
+const newestAPage = 256;
+// Of one look for the newest deaths.
+const mostMinutes = 2_000;
+
+interface AssetRow {
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+  readonly asset: string;
+  readonly type_id: number;
+  readonly attribute_set_id: number | null;
+  readonly status_id: number;
+  readonly count: number;
+}
+
+const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_set_id, status_id, count");
+const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);
+
+/** Reads a page for EvidenceStore.assetEvents. */
+export async function assetEvents(
+  db: Db,
+  query: { readonly slug: string; readonly interval: Interval; readonly after: EventPlace | null },
+): Promise<readonly AssetEventRow[]> {
+  const { slug, interval, after } = query;
+  const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
+  const { rows } = await sql<AssetRow>`
+    SELECT ${columns} FROM events
+    WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
+      AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
+      AND asset IS NOT NULL AND ${isPublished}
+      AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
+    ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
+  return rows.map(assetEvent);
+}
+
+/** Reads EvidenceStore.factsOf. */
+export async function factsOf(
+  db: Db,
+  events: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[],
+): Promise<EventFacts> {
+  const typeIds = new Set(events.map(({ typeId }) => typeId));
+  typeIds.delete(noTypeId);
+  const assetTypes = new Map<number, string>();
+  for (const ids of chunksOf([...typeIds])) {
+    const { rows } = await sql<{ type_id: number; asset_type: string }>`
+      SELECT type_id, asset_type FROM event_asset_types WHERE type_id IN (${sql.join(ids)})`.execute(db);
+    for (const row of rows) assetTypes.set(row.type_id, row.asset_type);
+  }
+  const attributeSets = new Map<number, Readonly<Record<string, string>>>();
+  for (const ids of chunksOf([...new Set(events.flatMap(({ attributeSetId }) => attributeSetId ?? []))])) {
+    const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
+      SELECT attribute_set_id, attributes FROM event_attribute_sets
+      WHERE attribute_set_id IN (${sql.join(ids)})`.execute(db);
+    for (const { attribute_set_id, attributes } of rows)
+      attributeSets.set(attribute_set_id, JSON.parse(attributes) as Record<string, string>);
+  }
+  return { assetTypes, attributeSets };
+}
+
+/** Reads EvidenceStore.newestDeaths: the rollups say in which minutes anybody died, whatever else was looked at meanwhile. */
+export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
+  const { slug, interval, assetTypes, limit } = query;
+  if (limit <= 0) return [];
+  const ofTypes =
+    assetTypes.length === 0
+      ? sql``
+      : sql`AND type_id IN (SELECT type_id FROM event_asset_types WHERE asset_type IN (${sql.join(assetTypes)}))`;
+  const { rows: minutes } = await sql<{ minute: number }>`
+    SELECT DISTINCT minute FROM event_minutes
+    WHERE slug_id = ${slugId(slug)} AND minute >= ${Math.floor((interval.afterMs + 1) / minuteMs)}
+      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} AND ${isPublished} ${ofTypes}
+    ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
+  const newest = new Map<string, AssetEventRow>();
+  for (const { minute } of minutes) {
+    const fromMs = Math.max(minute * minuteMs, interval.afterMs + 1);
+    let before: EventPlace = {
+      atMs: Math.min((minute + 1) * minuteMs - 1, interval.untilMs) + 1,
+      importId: -1,
+      ordinal: -1,
+    };
+    for (let isMore = true; isMore;) {
+      const { rows } = await sql<AssetRow>`
+        SELECT ${columns} FROM events
+        WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
+          AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
+          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL AND ${isPublished} ${ofTypes}
+        ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
+      for (const event of rows.map(assetEvent)) {
+        const key = `${event.typeId} ${event.asset}`;
+        if (!newest.has(key)) newest.set(key, event);
+        if (newest.size === limit) return [...newest.values()];
+        before = event;
+      }
+      isMore = rows.length === newestAPage;
+    }
+  }
+  return [...newest.values()];
+}
+
+function assetEvent(row: AssetRow): AssetEventRow {
+  return {
+    atMs: row.at_ms,
+    importId: row.import_id,
+    ordinal: row.ordinal,
+    asset: row.asset,
+    typeId: row.type_id,
+    attributeSetId: row.attribute_set_id,
+    isDeath: row.status_id === deadStatusId,
+    count: row.count,
+  };
+}
+
+function slugId(slug: string): RawBuilder<number> {
+  return sql<number>`(SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
+}

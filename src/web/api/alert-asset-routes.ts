@@ -1,0 +1,149 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
+import type { AccessSettings, AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports.ts";
+import { addResource } from "../resource.ts";
+import { iso } from "./check-view.ts";
+
+const defaultLimit = 100;
+const mostAssets = 1_000;
+
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+const filterShape = {
+  stillDead: flag.optional(),
+  assetType: z
+    .string()
+    .regex(/^[A-Z0-9_]{1,64}$/, "must be an asset type: upper-case letters, digits and underscores")
+    .optional(),
+};
+const pageSchema = z.strictObject({
+  ...filterShape,
+  format: z.enum(["json"]).optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, "must be a whole number from 1 to 1000")
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= mostAssets, "must be a whole number from 1 to 1000")
+    .optional(),
+  cursor: z.string().transform(readCursor).optional(),
+});
+const csvSchema = z.strictObject({ ...filterShape, format: z.literal("csv") });
+
+/** `/api/v1/alerts/{id}/assets`: which assets died in an alert (CONTRACT 12). */
+export function addAlertAssetRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { alertAssets }: { readonly alertAssets: AlertAssetsPort },
+): void {
+  addResource(scope, "/api/v1/alerts/:id/assets", settings, {
+    GET: {
+      access: "read",
+      handle: async (request, reply) => {
+        const { id } = request.params as { readonly id: string };
+        const query = request.query as Readonly<Record<string, unknown>>;
+        const assets = await alertAssets.of(id);
+        if (assets === null)
+          throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
+        if (query["format"] === "csv") return sendCsv(reply, id, assets, read(csvSchema, query));
+        return answerPage(assets, read(pageSchema, query));
+      },
+    },
+  });
+}
+
+async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema>): Promise<object> {
+  const { stillDead, assetType, cursor, limit = defaultLimit } = query;
+  const page = await assets.page({
+    limit,
+    ...(stillDead === undefined ? {} : { stillDead }),
+    ...(assetType === undefined ? {} : { assetType }),
+    ...(cursor === undefined || cursor === null ? {} : { cursor }),
+  });
+  const { alertId, fromMs, toMs, count, knownCount, next } = page;
+  return {
+    alertId,
+    fromAt: iso(fromMs),
+    toAt: iso(toMs),
+    count,
+    knownCount,
+    assets: page.assets.map(viewAsset),
+    ...(next === null ? {} : { cursor: writeCursor(next) }),
+  };
+}
+
+function viewAsset({ asset, assetType, deadAtMs, attributes, revivedAtMs }: ListedAsset): object {
+  return { asset, assetType, deadAt: iso(deadAtMs), attributes, revivedAt: iso(revivedAtMs) };
+}
+
+async function sendCsv(
+  reply: FastifyReply,
+  id: string,
+  assets: AlertAssets,
+  { stillDead, assetType }: z.output<typeof csvSchema>,
+): Promise<FastifyReply> {
+  const { attributes, pieces } = await assets.all({
+    ...(stillDead === undefined ? {} : { stillDead }),
+    ...(assetType === undefined ? {} : { assetType }),
+  });
+  const name = id.replaceAll(/[^\w-]/g, "");
+  return reply
+    .type("text/csv; charset=utf-8")
+    .header("content-disposition", `attachment; filename="assets-${name}.csv"`)
+    .send(Readable.from(csvLines(attributes, pieces)));
+}
+
+async function* csvLines(
+  attributes: readonly string[],
+  pieces: AsyncIterable<readonly ListedAsset[]>,
+): AsyncGenerator<string> {
+  yield csvLine(["deadAt", "assetType", "asset", "revivedAt", ...attributes.map((name) => `attr.${name}`)]);
+  for await (const piece of pieces) {
+    const lines = piece.map(({ asset, assetType, deadAtMs, revivedAtMs, attributes: own }) => {
+      const values = attributes.map((name) => (Object.hasOwn(own, name) ? (own[name] ?? "") : ""));
+      return csvLine([iso(deadAtMs) ?? "", assetType ?? "", asset, iso(revivedAtMs) ?? "", ...values]);
+    });
+    yield lines.join("");
+  }
+}
+
+/** One line as RFC 4180 has it; a spreadsheet takes what begins so for a formula. */
+function csvLine(cells: readonly string[]): string {
+  const texts = cells.map((cell) => {
+    const inert = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+    return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  });
+  return `${texts.join(",")}\n`;
+}
+
+const cursorSchema = z.tuple([z.int(), z.int(), z.int(), z.int()]);
+
+function writeCursor({ toMs, after }: AssetCursor): string {
+  return Buffer.from(JSON.stringify([toMs, after.atMs, after.importId, after.ordinal])).toString("base64url");
+}
+
+function readCursor(text: string, context: z.RefinementCtx): AssetCursor | null {
+  const parsed = cursorSchema.safeParse(parseJson(Buffer.from(text, "base64url").toString()));
+  if (parsed.success) {
+    const [toMs, atMs, importId, ordinal] = parsed.data;
+    return { toMs, after: { atMs, importId, ordinal } };
+  }
+  context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
+  return z.NEVER;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {
+  const parsed = readWith(schema, query);
+  if (parsed.kind === "data") return parsed.data;
+  throw new FlatlineError("invalid_data", "not a listing of assets", { issues: issueMessages(parsed.problems) });
+}
