@@ -1,4 +1,4 @@
-import { matchesText } from "../alerting/decide/matching.ts";
+import { matchesText } from "../base/text-pattern.ts";
 import type { Config } from "../config/config.ts";
 
 /** Slugs of the configuration that a silence's `slug` (exact, or with `*`) matches. */

@@ -1,0 +1,16 @@
+/** Whether `text` fits the pattern, in time that grows with their lengths only: a pattern is no regular expression. */
+export function matchesText(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  const first = parts[0] ?? "";
+  const last = parts.at(-1) ?? "";
+  if (parts.length === 1) return pattern === text;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let position = first.length;
+  const endsAt = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, position);
+    if (found === -1 || found + part.length > endsAt) return false;
+    position = found + part.length;
+  }
+  return true;
+}
