@@ -1,11 +1,12 @@
 import { FlatlineError } from "../base/errors.ts";
+import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
 
 /** Who has seen which alert. */
 export interface Acknowledgement {
   readonly alertId: string;
-  readonly by: string | null;
+  readonly author: Actor;
   readonly comment: string | null;
   readonly nowMs: number;
 }
@@ -17,7 +18,7 @@ export interface Acknowledgement {
  */
 export async function acknowledgeAlert(
   store: Store,
-  { alertId, by, comment, nowMs }: Acknowledgement,
+  { alertId, author, comment, nowMs }: Acknowledgement,
 ): Promise<AlertState> {
   return store.transaction(async (parts) => {
     const alert = await parts.alerts.byId(alertId);
@@ -25,7 +26,10 @@ export async function acknowledgeAlert(
     if (alert.state !== "firing")
       throw new FlatlineError("conflict", "the alert is pending: it has told nobody anything yet");
     const { check, slug, kind, severity } = alert;
-    const acknowledged: AlertState = { ...alert, acknowledgement: { atMs: nowMs, by, comment, severity } };
+    const acknowledged: AlertState = {
+      ...alert,
+      acknowledgement: { atMs: nowMs, by: author.name, note: author.note, comment, severity },
+    };
     await parts.alerts.save(acknowledged);
     await parts.alerts.appendHistory({
       alertId,
@@ -37,6 +41,8 @@ export async function acknowledgeAlert(
       severity,
       reason: "acknowledged",
     });
+    const detail = { check, kind, severity, ...(comment === null ? {} : { comment }) };
+    await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
     return acknowledged;
   });
 }

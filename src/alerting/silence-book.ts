@@ -1,7 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { NewSilence, SilenceStore, StoredSilence } from "../store/alerts/silences.ts";
+import type { Actor } from "../contract/actor.ts";
+import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
+import type { Store } from "../store/store.ts";
 import type { SilenceRule } from "../contract/silence.ts";
 import type { AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
@@ -14,6 +16,7 @@ export interface SilenceView {
   readonly state: "pending" | "active" | "expired";
   readonly rule: SilenceRule;
   readonly createdBy: string | null;
+  readonly note: string | null;
   /** null: of the configuration. */
   readonly createdAtMs: number | null;
   /** When its state changes next; null: never again. */
@@ -23,9 +26,9 @@ export interface SilenceView {
 /** Silences made at run time, beside those of the configuration (CONTRACT 7). */
 export interface SilenceBook {
   /** Stores it, from now on or from its start; what it holds back is decided anew at once. @throws invalid_data */
-  add(silence: NewSilence): Promise<StoredSilence>;
+  add(silence: NewSilence, author: Actor): Promise<StoredSilence>;
   /** Ends it now. False: there is none with this id that has not ended. */
-  expire(id: string): Promise<boolean>;
+  expire(id: string, author: Actor): Promise<boolean>;
   /** Those of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly SilenceView[]>;
   /** Deletes those that ended at or before `beforeMs`. */
@@ -33,7 +36,7 @@ export interface SilenceBook {
 }
 
 export interface SilenceBookOptions {
-  readonly store: SilenceStore;
+  readonly store: Pick<Store, "silences" | "transaction">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: () => string;
@@ -52,10 +55,11 @@ export function createSilenceBook({
   onChange,
 }: SilenceBookOptions): SilenceBook {
   return {
-    add: async (wanted) => {
+    add: async (wanted, author) => {
       const nowMs = clock.nowMs();
-      const { slug, check, comment, createdBy } = wanted;
-      const silence = { ...wanted, id: newId(), createdAtMs: nowMs };
+      const { slug, check, comment } = wanted;
+      const { name: createdBy, note } = author;
+      const silence = { ...wanted, id: newId(), createdBy, note, createdAtMs: nowMs };
       const issues = [
         ...(slug === "" ? ['slug must not be empty; one that matches all is "*"'] : []),
         ...(check === "" ? ["check must not be empty"] : []),
@@ -64,13 +68,23 @@ export function createSilenceBook({
         ...(silence.endsAtMs <= nowMs ? ["endsAt has passed"] : []),
       ];
       if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
-      await store.add(silence);
+      const detail = { check, startsAt: iso(silence.startsAtMs), endsAt: iso(silence.endsAtMs), comment };
+      await store.transaction(async ({ silences, audit }) => {
+        await silences.add(silence);
+        await audit.append({ atMs: nowMs, actor: author, action: "silence.create", slug, subject: silence.id, detail });
+      });
       logger.info({ silence: silence.id, slug, check, comment, createdBy }, "silence made");
       onChange();
       return silence;
     },
-    expire: async (id) => {
-      const isExpired = await store.expire(id, clock.nowMs());
+    expire: async (id, author) => {
+      const nowMs = clock.nowMs();
+      const isExpired = await store.transaction(async ({ silences, audit }) => {
+        const silence = await silences.byId(id);
+        if (silence === null || !(await silences.expire(id, nowMs))) return false;
+        await audit.append({ atMs: nowMs, actor: author, action: "silence.end", slug: silence.slug, subject: id });
+        return true;
+      });
       if (isExpired) {
         logger.info({ silence: id }, "silence ended");
         onChange();
@@ -79,13 +93,13 @@ export function createSilenceBook({
     },
     list: async () => {
       const nowMs = clock.nowMs();
-      const stored = await store.endingAfter(nowMs);
+      const stored = await store.silences.endingAfter(nowMs);
       return [
         ...settings().silences.map((rule) => viewOf(rule, null, nowMs)),
         ...stored.map((silence) => viewOf(ruleOf(silence), silence, nowMs)),
       ];
     },
-    prune: (beforeMs) => store.prune(beforeMs),
+    prune: (beforeMs) => store.silences.prune(beforeMs),
   };
 }
 
@@ -98,7 +112,12 @@ function viewOf(rule: SilenceRule, stored: StoredSilence | null, nowMs: number):
     state: windowAt(rule, nowMs) === null ? waiting : "active",
     rule,
     createdBy: stored?.createdBy ?? null,
+    note: stored?.note ?? null,
     createdAtMs: stored?.createdAtMs ?? null,
     nextChangeAtMs: nextMs,
   };
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
 }

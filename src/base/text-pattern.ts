@@ -14,3 +14,10 @@ export function matchesText(pattern: string, text: string): boolean {
   }
   return true;
 }
+
+/** Whether `outer` matches every text that `inner` matches. */
+export function coversPattern(outer: string, inner: string): boolean {
+  // Each star of `inner` stands for any text, also for this one, which no star but one of `outer` can match; and a star that
+  // matches it matches any other in its place.
+  return matchesText(outer, inner.replaceAll("*", "\u0000"));
+}

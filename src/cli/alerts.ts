@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../commands/daemon-client.ts";
 import { addAlertAssets } from "./alert-assets.ts";
+import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -118,11 +119,11 @@ function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): stri
 }
 
 function notes({ silenced, acknowledged, acknowledgement, reason, onsetAt, marker }: LiveAlert): string {
-  const who = acknowledgement?.by ?? null;
+  const who = describeAuthor(acknowledgement?.by ?? null, acknowledgement?.note);
   const why = acknowledgement?.comment ?? null;
   return [
     ...(silenced ? ["silenced"] : []),
-    ...(acknowledged ? [`acknowledged${who === null ? "" : ` by ${who}`}${why === null ? "" : `: ${why}`}`] : []),
+    ...(acknowledged ? [`acknowledged${who === "" ? "" : ` by ${who}`}${why === null ? "" : `: ${why}`}`] : []),
     ...(silenced || acknowledged ? [] : [reason]),
     ...(onsetAt === null || onsetAt === undefined ? [] : [`began about ${seconds(onsetAt)}`]),
     ...(marker === null || marker === undefined ? [] : [`after «${marker.text}»`]),

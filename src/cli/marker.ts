@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { withDaemon, type ListedMarker } from "../commands/daemon-client.ts";
+import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -95,7 +96,13 @@ function withAddress(command: Command): Command {
 }
 
 function renderMarkers(markers: readonly ListedMarker[], context: CliContext): string {
-  const rows = markers.map(({ id, at, text, slug, createdBy }) => [at, slug ?? "(all)", text, createdBy ?? "", id]);
+  const rows = markers.map(({ id, at, text, slug, createdBy, note }) => [
+    at,
+    slug ?? "(all)",
+    text,
+    describeAuthor(createdBy ?? null, note),
+    id,
+  ]);
   return renderTable(["AT", "ORGANIZATION", "WHAT", "BY", "ID"], rows, { context });
 }
 

@@ -5,6 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
+import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -141,7 +142,7 @@ function renderSilences(silences: readonly Silence[], context: CliContext): stri
     silence.state,
     subject(silence),
     span(silence),
-    silence.createdBy ?? "",
+    describeAuthor(silence.createdBy, silence.note),
     silence.comment,
   ]);
   return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });

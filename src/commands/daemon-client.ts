@@ -9,6 +9,9 @@ import { readErrorBody } from "../contract/error-body.ts";
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
 
+/** What a request said of its author, which nobody has proved. */
+const note = z.string().nullable().optional();
+
 /** A live alert as the daemon lists it; `GET /api/v1/alerts` may say more. Times are ISO 8601. */
 const alertSchema = z.looseObject({
   id: z.string(),
@@ -23,7 +26,7 @@ const alertSchema = z.looseObject({
   silenced: z.boolean(),
   acknowledged: z.boolean(),
   reason: z.string(),
-  acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
+  acknowledgement: z.looseObject({ by: z.string().nullable(), note, comment: z.string().nullable() }).optional(),
 });
 export type LiveAlert = z.infer<typeof alertSchema>;
 
@@ -68,6 +71,7 @@ const silenceSchema = z.looseObject({
   timezone: z.string().optional(),
   comment: z.string(),
   createdBy: z.string().nullable(),
+  note,
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
@@ -78,6 +82,7 @@ const markerSchema = z.looseObject({
   text: z.string(),
   slug: z.string().nullable(),
   createdBy: z.string().nullable().optional(),
+  note,
 });
 export type ListedMarker = z.infer<typeof markerSchema>;
 

@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { Right } from "../contract/rights.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
 import type { BaselineKind } from "../spike/median.ts";
@@ -206,9 +207,21 @@ export type ReceiverConfig =
 export interface ServerConfig {
   /** host:port; a host of IPv6 in brackets. */
   readonly listen: string;
+  /** What commands show to the daemon. */
   readonly token: Secret | null;
+  /** Who may ask, and for what; `token` is the first of them. */
+  readonly tokens: readonly ServerTokenConfig[];
   readonly publicRead: boolean;
   readonly drainTimeoutMs: number;
+}
+
+/** A token and what it is good for. */
+export interface ServerTokenConfig {
+  readonly name: string;
+  readonly secret: Secret;
+  readonly rights: ReadonlySet<Right>;
+  /** Patterns of slugs; null: every organization. */
+  readonly organizations: readonly string[] | null;
 }
 
 export interface StorageConfig {

@@ -135,7 +135,7 @@ export async function startApp(
   });
   const { recorder, scheduler, states, fleet } = checking;
   const silences = createSilenceBook({
-    store: store.silences,
+    store,
     clock,
     logger,
     newId,
@@ -201,7 +201,7 @@ export async function startApp(
       prober,
       scheduler,
       silences,
-      markers: createMarkerPort({ markers: store.markers, clock, newId, onChange: () => publisher.publish() }),
+      markers: createMarkerPort({ store, clock, newId, onChange: () => publisher.publish() }),
       gate,
       ingest,
       unwatched,

@@ -118,6 +118,7 @@ export interface SilenceRow {
   readonly ends_at_ms: number;
   readonly comment: string;
   readonly created_by: string | null;
+  readonly note: string | null;
   readonly created_at_ms: number;
 }
 
@@ -127,6 +128,7 @@ export interface MarkerRow {
   readonly text: string;
   readonly slug: string | null;
   readonly created_by: string | null;
+  readonly note: string | null;
   readonly created_at_ms: number;
 }
 
@@ -164,6 +166,18 @@ export interface DeliveryRow {
   readonly fleet_id: string | null;
 }
 
+export interface AuditRow {
+  readonly entry_id: RowId;
+  readonly at_ms: number;
+  readonly actor: string;
+  readonly via: string;
+  readonly action: string;
+  readonly slug: string | null;
+  readonly subject: string | null;
+  /** A JSON object. */
+  readonly detail: string;
+}
+
 /** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */
 export interface Tables extends NoticeTables, PlatformTables {
   readonly checks: CheckRow;
@@ -185,6 +199,7 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly markers: MarkerRow;
   readonly gate_failures: GateFailureRow;
   readonly gate_releases: GateReleaseRow;
+  readonly audit: AuditRow;
   readonly meta: { readonly name: string; readonly value: string };
 }
 

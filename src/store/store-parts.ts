@@ -1,3 +1,4 @@
+import { createAuditStore } from "./acts/audit-table.ts";
 import { createAlertStore } from "./alerts/alert-table.ts";
 import { createDeliveryStore } from "./alerts/delivery-table.ts";
 import { engineOf, type LeaseClock } from "./engine/engine.ts";
@@ -41,6 +42,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     markers: createMarkerStore(db),
     judgements: createJudgementStore(db),
     gate: createGateStore(db),
+    audit: createAuditStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),
   };

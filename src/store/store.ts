@@ -1,3 +1,4 @@
+import type { AuditStore } from "./acts/audit.ts";
 import type { AlertStore } from "./alerts/alerts.ts";
 import type { EvidenceStore } from "./events/evidence.ts";
 import type { DeliveryStore } from "./alerts/deliveries.ts";
@@ -32,6 +33,7 @@ export interface StoreParts {
   readonly markers: MarkerStore;
   readonly judgements: JudgementStore;
   readonly gate: GateStore;
+  readonly audit: AuditStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;
 }

@@ -1,4 +1,6 @@
 import type { Secret } from "../base/secret.ts";
+import type { Actor } from "../contract/actor.ts";
+import type { Right } from "../contract/rights.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
@@ -13,9 +15,18 @@ import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
-  /** Null: nobody may write, and nobody reads what is protected. */
-  readonly token: Secret | null;
+  /** Empty: nobody may write, and nobody reads what is protected. */
+  readonly tokens: readonly TokenAccess[];
   readonly publicRead: boolean;
+}
+
+/** A token and what it is good for. */
+export interface TokenAccess {
+  readonly name: string;
+  readonly secret: Secret;
+  readonly rights: ReadonlySet<Right>;
+  /** Patterns of slugs; null: every organization. */
+  readonly organizations: readonly string[] | null;
 }
 
 export interface MetricsPort {
@@ -46,7 +57,7 @@ export interface HealthPort {
 
 export interface ReloadPort {
   /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
-  reload(): Promise<void>;
+  reload(author: Actor): Promise<void>;
 }
 
 /** The last state of a configured check, and when it is due again. */
@@ -113,7 +124,7 @@ export interface AlertsPort {
   /** Firing before pending, then the oldest first. */
   list(): Promise<AlertsSnapshot>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
-  acknowledge(id: string, by: string | null, comment: string | null): Promise<AlertSnapshot>;
+  acknowledge(id: string, author: Actor, comment: string | null): Promise<AlertSnapshot>;
 }
 
 /** An asset that died in an alert, by its last death there. */
@@ -170,7 +181,7 @@ export interface AlertAssetsPort {
   of(alertId: string): Promise<AlertAssets | null>;
 }
 
-export type NewMarker = Omit<Marker, "id" | "createdAtMs">;
+export type NewMarker = Pick<Marker, "atMs" | "text" | "slug">;
 
 export interface MarkersPort {
   /** Oldest first; of one organization those that are about all, too. */
@@ -179,9 +190,9 @@ export interface MarkersPort {
     readonly toMs: number;
     readonly slug?: string;
   }): Promise<readonly Marker[]>;
-  add(marker: NewMarker): Promise<Marker>;
+  add(marker: NewMarker, author: Actor): Promise<Marker>;
   /** False: no such marker. */
-  remove(id: string): Promise<boolean>;
+  remove(id: string, author: Actor): Promise<boolean>;
 }
 
 /** One release of the gate: by hand, or of the alert that held it. */
@@ -212,7 +223,7 @@ export interface GatePort {
   /** null: nobody configured such an organization. */
   look(slug: string): Promise<GateView | null>;
   /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
-  release(slug: string, by: string | null, comment: string): Promise<GateView | null>;
+  release(slug: string, author: Actor, comment: string): Promise<GateView | null>;
 }
 
 export interface ChecksPort {
@@ -221,7 +232,7 @@ export interface ChecksPort {
   /** Alerts of it that ended lately, newest first. */
   ended(check: CheckName, slug: string): Promise<readonly EndedAlert[]>;
   /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (under way elsewhere), unavailable (stopping) */
-  runNow(check: CheckName, slug: string): Promise<CheckReport>;
+  runNow(check: CheckName, slug: string, author: Actor): Promise<CheckReport>;
 }
 
 /** A silence of either origin. */
@@ -240,6 +251,8 @@ export interface ListedSilence {
     | { readonly kind: "recurring"; readonly schedule: string; readonly duration: string; readonly timezone: string };
   readonly comment: string;
   readonly createdBy: string | null;
+  /** What the request said of its author beside that. */
+  readonly note: string | null;
   readonly createdAtMs: number | null;
   /** When its state changes next; null: never again. */
   readonly nextChangeAtMs: number | null;
@@ -248,9 +261,9 @@ export interface ListedSilence {
 export interface SilencesPort {
   /** Those of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly ListedSilence[]>;
-  create(silence: NewSilence): Promise<StoredSilence>;
+  create(silence: NewSilence, author: Actor): Promise<StoredSilence>;
   /** Ends it now. False: no such silence, or it has ended. */
-  expire(id: string): Promise<boolean>;
+  expire(id: string, author: Actor): Promise<boolean>;
 }
 
 /** An organization that sends events and is not configured. */
@@ -298,9 +311,9 @@ export interface OutboxPort {
   list(): Promise<readonly OutboxEntry[]>;
   receivers(): Promise<readonly ReceiverView[]>;
   /** Queues it again, due now. False: no such entry, or it is under way. */
-  retry(id: string): Promise<boolean>;
+  retry(id: string, author: Actor): Promise<boolean>;
   /** Deletes it for good. False: no such entry, or it is under way. */
-  discard(id: string): Promise<boolean>;
+  discard(id: string, author: Actor): Promise<boolean>;
 }
 
 export interface ConfigurationPort {

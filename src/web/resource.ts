@@ -1,18 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 
-import { refuse, type AccessLevel } from "./access.ts";
+import { admit, refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
 import type { AccessSettings } from "./ports.ts";
 import { sendProblem } from "./problem.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** What one method of a resource does, and for whom. */
-export interface Method {
-  readonly access: AccessLevel;
+export interface Method extends Requirement {
   readonly handle: Handler;
 }
 
-export type Methods = Partial<Record<"GET" | "POST" | "DELETE", Method>>;
+export type Methods = Partial<Record<"GET" | "POST" | "PATCH" | "DELETE", Method>>;
 
 const allMethods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
@@ -22,16 +21,18 @@ export function addResource(
   url: string,
   settings: () => AccessSettings,
   methods: Methods,
-  /** Answers a request in its own way, before the refusal; false: it did not. */
-  answerFirst: (request: FastifyRequest, reply: FastifyReply) => boolean = () => false,
+  /** Answers one that is refused. */
+  answerRefusal: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => void = (_, reply, refusal) =>
+    sendRefusal(reply, refusal),
 ): void {
-  for (const [method, { access, handle }] of Object.entries(methods)) {
+  for (const [method, { handle, ...requirement }] of Object.entries(methods)) {
     scope.route({
       method,
       url,
-      config: { access },
       onRequest: (request, reply, done) => {
-        if (!answerFirst(request, reply) && !refuse(request, reply, access, settings())) done();
+        const refusal = refusalOf(request, requirement, settings());
+        if (refusal === null) done();
+        else answerRefusal(request, reply, refusal);
       },
       handler: async (request, reply) => handle(request, reply),
     });
@@ -44,7 +45,7 @@ export function addResource(
     method: allMethods.filter((method) => !allowed.includes(method)),
     url,
     onRequest: (request, reply) => {
-      if (!refuse(request, reply, isOpen ? "open" : "public", settings())) refuseMethod(request, reply);
+      if (admit(request, reply, { access: isOpen ? "open" : "public" }, settings())) refuseMethod(request, reply);
     },
     handler: refuseMethod,
   });

@@ -240,6 +240,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
       void sendProblem(reply, error.statusCode ?? 400, error.message);
     },
   });
+  server.decorateRequest("identity", null);
   server.addHook("onSend", (_request, reply, payload, done) => {
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
     done(null, payload);

@@ -82,7 +82,7 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     const released = await post("/api/v1/gate/globex/release", { by: "kim", comment: "checked by hand" });
 
-    expect(released.body).toMatchObject({ decision: "allow", releases: [{ how: "released", by: "kim" }] });
+    expect(released.body).toMatchObject({ decision: "allow", releases: [{ how: "released", by: "token" }] });
     expect((await gateOf("globex")).releases[0]).not.toHaveProperty("by");
   });
 
@@ -105,7 +105,10 @@ describe("markers", () => {
     expect(added.exitCode).toBe(0);
     expect(added.stdout).toMatch(/^\S+: «captcha rollout» at \d{4}-/);
     const made = await post("/api/v1/markers", { text: "checker 4.2", slug: "acme", createdBy: "ci" });
-    expect(made).toMatchObject({ status: 201, body: { text: "checker 4.2", slug: "acme", createdBy: "ci" } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { text: "checker 4.2", slug: "acme", createdBy: "token", note: "ci" },
+    });
 
     const listed = JSON.parse((await flatline("marker", "list", "--json")).stdout) as { id: string; text: string }[];
     expect(listed.map(({ text }) => text)).toEqual(["captcha rollout", "checker 4.2"]);

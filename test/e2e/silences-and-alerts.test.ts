@@ -82,9 +82,9 @@ describe("flatline alerts", () => {
     ]);
     expect(await alertOf("acme")).toMatchObject({
       acknowledged: true,
-      acknowledgement: { by: "kim", comment: "on it" },
+      acknowledgement: { by: "token", note: "kim", comment: "on it" },
     });
-    expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by kim: on it");
+    expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by token (kim): on it");
   });
 
   it.each([
@@ -116,12 +116,19 @@ describe("flatline silence", () => {
     const again = await flatline("silence", "expire", made.id);
 
     expect(added).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(made).toMatchObject({ slug: "ac*", check: null, createdBy: "kim", origin: "runtime", state: "active" });
+    expect(made).toMatchObject({
+      slug: "ac*",
+      check: null,
+      createdBy: "token",
+      note: "kim",
+      origin: "runtime",
+      state: "active",
+    });
     const lengthMs = Date.parse(made.endsAt) - Date.parse(made.startsAt);
     expect(Math.abs(lengthMs - 90 * 60_000)).toBeLessThan(5_000);
     expect(heldBack.silenced).toBe(true);
     expect(listed.stdout).toMatch(/^\(configuration\) +\w+ +calm +0 2 \* \* 6 for 2h \(Europe\/Berlin\) +backup$/m);
-    expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* kim +migration$`, "m"));
+    expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* token \(kim\) +migration$`, "m"));
     expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
     expect((await alertOf("acme")).silenced).toBe(false);
     expect([again.exitCode, again.stderr]).toEqual([1, `${made.id}: no such silence, or it has ended already\n`]);
@@ -136,7 +143,9 @@ describe("flatline silence", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/: acme dead-asset-spike is silenced 2090-01-01T00:00:00Z to 2090-01-01T04:00:00Z\n$/);
     const listed = JSON.parse((await flatline("silence", "list", "--json")).stdout) as object[];
-    expect(listed).toContainEqual(expect.objectContaining({ createdBy: "Robin", state: "pending", comment: "later" }));
+    expect(listed).toContainEqual(
+      expect.objectContaining({ createdBy: "token", note: "Robin", state: "pending", comment: "later" }),
+    );
   });
 
   it("lasts two hours unless told otherwise, and notes a name that matches nobody", async () => {

@@ -71,6 +71,7 @@ const readings: readonly {
   { since: 1, name: "reviews", read: (store) => store.platform.reviews.apiReviewsAfter(1, 0, 9) },
   { since: 1, name: "markers", read: (store) => store.markers.between({ fromMs: 0, toMs: endMs }) },
   { since: 1, name: "releases of the gate", read: (store) => store.gate.releases("acme", 0) },
+  { since: 1, name: "audit", read: (store) => store.audit.list({ limit: 99 }) },
   { since: 1, name: "deliveries", read: (store) => store.deliveries.last("gone", false) },
 ];
 

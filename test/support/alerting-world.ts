@@ -9,6 +9,7 @@ import { Board } from "../../src/store/runs/board.ts";
 import { OwnJournal } from "../../src/store/runs/own-journal.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
+import { actor } from "../../src/contract/actor.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
 import type { Store, StoreParts } from "../../src/store/store.ts";
@@ -349,6 +350,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         endsAtMs: nowMs + forMs,
         comment: "test",
         createdBy: null,
+        note: null,
         createdAtMs: nowMs,
       });
       return id;
@@ -356,7 +358,12 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     acknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert === undefined) return false;
-      await acknowledgeAlert(store, { alertId: alert.id, by: "kim", comment: null, nowMs: clock.nowMs() });
+      await acknowledgeAlert(store, {
+        alertId: alert.id,
+        author: actor("kim", "token"),
+        comment: null,
+        nowMs: clock.nowMs(),
+      });
       return true;
     },
     unacknowledge: async (slug) => {

@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 
 import { FlatlineError } from "../../src/base/errors.ts";
+import type { Actor } from "../../src/contract/actor.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
+import { allRights } from "../../src/contract/rights.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
 import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
@@ -19,6 +21,7 @@ import type {
   EventsPort,
   ListedSilence,
   UnwatchedSlug,
+  TokenAccess,
 } from "../../src/web/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
@@ -26,6 +29,11 @@ import { resultReport } from "./check-reports.ts";
 export const token = "correct horse battery staple";
 export const bearer = { authorization: `Bearer ${token}` } as const;
 export const basic = { authorization: `Basic ${Buffer.from(`prometheus:${token}`).toString("base64")}` } as const;
+
+/** As `server.token` gives it. */
+export function oneToken(value: string): TokenAccess {
+  return { name: "token", secret: new Secret(value), rights: allRights, organizations: null };
+}
 
 /** What the far sides of the web room hold and saw; a test changes it, the doubles read it at each request. */
 export interface WebWorld {
@@ -37,7 +45,7 @@ export interface WebWorld {
   ended: EndedAlert[];
   run: (check: string, slug: string) => Promise<CheckReport>;
   live: AlertsSnapshot;
-  acknowledged: { id: string; by: string | null; comment: string | null }[];
+  acknowledged: { id: string; author: Actor; comment: string | null }[];
   /** Of the configuration. */
   windows: ListedSilence[];
   silences: StoredSilence[];
@@ -92,7 +100,7 @@ export async function startWeb(
   listenHost = "127.0.0.1",
 ): Promise<RunningWeb> {
   const world: WebWorld = {
-    access: { token: new Secret(token), publicRead: true },
+    access: { tokens: [oneToken(token)], publicRead: true },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
     snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
     probed: [],
@@ -145,7 +153,13 @@ export async function startWeb(
     // Tested over a real store (e2e/gate-and-markers).
     markers: {
       between: async () => [],
-      add: async (marker) => ({ ...marker, id: "marker-1", createdAtMs: harnessNowMs }),
+      add: async (marker, { name, note }) => ({
+        ...marker,
+        id: "marker-1",
+        createdBy: name,
+        note,
+        createdAtMs: harnessNowMs,
+      }),
       remove: async () => false,
     },
     gate: { look: async () => null, release: async () => null },
@@ -163,19 +177,21 @@ export async function startWeb(
     },
     alerts: {
       list: async () => world.live,
-      acknowledge: async (id, by, comment) => {
+      acknowledge: async (id, author, comment) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
         if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
         if (alert.state.state === "pending") throw new FlatlineError("conflict", "the alert is pending");
-        world.acknowledged.push({ id, by, comment });
-        const acknowledgement = { atMs: harnessNowMs, by, comment, severity: alert.state.severity };
+        world.acknowledged.push({ id, author, comment });
+        const { name: by, note } = author;
+        const acknowledgement = { atMs: harnessNowMs, by, note, comment, severity: alert.state.severity };
         return { ...alert, state: { ...alert.state, acknowledgement } };
       },
     },
     silences: {
       list: async () => [...world.windows, ...world.silences.map(listedSilence)],
-      create: async (silence) => {
-        const stored = { ...silence, id: `s${world.silences.length + 1}`, createdAtMs: harnessNowMs };
+      create: async (silence, { name: createdBy, note }) => {
+        const id = `s${world.silences.length + 1}`;
+        const stored = { ...silence, id, createdBy, note, createdAtMs: harnessNowMs };
         world.silences.push(stored);
         return stored;
       },

@@ -128,6 +128,7 @@ describe("silences of an alert", () => {
       endsAtMs: 10,
       comment: "now",
       createdBy: null,
+      note: null,
       createdAtMs: 0,
     };
 

@@ -398,7 +398,7 @@ describe("transition", () => {
     if (fired === undefined) throw new Error("it should fire");
     let state: AlertState = {
       ...fired,
-      acknowledgement: { atMs: startMs, by: "kim", comment: null, severity: acknowledged },
+      acknowledgement: { atMs: startMs, by: "kim", note: null, comment: null, severity: acknowledged },
     };
 
     for (const [index, gives] of then.entries()) {

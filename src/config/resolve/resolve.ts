@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
+import { allRights } from "../../contract/rights.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
-import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, SourceConfig } from "../config.ts";
+import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { resolveOrganization, whereSet } from "./organization.ts";
@@ -54,6 +55,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     server: {
       listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
       token: secrets.of(["server"], "token")[0] ?? null,
+      tokens: tokensOf(secrets),
       publicRead: data.server.publicRead,
       drainTimeoutMs: durationMs(data.server.drainTimeout),
     },
@@ -67,6 +69,12 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     heartbeat: resolveHeartbeat(data, secrets),
     log: data.log,
   });
+}
+
+/** The one token, which may do everything. */
+function tokensOf(secrets: SecretBook): readonly ServerTokenConfig[] {
+  const [secret] = secrets.of(["server"], "token");
+  return secret === undefined ? [] : [{ name: "token", secret, rights: allRights, organizations: null }];
 }
 
 function listenOf(text: string | undefined): string | null {

@@ -90,7 +90,7 @@ describe("the evidence of a spike", () => {
   it("names what was marked before it began", async () => {
     await using world = await createEventWorld();
     await world.store.events.add(regression());
-    const common = { createdBy: null, createdAtMs: nowMs };
+    const common = { createdBy: null, note: null, createdAtMs: nowMs };
     const at = (hoursBefore: number): number => nowMs - hoursBefore * hourMs;
     await world.store.markers.add({ ...common, id: "1", text: "older", atMs: at(9), slug: null });
     await world.store.markers.add({ ...common, id: "2", text: "captcha rollout", atMs: at(3), slug: "acme" });

@@ -4,6 +4,7 @@ import { createEventWorld, type EventWorld } from "../../../test/support/event-s
 import { createRunProcess } from "../../../test/support/run-process.ts";
 import { resultReport } from "../../../test/support/reports.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { actor } from "../../contract/actor.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, minuteMs } from "../../base/time.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
@@ -51,7 +52,7 @@ it.each([
   // No run is on the board here.
   const states = { of: () => null, staleAfterMs: () => 0 };
   const port = createGatePort({ store, states, history: own.history, runtime, clock, logger: createSilentLogger() });
-  await port.release("acme", "kim", "ten opened by hand");
+  await port.release("acme", actor("kim", "token"), "ten opened by hand");
 
   // Due at noon, late, and over five minutes after it.
   await store.alerts.save(alert);

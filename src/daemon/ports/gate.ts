@@ -61,10 +61,15 @@ export function createGatePort({ store, states, history: runs, runtime, clock, l
 
   return {
     look,
-    release: async (slug, by, comment) => {
+    release: async (slug, author, comment) => {
       if ((await look(slug)) === null) return null;
-      await store.gate.addRelease({ slug, atMs: clock.nowMs(), by, comment });
-      logger.warn({ slug, by, comment }, "gate released by hand");
+      const atMs = clock.nowMs();
+      const { name: by, note } = author;
+      await store.transaction(async ({ gate, audit }) => {
+        await gate.addRelease({ slug, atMs, by, comment });
+        await audit.append({ atMs, actor: author, action: "release", slug, subject: null, detail: { comment } });
+      });
+      logger.warn({ slug, by, note, comment }, "gate released by hand");
       return look(slug);
     },
   };

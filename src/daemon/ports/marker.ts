@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/time.ts";
-import type { MarkerStore } from "../../store/alerts/markers.ts";
+import type { Store } from "../../store/store.ts";
 import type { MarkersPort } from "../../web/ports.ts";
 
 export interface MarkerPortOptions {
-  readonly markers: MarkerStore;
+  readonly store: Pick<Store, "markers" | "transaction">;
   readonly clock: Clock;
   readonly newId: () => string;
   /** Told when a marker was made or deleted. */
@@ -11,17 +11,31 @@ export interface MarkerPortOptions {
 }
 
 /** Markers as the HTTP server sees them. */
-export function createMarkerPort({ markers, clock, newId, onChange }: MarkerPortOptions): MarkersPort {
+export function createMarkerPort({ store, clock, newId, onChange }: MarkerPortOptions): MarkersPort {
   return {
-    between: (query) => markers.between(query),
-    add: async (marker) => {
-      const made = { ...marker, id: newId(), createdAtMs: clock.nowMs() };
-      await markers.add(made);
+    between: (query) => store.markers.between(query),
+    add: async (marker, author) => {
+      const { name: createdBy, note } = author;
+      const nowMs = clock.nowMs();
+      const made = { ...marker, id: newId(), createdBy, note, createdAtMs: nowMs };
+      const { id, slug, text, atMs } = made;
+      await store.transaction(async ({ markers, audit }) => {
+        await markers.add(made);
+        const detail = { text, at: new Date(atMs).toISOString() };
+        await audit.append({ atMs: nowMs, actor: author, action: "marker.create", slug, subject: id, detail });
+      });
       onChange();
       return made;
     },
-    remove: async (id) => {
-      const isRemoved = await markers.remove(id);
+    remove: async (id, author) => {
+      const isRemoved = await store.transaction(async ({ markers, audit }) => {
+        const marker = await markers.byId(id);
+        if (marker === null || !(await markers.remove(id))) return false;
+        const { slug, text } = marker;
+        const detail = { text };
+        await audit.append({ atMs: clock.nowMs(), actor: author, action: "marker.delete", slug, subject: id, detail });
+        return true;
+      });
       if (isRemoved) onChange();
       return isRemoved;
     },

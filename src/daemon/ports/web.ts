@@ -1,9 +1,11 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
+import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
 import { describeConfig } from "../../config/render.ts";
+import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
@@ -126,7 +128,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return verdict(reasons.filter((reason) => reason !== null));
       },
     },
-    reload: { reload: options.reload },
+    reload: {
+      reload: async (author) => {
+        await options.reload();
+        await store.audit.append({ atMs: clock.nowMs(), actor: author, action: "reload", slug: null, subject: null });
+      },
+    },
     checks: {
       list: async () => {
         const alerts = await alertsByCheck();
@@ -138,10 +145,20 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
       },
       ended: options.endedAlerts,
-      runNow: (check: CheckName, slug: string) => {
+      runNow: async (check: CheckName, slug: string, author: Actor) => {
         // Somebody wants an answer now, and may know that the service gives one again.
         current().checkDeps.source.endPause?.(slug);
-        return scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+        const report = await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+        const { severity } = report;
+        await store.audit.append({
+          atMs: clock.nowMs(),
+          actor: author,
+          action: "run",
+          slug,
+          subject: check,
+          detail: { severity },
+        });
+        return report;
       },
     },
     alerts: {
@@ -149,8 +166,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
         return { alerts: alerts.map(alertSnapshot), fleet };
       },
-      acknowledge: async (alertId, by, comment) => {
-        const acknowledged = await acknowledgeAlert(store, { alertId, by, comment, nowMs: clock.nowMs() });
+      acknowledge: async (alertId, author, comment) => {
+        const acknowledged = await acknowledgeAlert(store, { alertId, author, comment, nowMs: clock.nowMs() });
         options.onAcknowledged();
         const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
         const view = alerts.find(({ alert }) => alert.id === alertId);
@@ -168,20 +185,20 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
           span: rule.kind === "fixed" ? rule : { ...rule, duration: formatDuration(rule.durationMs) },
           comment: rule.comment,
         })),
-      create: (silence) => silences.add(silence),
-      expire: (id) => silences.expire(id),
+      create: (silence, author) => silences.add(silence, author),
+      expire: (id, author) => silences.expire(id, author),
     },
     markers: options.markers,
     gate: options.gate,
     events: () => options.ingest,
     outbox: {
       list: () => store.outbox.list(),
-      retry: async (id) => {
-        const isChanged = await store.outbox.retry(id, clock.nowMs());
+      retry: async (id, author) => {
+        const isChanged = await retryEntry(store, { id, author, nowMs: clock.nowMs() });
         if (isChanged) options.onOutboxChanged();
         return isChanged;
       },
-      discard: (id) => store.outbox.discard(id),
+      discard: (id, author) => discardEntry(store, { id, author, nowMs: clock.nowMs() }),
       receivers: async () => {
         const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
         const pauses = await store.outbox.pauses(clock.nowMs());

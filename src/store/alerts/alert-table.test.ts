@@ -46,7 +46,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         state: "firing",
         firingAtMs: nowMs + 5,
         peak: { severity: "fail", currentCount: null, atMs: nowMs + 5 },
-        acknowledgement: { atMs: nowMs + 9, by: "kim", comment: null, severity: "fail" },
+        acknowledgement: { atMs: nowMs + 9, by: "kim", note: null, comment: null, severity: "fail" },
       });
       await alerts.save(alert("a"));
       await alerts.save(firing);

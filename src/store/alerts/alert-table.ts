@@ -29,7 +29,13 @@ const storedAlert = z.object({
   unknownRuns: z.number(),
   peak: z.object({ severity, currentCount: nullableNumber, atMs: z.number() }),
   acknowledgement: z
-    .object({ atMs: z.number(), by: z.string().nullable(), comment: z.string().nullable(), severity })
+    .object({
+      atMs: z.number(),
+      by: z.string().nullable(),
+      note: z.string().nullable(),
+      comment: z.string().nullable(),
+      severity,
+    })
     .nullable(),
   onset: z
     .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })

@@ -15,6 +15,8 @@ export interface AlertPeak {
 export interface AlertAcknowledgement {
   readonly atMs: number;
   readonly by: string | null;
+  /** What the request said of its author beside that; nobody has proved it. */
+  readonly note: string | null;
   readonly comment: string | null;
   /** What was acknowledged; above it the alert speaks again. */
   readonly severity: Severity;

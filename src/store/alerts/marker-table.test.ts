@@ -14,7 +14,7 @@ describe.each(storeEngines)("what operators tell, on $engine,", ({ openTemporary
 
   it("is markers of a time, of all organizations or of one", async () => {
     const { markers } = opened.store;
-    const all = { id: "a", atMs: nowMs, text: "rollout", slug: null, createdBy: null, createdAtMs: nowMs };
+    const all = { id: "a", atMs: nowMs, text: "rollout", slug: null, createdBy: null, note: null, createdAtMs: nowMs };
     const one = { ...all, id: "b", atMs: nowMs + 1, slug: "acme", createdBy: "kim" };
     await markers.add(one);
     await markers.add(all);

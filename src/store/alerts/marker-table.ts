@@ -4,8 +4,8 @@ import type { Db, MarkerRow } from "../schema.ts";
 /** Markers over the table `markers`. */
 export function createMarkerStore(db: Db): MarkerStore {
   return {
-    add: async ({ id, atMs, text, slug, createdBy, createdAtMs }) => {
-      const row = { id, at_ms: atMs, text, slug, created_by: createdBy, created_at_ms: createdAtMs };
+    add: async ({ id, atMs, text, slug, createdBy, note, createdAtMs }) => {
+      const row = { id, at_ms: atMs, text, slug, created_by: createdBy, note, created_at_ms: createdAtMs };
       await db.insertInto("markers").values(row).execute();
     },
     between: async ({ fromMs, toMs, slug }) => {
@@ -21,6 +21,10 @@ export function createMarkerStore(db: Db): MarkerStore {
           ? all
           : all.where((where) => where.or([where("slug", "is", null), where("slug", "=", slug)]));
       return (await asked.execute()).map(marker);
+    },
+    byId: async (id) => {
+      const row = await db.selectFrom("markers").selectAll().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? null : marker(row);
     },
     remove: async (id) => {
       const { numDeletedRows } = await db.deleteFrom("markers").where("id", "=", id).executeTakeFirst();
@@ -39,6 +43,7 @@ function marker(row: MarkerRow): Marker {
     text: row.text,
     slug: row.slug,
     createdBy: row.created_by,
+    note: row.note,
     createdAtMs: row.created_at_ms,
   };
 }

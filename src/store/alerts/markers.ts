@@ -7,6 +7,8 @@ export interface Marker {
   /** The organization that it is about; null: all of them. */
   readonly slug: string | null;
   readonly createdBy: string | null;
+  /** What the request said of its author beside that; nobody has proved it. */
+  readonly note: string | null;
   readonly createdAtMs: number;
 }
 
@@ -18,6 +20,7 @@ export interface MarkerStore {
     readonly toMs: number;
     readonly slug?: string;
   }): Promise<readonly Marker[]>;
+  byId(id: string): Promise<Marker | null>;
   /** False: there is none with this id. */
   remove(id: string): Promise<boolean>;
   /** Deletes those before `beforeMs`. */

@@ -9,15 +9,8 @@ import {
   waitingEntry,
   type OutboxEntryRow,
 } from "./outbox-rows.ts";
-import type {
-  LeasedEntry,
-  NewOutboxEntry,
-  OutboxClaim,
-  OutboxEntry,
-  OutboxLease,
-  OutboxRetry,
-  OutboxStore,
-} from "./outbox.ts";
+import { deliveryName, type LeasedEntry, type NewOutboxEntry } from "./outbox.ts";
+import type { OutboxClaim, OutboxEntry, OutboxLease, OutboxRetry, OutboxStore } from "./outbox.ts";
 import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
@@ -211,6 +204,10 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         deadLetters: row.dead,
         oldestCreatedAtMs: row.oldest,
       }));
+    },
+    addresseeOf: async (id) => {
+      const [row] = await db.selectFrom("outbox").select(["receiver", "recipient"]).where("id", "=", id).execute();
+      return row === undefined ? null : deliveryName(row.receiver, row.recipient === "" ? null : row.recipient);
     },
     retry: (id, nowMs) => inTransaction(db, (db) => retryNow(db, id, nowMs)),
     discard: async (id) => {

@@ -118,6 +118,8 @@ export interface OutboxStore extends ReceiverPauses {
    */
   nextAttempts(nowMs: number): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
+  /** The name of the delivery (`deliveryName`); null: no such entry. */
+  addresseeOf(id: string): Promise<string | null>;
   /** The entries with this subject, oldest first, without what they say. */
   waitingWith(subject: string): Promise<readonly WaitingEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;

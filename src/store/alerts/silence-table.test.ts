@@ -11,7 +11,7 @@ let silences: SilenceStore;
 
 function silence(id: string, startsInMs: number, endsInMs: number, over: Partial<StoredSilence> = {}): StoredSilence {
   const times = { startsAtMs: nowMs + startsInMs, endsAtMs: nowMs + endsInMs, createdAtMs: nowMs };
-  return { id, slug: "acme-*", check: null, comment: "migration", createdBy: null, ...times, ...over };
+  return { id, slug: "acme-*", check: null, comment: "migration", createdBy: null, note: null, ...times, ...over };
 }
 
 const idsAfter = async (afterMs: number): Promise<string[]> =>
@@ -26,7 +26,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
   describe("silences", () => {
     it("are answered as they were added", async () => {
-      const one = silence("one", 0, 60, { check: "review-queue", createdBy: "kim", comment: "" });
+      const one = silence("one", 0, 60, { check: "review-queue", createdBy: "kim", note: null, comment: "" });
       await silences.add(one);
 
       expect(await silences.byId("one")).toEqual(one);

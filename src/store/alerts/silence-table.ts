@@ -15,6 +15,7 @@ export function createSilenceStore(db: Db): SilenceStore {
           ends_at_ms: silence.endsAtMs,
           comment: silence.comment,
           created_by: silence.createdBy,
+          note: silence.note,
           created_at_ms: silence.createdAtMs,
         })
         .execute();
@@ -57,6 +58,7 @@ function storedSilence(row: SilenceRow): StoredSilence {
     endsAtMs: row.ends_at_ms,
     comment: row.comment,
     createdBy: row.created_by,
+    note: row.note,
     createdAtMs: row.created_at_ms,
   };
 }

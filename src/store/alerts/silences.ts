@@ -9,11 +9,13 @@ export interface StoredSilence {
   readonly endsAtMs: number;
   readonly comment: string;
   readonly createdBy: string | null;
+  /** What the request said of its author beside that; nobody has proved it. */
+  readonly note: string | null;
   readonly createdAtMs: number;
 }
 
 /** A silence as somebody asks for it. */
-export type NewSilence = Omit<StoredSilence, "id" | "createdAtMs">;
+export type NewSilence = Omit<StoredSilence, "id" | "createdBy" | "note" | "createdAtMs">;
 
 export interface SilenceStore {
   add(silence: StoredSilence): Promise<void>;

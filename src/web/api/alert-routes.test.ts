@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { actor } from "../../contract/actor.ts";
 import type { AlertSnapshot } from "../ports.ts";
 
 let web: RunningWeb;
@@ -117,30 +118,41 @@ describe("GET /api/v1/alerts", () => {
   });
 
   it("says who acknowledged to the operator only", async () => {
-    const acknowledgement = { atMs: harnessNowMs, by: "kim", comment: "on it", severity: "fail" } as const;
+    const acknowledgement = { atMs: harnessNowMs, by: "kim", note: null, comment: "on it", severity: "fail" } as const;
     web.world.live = { alerts: [{ ...firing, state: { ...firing.state, acknowledgement } }], fleet: null };
 
     expect(await list()).toEqual({ alerts: [{ ...shown, acknowledged: true }], fleet: null });
     expect(await list(bearer)).toMatchObject({
-      alerts: [{ acknowledgement: { at: "2026-01-01T00:00:00.000Z", by: "kim", comment: "on it", severity: "fail" } }],
+      alerts: [
+        {
+          acknowledgement: {
+            at: "2026-01-01T00:00:00.000Z",
+            by: "kim",
+            note: null,
+            comment: "on it",
+            severity: "fail",
+          },
+        },
+      ],
     });
   });
 });
 
 describe("POST /api/v1/alerts/{id}/ack", () => {
-  it.each<[string, string | undefined, { by: string | null; comment: string | null }]>([
-    ["who and why", '{"by":"kim","comment":"on it"}', { by: "kim", comment: "on it" }],
-    ["neither", "{}", { by: null, comment: null }],
-    ["no body", undefined, { by: null, comment: null }],
-    ["blanks, which are nothing", '{"by":" ","comment":""}', { by: null, comment: null }],
+  it.each<[string, string | undefined, { note: string | null; comment: string | null }]>([
+    ["who and why", '{"by":"kim","comment":"on it"}', { note: "kim", comment: "on it" }],
+    ["neither", "{}", { note: null, comment: null }],
+    ["no body", undefined, { note: null, comment: null }],
+    ["blanks, which are nothing", '{"by":" ","comment":""}', { note: null, comment: null }],
   ])("takes %s, and answers the alert", async (_name, body, expected) => {
     const answer = await acknowledge("a1", body);
 
     expect([answer.status, await answer.json()]).toMatchObject([
       200,
-      { id: "a1", acknowledged: true, acknowledgement: expected },
+      { id: "a1", acknowledged: true, acknowledgement: { by: "token", ...expected } },
     ]);
-    expect(web.world.acknowledged).toEqual([{ id: "a1", ...expected }]);
+    const { note, comment } = expected;
+    expect(web.world.acknowledged).toEqual([{ id: "a1", author: { ...actor("token", "token"), note }, comment }]);
   });
 
   it.each<[string, string, string | undefined, Record<string, string>, number, string]>([

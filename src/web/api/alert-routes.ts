@@ -4,7 +4,7 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
-import { isAuthorized } from "../access.ts";
+import { authorOf, seesDetails } from "../access/identity.ts";
 import { iso, viewOnsetMarker } from "./check-view.ts";
 import type { AccessSettings, AlertSnapshot, AlertsPort } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -30,7 +30,7 @@ export function addAlertRoutes(
       access: "public",
       handle: async (request) => {
         const live = await alerts.list();
-        const withPeople = isAuthorized(request, settings());
+        const withPeople = seesDetails(request);
         return {
           alerts: live.alerts.map((alert) => viewAlert(alert, withPeople)),
           fleet: live.fleet === null ? null : viewFleet(live.fleet, live.alerts),
@@ -40,11 +40,11 @@ export function addAlertRoutes(
   });
   addResource(scope, "/api/v1/alerts/:id/ack", settings, {
     POST: {
-      access: "write",
+      access: "operate",
       handle: async (request) => {
         const { id } = request.params as { readonly id: string };
         const { by, comment } = readAcknowledgement(request.body);
-        return viewAlert(await alerts.acknowledge(id, by, comment), true);
+        return viewAlert(await alerts.acknowledge(id, authorOf(request, by), comment), seesDetails(request));
       },
     },
   });
@@ -56,7 +56,7 @@ function readAcknowledgement(body: unknown): { readonly by: string | null; reado
   if (read.kind === "problems") {
     throw new FlatlineError("invalid_data", "not an acknowledgement", { issues: issueMessages(read.problems) });
   }
-  return { by: nonBlank(read.data.by), comment: nonBlank(read.data.comment) };
+  return { by: read.data.by ?? null, comment: nonBlank(read.data.comment) };
 }
 
 function nonBlank(text: string | undefined): string | null {
@@ -88,6 +88,7 @@ function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: 
           acknowledgement: {
             at: iso(acknowledgement.atMs),
             by: acknowledgement.by,
+            note: acknowledgement.note,
             comment: acknowledgement.comment,
             severity: acknowledgement.severity,
           },

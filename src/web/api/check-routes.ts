@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
-import { isAuthorized } from "../access.ts";
+import { authorOf, seesDetails } from "../access/identity.ts";
 import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings, ChecksPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -15,7 +15,6 @@ export function addCheckRoutes(
   { checks, clock }: { readonly checks: ChecksPort; readonly clock: Clock },
 ): void {
   dropBodies(scope);
-  const seesDetails = (request: FastifyRequest): boolean => isAuthorized(request, settings());
   addResource(scope, "/api/v1/checks", settings, {
     GET: {
       access: "public",
@@ -42,10 +41,10 @@ export function addCheckRoutes(
   });
   addResource(scope, "/api/v1/checks/:check/:slug/run", settings, {
     POST: {
-      access: "write",
+      access: "operate",
       handle: async (request) => {
         const { check, slug } = targetOf(request);
-        return viewReport(await checks.runNow(check, slug), true);
+        return viewReport(await checks.runNow(check, slug, authorOf(request)), true);
       },
     },
   });

@@ -34,7 +34,7 @@ export function addEventRoutes(
   scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
   addResource(scope, "/api/v1/events", settings, {
     POST: {
-      access: "write",
+      access: "ingest",
       handle: async (request, reply) => {
         try {
           return await ingest(events(), request, reply);

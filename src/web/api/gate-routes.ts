@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import { isAuthorized } from "../access.ts";
+import { authorOf, seesDetails } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, GatePort, GateView } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -34,19 +34,22 @@ export function addGateRoutes(
         const { slug } = request.params as { readonly slug: string };
         const view = known(await gate.look(slug));
         // A decision is of its moment: nothing between here and the pipeline may keep it.
-        return reply.header("cache-control", "no-store").send(viewGate(view, isAuthorized(request, settings())));
+        return reply.header("cache-control", "no-store").send(viewGate(view, seesDetails(request)));
       },
     },
   });
   addResource(scope, "/api/v1/gate/:slug/release", settings, {
     POST: {
-      access: "write",
+      access: "gate",
       handle: async (request) => {
         const { slug } = request.params as { readonly slug: string };
         const read = readWith(releaseSchema, request.body);
         if (read.kind === "problems")
           throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(read.problems) });
-        return viewGate(known(await gate.release(slug, read.data.by ?? null, read.data.comment)), true);
+        return viewGate(
+          known(await gate.release(slug, authorOf(request, read.data.by), read.data.comment)),
+          seesDetails(request),
+        );
       },
     },
   });

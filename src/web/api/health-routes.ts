@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
+import { authorOf } from "../access/identity.ts";
 import type { AccessSettings, HealthPort, HealthVerdict, ReloadPort } from "../ports.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -19,9 +20,10 @@ export function addHealthRoutes(
   });
   addResource(scope, "/-/reload", settings, {
     POST: {
-      access: "write",
-      handle: async () => {
-        await ports.reload.reload();
+      access: "admin",
+      isAboutAll: true,
+      handle: async (request) => {
+        await ports.reload.reload(authorOf(request));
         return { status: "reloaded" };
       },
     },

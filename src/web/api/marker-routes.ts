@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
-import { isAuthorized } from "../access.ts";
+import { authorOf, seesDetails } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, MarkersPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
@@ -49,21 +49,21 @@ export function addMarkerRoutes(
         const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
         const toMs = to ?? clock.nowMs();
         const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-        const withPeople = isAuthorized(request, settings());
+        const withPeople = seesDetails(request);
         return (await markers.between(range)).map((marker) => viewMarker(marker, withPeople));
       },
     },
     POST: {
-      access: "write",
+      access: "operate",
       handle: async (request, reply) => {
-        const { text, at, slug = null, createdBy = null } = parse(markerSchema, request.body, "not a marker");
+        const { text, at, slug = null, createdBy } = parse(markerSchema, request.body, "not a marker");
         const nowMs = clock.nowMs();
         if (at !== undefined && at > nowMs + aheadMs) {
           const issues = ["at: is in the future: a marker tells what was done"];
           throw new FlatlineError("invalid_data", "not a marker", { issues });
         }
-        const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug, createdBy });
-        return reply.code(201).send(viewMarker(made, true));
+        const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
+        return reply.code(201).send(viewMarker(made, seesDetails(request)));
       },
     },
   });
@@ -71,10 +71,10 @@ export function addMarkerRoutes(
     dropBodies(bodyless);
     addResource(bodyless, "/api/v1/markers/:id", settings, {
       DELETE: {
-        access: "write",
+        access: "operate",
         handle: async (request, reply) => {
           const { id } = request.params as { readonly id: string };
-          if (!(await markers.remove(id))) throw new FlatlineError("not_found", "no such marker");
+          if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
           return reply.code(204).send();
         },
       },
@@ -90,6 +90,6 @@ function parse<Output>(schema: z.ZodType<Output>, value: unknown, problem: strin
 }
 
 /** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */
-function viewMarker({ id, atMs, text, slug, createdBy, createdAtMs }: Marker, withPeople: boolean): object {
-  return { id, at: iso(atMs), text, slug, ...(withPeople ? { createdBy } : {}), createdAt: iso(createdAtMs) };
+function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): object {
+  return { id, at: iso(atMs), text, slug, ...(withPeople ? { createdBy, note } : {}), createdAt: iso(createdAtMs) };
 }

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
+import type { Actor } from "../../contract/actor.ts";
+import { authorOf } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -15,6 +17,7 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/outbox", settings, {
     GET: {
       access: "read",
+      isAboutAll: true,
       handle: async () =>
         (await outbox.list()).map(({ createdAtMs, nextAttemptAtMs, payload: _payload, ...entry }) => ({
           ...entry,
@@ -25,21 +28,25 @@ export function addOperatorRoutes(
   });
   void scope.register(async (bodyless) => {
     dropBodies(bodyless);
-    const change = (work: (id: string) => Promise<boolean>) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const { id } = request.params as { readonly id: string };
-      if (!(await work(id))) throw new FlatlineError("not_found", "no such notification, or it is under way just now");
-      return reply.code(204).send();
-    };
+    const change =
+      (work: (id: string, author: Actor) => Promise<boolean>) =>
+      async (request: FastifyRequest, reply: FastifyReply) => {
+        const { id } = request.params as { readonly id: string };
+        if (!(await work(id, authorOf(request))))
+          throw new FlatlineError("not_found", "no such notification, or it is under way just now");
+        return reply.code(204).send();
+      };
     addResource(bodyless, "/api/v1/outbox/:id/retry", settings, {
-      POST: { access: "write", handle: change((id) => outbox.retry(id)) },
+      POST: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.retry(id, author)) },
     });
     addResource(bodyless, "/api/v1/outbox/:id", settings, {
-      DELETE: { access: "write", handle: change((id) => outbox.discard(id)) },
+      DELETE: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.discard(id, author)) },
     });
   });
   addResource(scope, "/api/v1/receivers", settings, {
     GET: {
       access: "read",
+      isAboutAll: true,
       handle: async () =>
         (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
           ...receiver,
@@ -48,7 +55,7 @@ export function addOperatorRoutes(
     },
   });
   addResource(scope, "/api/v1/config", settings, {
-    GET: { access: "read", handle: (_request, reply) => reply.send(configuration.show()) },
+    GET: { access: "read", isAboutAll: true, handle: (_request, reply) => reply.send(configuration.show()) },
   });
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {

@@ -43,7 +43,8 @@ describe("silences", () => {
       startsAt: "2026-01-01T00:00:00.000Z",
       endsAt: "2026-01-02T00:00:00.000Z",
       comment: "migration",
-      createdBy: null,
+      createdBy: "token",
+      note: null,
       createdAt: "2026-01-01T00:00:00.000Z",
       isActive: true,
       nextChangeAt: "2026-01-02T00:00:00.000Z",
@@ -67,7 +68,8 @@ describe("silences", () => {
 
     expect(await made.json()).toMatchObject({
       check: "review-*",
-      createdBy: "Kim",
+      createdBy: "token",
+      note: "Kim",
       isActive: false,
       state: "pending",
       nextChangeAt: "2026-01-01T06:00:00.000Z",
@@ -86,6 +88,7 @@ describe("silences", () => {
       labels: {},
       comment: "backup",
       createdBy: null,
+      note: null,
       createdAtMs: null,
       nextChangeAtMs: Date.parse("2026-01-03T02:00:00Z"),
     } as const;

@@ -5,6 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { NewSilence, StoredSilence } from "../../store/alerts/silences.ts";
+import { authorOf } from "../access/identity.ts";
 import { findCheck, iso } from "./check-view.ts";
 import type { AccessSettings, ListedSilence, SilencesPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
@@ -45,10 +46,11 @@ export function addSilenceRoutes(
       handle: async () => (await silences.list()).map(viewSilence),
     },
     POST: {
-      access: "write",
+      access: "operate",
       handle: async (request, reply) => {
         const nowMs = clock.nowMs();
-        const created = await silences.create(readSilence(request.body, nowMs));
+        const { silence, note } = readSilence(request.body, nowMs);
+        const created = await silences.create(silence, authorOf(request, note));
         return reply.code(201).send(viewSilence(listed(created, nowMs)));
       },
     },
@@ -57,10 +59,10 @@ export function addSilenceRoutes(
     dropBodies(bodyless);
     addResource(bodyless, "/api/v1/silences/:id", settings, {
       DELETE: {
-        access: "write",
+        access: "operate",
         handle: async (request, reply) => {
           const { id } = request.params as { readonly id: string };
-          if (!(await silences.expire(id))) {
+          if (!(await silences.expire(id, authorOf(request)))) {
             throw new FlatlineError("not_found", "no such silence, or it has ended already");
           }
           return reply.code(204).send();
@@ -70,15 +72,18 @@ export function addSilenceRoutes(
   });
 }
 
-function readSilence(body: unknown, nowMs: number): NewSilence {
+function readSilence(
+  body: unknown,
+  nowMs: number,
+): { readonly silence: NewSilence; readonly note: string | undefined } {
   const refuse = (issues: readonly string[]): FlatlineError =>
     new FlatlineError("invalid_data", "not a silence", { issues });
   const read = readWith(silenceSchema, body);
   if (read.kind === "problems") throw refuse(issueMessages(read.problems));
-  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy = null } = read.data;
+  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy: note } = read.data;
   if (endsAt <= startsAt) throw refuse(["endsAt: is not after startsAt"]);
   if (endsAt <= nowMs) throw refuse(["endsAt: has passed"]);
-  return { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment, createdBy };
+  return { silence: { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment }, note };
 }
 
 /** A silence that was stored just now, as the list shows it. */
@@ -97,7 +102,8 @@ function listed(silence: StoredSilence, nowMs: number): ListedSilence {
 
 /** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
 function viewSilence(silence: ListedSilence): object {
-  const { id, origin, state, slug, check, labels, span, comment, createdBy, createdAtMs, nextChangeAtMs } = silence;
+  const { id, origin, state, slug, check, labels, span, comment, createdBy, note, createdAtMs, nextChangeAtMs } =
+    silence;
   const isFixed = span.kind === "fixed";
   return {
     id,
@@ -111,6 +117,7 @@ function viewSilence(silence: ListedSilence): object {
     ...(isFixed ? {} : { schedule: span.schedule, duration: span.duration, timezone: span.timezone }),
     comment,
     createdBy,
+    note,
     createdAt: iso(createdAtMs),
     isActive: state === "active",
     nextChangeAt: iso(nextChangeAtMs),

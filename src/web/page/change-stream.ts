@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import { secondMs, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { isSameAccess } from "../access.ts";
+import { isSameAccess } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 

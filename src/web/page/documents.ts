@@ -26,7 +26,7 @@ export interface DocumentOptions {
 
 /** Makes the documents of one server. */
 export function createDocuments({ clock, page, version, settings }: DocumentOptions): Documents {
-  const hasToken = (): boolean => settings().token !== null;
+  const hasToken = (): boolean => settings().tokens.length > 0;
   return {
     render: (model, content) =>
       renderDocument({

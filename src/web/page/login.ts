@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { isAuthorized, type AccessLevel } from "../access.ts";
+import type { Refusal } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import { pathOf } from "../problem.ts";
 import { sendText } from "./answer.ts";
@@ -15,31 +15,26 @@ export interface LoginOptions {
   readonly readModel: () => Promise<PageModel>;
 }
 
-/** Whether a browser that asks for a page of this level has to log in first. */
-export function mustLogIn(request: FastifyRequest, level: AccessLevel, settings: AccessSettings): boolean {
-  if (level === "open" || (level === "public" && settings.publicRead)) return false;
-  return wantsHtml(request) && !isAuthorized(request, settings);
-}
-
 /** Whether somebody with a browser asks. */
 export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }
 
-/** Answers 401 or 403 with the page that asks for the token, in one step: the field is on it. */
+/** Answers 401 with the page that asks for the token, in one step: the field is on it; 403 with one that says why. */
 export async function sendLogin(
   request: FastifyRequest,
   reply: FastifyReply,
   current: PageKey | null,
+  refusal: Refusal,
   { settings, documents, readModel }: LoginOptions,
 ): Promise<void> {
-  const { token, publicRead } = settings();
+  const { publicRead } = settings();
+  const mayLogIn = refusal.status === 401;
   // A browser writes each 401 of a script onto its console as an error: the link to this page is none.
   const isFirstAsk = isScript(request) && request.headers.authorization === undefined;
-  void reply.code(token === null ? 403 : isFirstAsk ? 200 : 401);
-  if (token !== null && asksForBasic(request, publicRead))
-    void reply.header("www-authenticate", ['Bearer realm="flatline"', 'Basic realm="flatline", charset="UTF-8"']);
-  const main = token === null ? renderNoToken() : renderLogin(publicRead, pathOf(request.url));
+  void reply.code(mayLogIn && isFirstAsk ? 200 : refusal.status);
+  if (mayLogIn && asksForBasic(request, publicRead)) void reply.header("www-authenticate", refusal.challenges);
+  const main = mayLogIn ? renderLogin(publicRead, pathOf(request.url)) : renderForbidden(refusal, settings());
   const page = publicRead
     ? documents.render(await readModel(), { title: "Log in · flatline", current, main })
     : documents.renderBare({ current, main }, null);
@@ -60,7 +55,8 @@ function isScript(request: FastifyRequest): boolean {
   return request.headers["x-requested-with"] === "flatline";
 }
 
-function renderNoToken(): Html {
+function renderForbidden({ message }: Refusal, { tokens }: AccessSettings): Html {
+  if (tokens.length > 0) return renderMessage("This page is not for you.", html`${message}.`);
   return renderMessage(
     "This page needs a token.",
     html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`,

@@ -4,7 +4,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { isAuthorized, refuse } from "../access.ts";
+import { refusalOf, sendRefusal } from "../access/admission.ts";
+import { seesDetails } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
@@ -14,7 +15,7 @@ import { overviewTitle, renderCounters, renderVerdict } from "./overview/fleet.t
 import { html, nothing, type Html } from "./parts/html.ts";
 import { renderMessage, type PageKey } from "./parts/layout.ts";
 import { createDocuments } from "./documents.ts";
-import { mustLogIn, sendLogin, wantsHtml } from "./login.ts";
+import { sendLogin, wantsHtml } from "./login.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
 import { readQuery, selectRows, shownSeverity } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
@@ -86,10 +87,10 @@ export function addPageRoutes(
     current: PageKey,
     handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   ): void {
-    addResource(scope, path, settings, { GET: { access, handle } }, (request, reply) => {
-      if (!mustLogIn(request, access, settings())) return false;
-      void sendLogin(request, reply, current, login);
-      return true;
+    const isAboutAll = current === "receivers" || current === "config";
+    addResource(scope, path, settings, { GET: { access, isAboutAll, handle } }, (request, reply, refusal) => {
+      if (wantsHtml(request)) void sendLogin(request, reply, current, refusal, login);
+      else sendRefusal(reply, refusal);
     });
   }
 
@@ -131,12 +132,11 @@ export function addPageRoutes(
   addPage("/o/:slug", "public", "organizations", async (request, reply) => {
     const { slug } = request.params as { readonly slug: string };
     const model = await readModel();
-    const access = settings();
     const ask = {
       slug,
       params: paramsOf(request),
-      hasToken: access.token !== null,
-      withPeople: isAuthorized(request, access),
+      hasToken: settings().tokens.length > 0,
+      withPeople: seesDetails(request),
     };
     const data = await readOrganization(options, model, ask);
     if (data === null) {
@@ -217,10 +217,11 @@ export function addPageRoutes(
 
   scope.setNotFoundHandler((request, reply) => {
     const isOurs = /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(request.url);
-    const level = request.url.startsWith("/-/") ? "open" : "public";
-    if (!isOurs && mustLogIn(request, level, settings())) return void sendLogin(request, reply, null, login);
+    const access = request.url.startsWith("/-/") ? "open" : "public";
     // Where reading is closed, nobody learns what is there.
-    if (refuse(request, reply, level, settings())) return undefined;
+    const refusal = refusalOf(request, { access }, settings());
+    if (refusal !== null && !isOurs && wantsHtml(request)) return void sendLogin(request, reply, null, refusal, login);
+    if (refusal !== null) return sendRefusal(reply, refusal);
     if (isOurs || !wantsHtml(request)) return void sendProblem(reply, 404, "no such path");
     const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
     return void sendMissing(request, reply, null, main);

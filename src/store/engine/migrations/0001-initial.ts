@@ -176,7 +176,8 @@ const alerts: readonly MigrationStatement[] = [
 
   `CREATE TABLE silences (
      id TEXT PRIMARY KEY, slug TEXT NOT NULL, check_name TEXT, starts_at_ms INTEGER NOT NULL,
-     ends_at_ms INTEGER NOT NULL, comment TEXT NOT NULL, created_by TEXT, created_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+     ends_at_ms INTEGER NOT NULL, comment TEXT NOT NULL, created_by TEXT, note TEXT,
+     created_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
   `CREATE INDEX silences_by_end ON silences (ends_at_ms)`,
 
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
@@ -217,7 +218,7 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE INDEX delivery_slugs_by_time ON delivery_slugs (at_ms)`,
 
   `CREATE TABLE markers (
-     id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT,
+     id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
      created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX markers_by_time ON markers (at_ms)`,
   // Alerts that reached fail while they fired, for the gate; released_at_ms: somebody released the gate by hand since it last
@@ -231,6 +232,15 @@ const alerts: readonly MigrationStatement[] = [
      release_id INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, how TEXT NOT NULL,
      alert_id TEXT, released_by TEXT, comment TEXT)`,
   `CREATE INDEX gate_releases_by_slug ON gate_releases (slug, at_ms)`,
+];
+
+/** What people and programs did, and what they said. */
+const acts: readonly MigrationStatement[] = [
+  // detail is a JSON object.
+  `CREATE TABLE audit (
+     entry_id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, via TEXT NOT NULL,
+     action TEXT NOT NULL, slug TEXT, subject TEXT, detail TEXT NOT NULL)`,
+  `CREATE INDEX audit_by_time ON audit (at_ms, entry_id)`,
 ];
 
 /**
@@ -298,5 +308,5 @@ const platform: readonly MigrationStatement[] = [
 
 /** The schema of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await runStatements(db, [...events, ...runs, ...alerts, ...platform]);
+  await runStatements(db, [...events, ...runs, ...alerts, ...acts, ...platform]);
 }

@@ -1,0 +1,48 @@
+import type { Action, Actor } from "../../contract/actor.ts";
+import type { OutboxStore } from "../../store/alerts/outbox.ts";
+import type { Store } from "../../store/store.ts";
+
+/** What somebody wants done to an entry of the outbox. */
+export interface OutboxAct {
+  readonly id: string;
+  readonly author: Actor;
+  readonly nowMs: number;
+}
+
+/** Queues it again, due now. False: no such entry, or it is under way. */
+export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
+  return change(store, act, "outbox.retry", (outbox) => outbox.retry(act.id, act.nowMs));
+}
+
+/** Deletes it for good. False: no such entry, or it is under way. */
+export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
+  return change(store, act, "outbox.discard", (outbox) => outbox.discard(act.id));
+}
+
+/** Goes on with what waits for a receiver that asked to be left alone. False: it did not ask. */
+export function endPause(
+  store: Pick<Store, "transaction">,
+  { receiver, author, nowMs }: { readonly receiver: string } & Pick<OutboxAct, "author" | "nowMs">,
+): Promise<boolean> {
+  return store.transaction(async ({ outbox, audit }) => {
+    const isEnded = await outbox.endPause(receiver, nowMs);
+    if (isEnded)
+      await audit.append({ atMs: nowMs, actor: author, action: "outbox.resume", slug: null, subject: receiver });
+    return isEnded;
+  });
+}
+
+function change(
+  store: Pick<Store, "transaction">,
+  { id, author, nowMs }: OutboxAct,
+  action: Action,
+  work: (outbox: OutboxStore) => Promise<boolean>,
+): Promise<boolean> {
+  return store.transaction(async ({ outbox, audit }) => {
+    const receiver = await outbox.addresseeOf(id);
+    if (receiver === null || !(await work(outbox))) return false;
+    const detail = { receiver };
+    await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail });
+    return true;
+  });
+}

@@ -1,0 +1,55 @@
+/** The ways by which an act reaches flatline (CONTRACT 13). */
+export const actVias = ["token", "proxy", "cli", "link", "pagerduty", "api_v2", "config", "discovery"] as const;
+export type ActVia = (typeof actVias)[number];
+
+/** The author of an act. */
+export interface Actor {
+  /** The token's name, the proxy's user, the operating system's user of a command, the key's name. */
+  readonly name: string;
+  readonly via: ActVia;
+  /** The operating system's user of a command that went through the daemon; nobody has proved it. */
+  readonly user: string | null;
+  /** What a request says of its author beside that (`by`, `createdBy`); nobody has proved it. */
+  readonly note: string | null;
+}
+
+/** An author of whom nothing more is known. */
+export function actor(name: string, via: ActVia): Actor {
+  return { name, via, user: null, note: null };
+}
+
+/** An author as people read it: the name, and in brackets what nobody has proved. */
+export function describeAuthor(name: string | null, note: string | null = null): string {
+  if (name === null || note === null || note === name) return name ?? note ?? "";
+  return `${name} (${note})`;
+}
+
+/** What is written down when somebody does something. */
+export const actions = [
+  "acknowledge",
+  "unacknowledge",
+  "silence.create",
+  "silence.change",
+  "silence.end",
+  "judgement",
+  "judgement.withdraw",
+  "comment",
+  "release",
+  "marker.create",
+  "marker.delete",
+  "run",
+  "reload",
+  "outbox.retry",
+  "outbox.discard",
+  "outbox.resume",
+  "keys.create",
+  "keys.revoke",
+  "review",
+  "import.events",
+  "import.fixture",
+  "forget",
+  "assets.csv",
+  "discovery.change",
+  "discovery.accept",
+] as const;
+export type Action = (typeof actions)[number];

@@ -1,0 +1,6 @@
+/** What a token may do (CONTRACT 13). */
+export const rights = ["read", "operate", "ingest", "gate", "admin"] as const;
+export type Right = (typeof rights)[number];
+
+/** All of them: what the one token of `server.token` may do. */
+export const allRights: ReadonlySet<Right> = new Set(rights);

@@ -1,0 +1,123 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import type { Right } from "../../contract/rights.ts";
+import type { AccessSettings, TokenAccess } from "../ports.ts";
+import { sendProblem } from "../problem.ts";
+import { missingEverything, missingRight, reachesEverything, type Identity } from "./identity.ts";
+
+/**
+ * What a route asks for (CONTRACT 13): nothing (`open`); nothing while `publicRead` is true, else `read` (`public`); or a
+ * right.
+ */
+export type Access = "open" | "public" | Right;
+
+export interface Requirement {
+  readonly access: Access;
+  /** It is about all organizations: a token for some of them does not do. Without meaning where nothing is asked for. */
+  readonly isAboutAll?: boolean;
+  /** It changes something [every right but `read`]. */
+  readonly isWrite?: boolean;
+}
+
+const bearerChallenge = 'Bearer realm="flatline"';
+const basicChallenge = 'Basic realm="flatline", charset="UTF-8"';
+
+/** Why a request may not go on. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+  /** Of a 401: the ways to give the token. */
+  readonly challenges: readonly string[];
+}
+
+/** Finds out who asks and answers true; or answers 401 or 403, and false. */
+export function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requirement: Requirement,
+  settings: AccessSettings,
+): boolean {
+  const refusal = refusalOf(request, requirement, settings);
+  if (refusal !== null) sendRefusal(reply, refusal);
+  return refusal === null;
+}
+
+export function sendRefusal(reply: FastifyReply, { status, message, challenges }: Refusal): void {
+  if (challenges.length > 0) void reply.header("www-authenticate", challenges);
+  void sendProblem(reply, status, message);
+}
+
+/** Finds out who asks, and why that one may not; null: it may. */
+export function refusalOf(request: FastifyRequest, requirement: Requirement, settings: AccessSettings): Refusal | null {
+  const { access } = requirement;
+  if (access === "open") return null;
+  const right = access === "public" ? "read" : access;
+  const isWrite = requirement.isWrite ?? right !== "read";
+  const found = identify(request, settings, !isWrite);
+  if (found === "wrong") return unauthorized("the token is missing or wrong", isWrite);
+  request.identity = found;
+  if (access === "public" && settings.publicRead) return null;
+  if (found === null) {
+    if (settings.tokens.length > 0) return unauthorized("the token is missing or wrong", isWrite);
+    return forbidden("this needs a token, and none is configured (server.token)");
+  }
+  if (!found.rights.has(right)) return forbidden(missingRight(found, right));
+  if (requirement.isAboutAll === true && !reachesEverything(found)) return forbidden(missingEverything(found));
+  return null;
+}
+
+function unauthorized(message: string, isWrite: boolean): Refusal {
+  // Basic is for reading only: a browser sends it along with requests that another site made up.
+  return { status: 401, message, challenges: isWrite ? [bearerChallenge] : [bearerChallenge, basicChallenge] };
+}
+
+function forbidden(message: string): Refusal {
+  return { status: 403, message, challenges: [] };
+}
+
+/** Who asks; null: nobody says; "wrong": what is said is not true. */
+function identify(
+  { headers }: FastifyRequest,
+  { tokens }: AccessSettings,
+  mayBeBasic: boolean,
+): Identity | null | "wrong" {
+  // With nothing to hold it to, a header is somebody else's business: that of a proxy before flatline, say.
+  if (headers.authorization === undefined || tokens.length === 0) return null;
+  const given = credentialsOf(headers.authorization, mayBeBasic);
+  const token = given === null ? undefined : tokens.find(({ secret }) => secret.equals(given));
+  return token === undefined ? "wrong" : identityOf(token);
+}
+
+function identityOf({ name, rights, organizations }: TokenAccess): Identity {
+  return { name, via: "token", rights, organizations };
+}
+
+/** The token that `authorization` carries: as Bearer, or as the password of Basic; null: neither. */
+function credentialsOf(header: string, mayBeBasic: boolean): string | null {
+  const match = /^([\w-]+) +(.+)$/.exec(header);
+  const [, scheme = "", value = ""] = match ?? [];
+  if (scheme.toLowerCase() === "bearer") return value;
+  if (scheme.toLowerCase() !== "basic" || !mayBeBasic) return null;
+  const plain = Buffer.from(value, "base64").toString("utf8");
+  const colon = plain.indexOf(":");
+  return colon === -1 ? null : plain.slice(colon + 1);
+}
+
+/** Whether both let in the same readers. */
+export function isSameAccess(left: AccessSettings, right: AccessSettings): boolean {
+  return (
+    left.publicRead === right.publicRead &&
+    left.tokens.length === right.tokens.length &&
+    left.tokens.every((token, index) => isSameToken(token, right.tokens[index]))
+  );
+}
+
+function isSameToken(left: TokenAccess, right: TokenAccess | undefined): boolean {
+  return (
+    right !== undefined &&
+    left.name === right.name &&
+    left.secret.equals(right.secret.reveal()) &&
+    [...left.rights].join() === [...right.rights].join() &&
+    JSON.stringify(left.organizations) === JSON.stringify(right.organizations)
+  );
+}

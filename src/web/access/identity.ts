@@ -1,0 +1,126 @@
+import type { FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { coversPattern, matchesText } from "../../base/text-pattern.ts";
+import type { Actor, ActVia } from "../../contract/actor.ts";
+import type { Right } from "../../contract/rights.ts";
+
+/** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
+export interface Identity {
+  readonly name: string;
+  readonly via: Extract<ActVia, "token" | "proxy">;
+  readonly rights: ReadonlySet<Right>;
+  /** Patterns of slugs; null: every organization. */
+  readonly organizations: readonly string[] | null;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** null: nobody gave a name, or the route is open to all and did not ask. */
+    identity: Identity | null;
+  }
+}
+
+/** Whether it may see what is not public: who did what and why, findings of the review queue. */
+export function seesDetails({ identity }: FastifyRequest): boolean {
+  return identity?.rights.has("read") ?? false;
+}
+
+/** Whether it may see this organization; who has no name sees all that is public. */
+export function seesOrganization({ identity }: FastifyRequest, slug: string): boolean {
+  return reaches(identity, slug);
+}
+
+/** Whether `identity` is for this organization. */
+export function reaches(identity: Identity | null, slug: string): boolean {
+  const patterns = identity?.organizations ?? null;
+  return patterns === null || patterns.some((pattern) => matchesText(pattern, slug));
+}
+
+/** Whether `identity` is for every organization that the pattern matches. */
+export function reachesPattern(identity: Identity | null, pattern: string): boolean {
+  const patterns = identity?.organizations ?? null;
+  return patterns === null || patterns.some((own) => coversPattern(own, pattern));
+}
+
+/** @throws FlatlineError forbidden when the organization is another's */
+export function requireOrganization({ identity }: FastifyRequest, slug: string): void {
+  if (!reaches(identity, slug)) throw foreign(identity, `the organization ${JSON.stringify(slug)}`);
+}
+
+/** `slug` is exact or has `*`; null means all. @throws FlatlineError forbidden when it reaches another's organizations */
+export function requirePattern(request: FastifyRequest, slug: string | null): void {
+  const { identity } = request;
+  if (slug === null) return requireEverything(request);
+  if (!reachesPattern(identity, slug)) throw foreign(identity, `all that ${JSON.stringify(slug)} matches`);
+}
+
+/** @throws FlatlineError forbidden when it is for some organizations only */
+export function requireEverything({ identity }: FastifyRequest): void {
+  if (!reachesEverything(identity)) throw new FlatlineError("forbidden", missingEverything(identity));
+}
+
+/** Whether `identity` is for all organizations, those of tomorrow too. */
+export function reachesEverything(identity: Identity | null): boolean {
+  return (identity?.organizations ?? null) === null;
+}
+
+/** What is said to somebody who is for some organizations only. */
+export function missingEverything(identity: Identity | null): string {
+  return foreignText(identity, "what is about all organizations");
+}
+
+/** @throws FlatlineError forbidden when the right is missing */
+export function requireRight({ identity }: FastifyRequest, right: Right): void {
+  if (!(identity?.rights.has(right) ?? false)) throw new FlatlineError("forbidden", missingRight(identity, right));
+}
+
+/** What is said to somebody who lacks a right. */
+export function missingRight(identity: Identity | null, right: Right): string {
+  return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
+}
+
+// What a command says of its user; a longer one is none.
+const longestUser = 200;
+
+/**
+ * The author of the act that the request asks for. `note` is what its body says of that, which nobody has proved.
+ * @throws FlatlineError internal on a route that asks for no right
+ */
+export function authorOf(request: FastifyRequest, note: string | null | undefined = null): Actor {
+  const { identity } = request;
+  if (identity === null) throw new FlatlineError("internal", "an act on a route that asks for no right");
+  return { name: identity.name, via: identity.via, user: commandUser(request), note: blankAsNull(note ?? null) };
+}
+
+/** The header in which a command says who calls it, encoded as in a URL. */
+export const userHeader = "x-flatline-user";
+
+function commandUser({ headers }: FastifyRequest): string | null {
+  const encoded = headers[userHeader];
+  if (typeof encoded !== "string" || encoded.length > 3 * longestUser) return null;
+  try {
+    return blankAsNull(decodeURIComponent(encoded).slice(0, longestUser));
+  } catch {
+    return null;
+  }
+}
+
+function blankAsNull(text: string | null): string | null {
+  return text === null || text.trim() === "" ? null : text;
+}
+
+function foreign(identity: Identity | null, what: string): FlatlineError {
+  return new FlatlineError("forbidden", foreignText(identity, what));
+}
+
+function foreignText(identity: Identity | null, what: string): string {
+  return `${described(identity)} is not for ${what}: see its \`organizations\``;
+}
+
+function described(identity: Identity | null): string {
+  if (identity === null) return "who gives no name";
+  return identity.via === "token"
+    ? `the token ${JSON.stringify(identity.name)}`
+    : `the user ${JSON.stringify(identity.name)}`;
+}
