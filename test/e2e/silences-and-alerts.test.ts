@@ -18,7 +18,7 @@ defaults: { alert: { repeatInterval: 0s } }
 organizations:
   - { slug: acme, labels: { team: trust } }
   - { slug: slow, alert: { for: 1h } }
-  - calm
+  - { slug: calm, whenNoEvents: ok }
 alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
 silences: [{ schedule: "0 2 * * 6", duration: 2h, timezone: Europe/Berlin, slug: calm, comment: backup }]

@@ -62,6 +62,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         .where("receiver", "=", receiver)
         .where("outcome", isAccepted ? "=" : "<>", "accepted")
         .orderBy("at_ms", "desc")
+        .orderBy("notification_id")
         .limit(1)
         .executeTakeFirst();
       return row === undefined ? null : attempt(row);
