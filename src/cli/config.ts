@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
 
-import { loadCheckedConfig } from "../commands/config-check.ts";
+import { configNotes, loadCheckedConfig } from "../commands/config-check.ts";
 import { renderStarter, starterSources, type StarterSource } from "../commands/config-starter.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
@@ -86,6 +86,7 @@ function addCheck(parent: Command, context: CliContext): void {
       const organizations = counted(config.organizations.length, "organization");
       const receivers = counted(config.receivers.length, "receiver");
       context.stdout.write(`${path}: ok, ${organizations}, ${receivers}\n`);
+      for (const note of configNotes(config)) context.stderr.write(`note: ${note}\n`);
     })
     .addHelpText(
       "after",

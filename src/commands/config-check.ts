@@ -10,6 +10,17 @@ export function loadCheckedConfig(options: Omit<LoadOptions, "checkTemplate">): 
   return loadConfig({ ...options, checkTemplate });
 }
 
+const chats: readonly string[] = ["slack", "discord", "msteams", "email"];
+
+/** What is no mistake, and still not what one would want: a sentence each. */
+export function configNotes({ alerting, receivers }: Config): string[] {
+  const names = receivers.filter(({ type }) => chats.includes(type)).map(({ name }) => name);
+  if (alerting.externalUrl !== null || names.length === 0) return [];
+  return [
+    `alerting.externalUrl is not set: messages to ${names.join(", ")} have no link to the alert. Set it to the address by which people reach flatline.`,
+  ];
+}
+
 async function checkTemplate(template: string, contentType: string): Promise<string | null> {
   // Loaded only when somebody has a template: most commands start without it.
   const tried = await import("../receivers/webhook/template.ts");

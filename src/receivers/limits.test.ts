@@ -176,7 +176,7 @@ describe("text of others", () => {
   it("is a run in Teams, never a text block or fact set, which know markdown", () => {
     const [attachment] = teamsBody(body("**b** {{DATE(x)}}")).attachments;
 
-    expect(new Set(attachment?.content.body.map(({ type }) => type))).toEqual(new Set(["RichTextBlock"]));
+    expect(new Set(attachment?.content.body.map(({ type }) => type))).toEqual(new Set(["RichTextBlock", "ActionSet"]));
   });
 
   it("makes no link but to http", () => {

@@ -3,7 +3,14 @@ import type { Dispatcher } from "undici";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
-import { fitMessage, severityColours, severityMarks, type Message, type MessageSection } from "../wording/message.ts";
+import {
+  fitMessage,
+  severityColours,
+  severityMarks,
+  type Message,
+  type MessageLink,
+  type MessageSection,
+} from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
 import type { ChatOptions } from "../receiver-options.ts";
 import { messageOf } from "../wording/wording.ts";
@@ -30,9 +37,9 @@ export function createDiscordReceiver(options: ChatOptions, deps: { readonly dis
 }
 
 /** One embed within Discord's limits. Text of others is escaped: no markdown, no mention, no link of theirs. */
-export function discordBody(notification: Notification): DiscordBody {
+export function discordBody(notification: Notification, acts: readonly MessageLink[] = []): DiscordBody {
   return fitMessage(
-    messageOf(notification),
+    messageOf(notification, acts),
     (message) => renderBody(message, notification.generatedAtMs),
     isWithinLimits,
   );
@@ -43,9 +50,9 @@ function renderBody(message: Message, atMs: number): DiscordBody {
   const links = message.links.map(({ label, url }) => `[${escapeMarkdown(label)}](${url})`).join("  ");
   const paragraphs = [
     message.intro === null ? "" : escapeMarkdown(message.intro),
+    links,
     message.lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
     ...message.sections.map((section) => sectionText(section, isAlone)),
-    links,
   ];
   const facts = isAlone ? (message.sections[0]?.facts ?? []) : message.facts;
   return {
@@ -73,10 +80,11 @@ function sectionText(section: MessageSection, isAlone: boolean): string {
   return [
     isAlone ? "" : `**${escapeMarkdown(section.title)}**`,
     escapeMarkdown(section.sentence),
+    links,
+    section.details === null ? "" : escapeMarkdown(section.details),
     isAlone ? "" : facts,
     carriers === "" ? "" : `**What carries it**\n${carriers}`,
     section.action === null ? "" : `**What to do**\n${escapeMarkdown(section.action)}`,
-    links,
   ]
     .filter((part) => part !== "")
     .join("\n");

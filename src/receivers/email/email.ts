@@ -104,8 +104,8 @@ function errorText(error: unknown): string {
 }
 
 /** The mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
-export function mailOf(notification: Notification): Mail {
-  const message = trimMessage(messageOf(notification), 1);
+export function mailOf(notification: Notification, acts: readonly MessageLink[] = []): Mail {
+  const message = trimMessage(messageOf(notification, acts), 1);
   const alertIds = new Set(notification.alerts.map(({ id }) => id));
   const thread = notification.fleet?.id ?? (alertIds.size === 1 ? [...alertIds][0] : undefined);
   return {
@@ -119,12 +119,12 @@ export function mailOf(notification: Notification): Mail {
 function mailText(message: Message): string {
   const isAlone = message.sections.length === 1;
   return `${[
-    message.title,
+    // The subject is the first line, and programs show what the text begins with as the second.
     message.intro ?? "",
+    linkLines(message.links),
     factLines(message.facts),
     message.lines.map((line) => `- ${line}`).join("\n"),
     ...message.sections.map((section) => sectionText(section, isAlone)),
-    linkLines(message.links),
   ]
     .filter((part) => part !== "")
     .join("\n\n")}\n`;
@@ -135,10 +135,11 @@ function sectionText(section: MessageSection, isAlone: boolean): string {
   return [
     isAlone ? "" : section.title,
     section.sentence,
+    linkLines(section.links),
+    section.details ?? "",
     factLines(section.facts),
     carriers === "" ? "" : `What carries it\n${carriers}`,
     section.action === null ? "" : `What to do\n${section.action}`,
-    linkLines(section.links),
   ]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -6,7 +6,7 @@ import type { Severity } from "../../contract/severity.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
 import {
   fitMessage,
-  severityMarks,
+  previewOf,
   type Fact,
   type Message,
   type MessageLink,
@@ -28,11 +28,12 @@ type TextRun = {
   readonly color?: "Attention" | "Warning" | "Good" | "Accent";
 };
 /** Runs are plain text: Teams reads markdown and date functions in text blocks and fact sets only. */
-type CardElement = {
-  readonly type: "RichTextBlock";
-  readonly inlines: readonly TextRun[];
-  readonly separator?: true;
-};
+type CardElement =
+  | { readonly type: "RichTextBlock"; readonly inlines: readonly TextRun[]; readonly separator?: true }
+  | {
+      readonly type: "ActionSet";
+      readonly actions: readonly { readonly type: "Action.OpenUrl"; readonly title: string; readonly url: string }[];
+    };
 
 /** The body that a Workflows webhook ("when a Teams webhook request is received") expects. */
 export interface TeamsBody {
@@ -47,7 +48,6 @@ export interface TeamsBody {
       readonly msteams: { readonly width: "Full" };
       readonly fallbackText: string;
       readonly body: readonly CardElement[];
-      readonly actions: readonly { readonly type: "Action.OpenUrl"; readonly title: string; readonly url: string }[];
     };
   }[];
 }
@@ -58,18 +58,17 @@ export function createTeamsReceiver(options: ChatOptions, deps: { readonly dispa
 }
 
 /** An Adaptive Card within the size that Teams takes. */
-export function teamsBody(notification: Notification): TeamsBody {
+export function teamsBody(notification: Notification, acts: readonly MessageLink[] = []): TeamsBody {
   return fitMessage(
-    messageOf(notification),
+    messageOf(notification, acts),
     renderBody,
     (body) => Buffer.byteLength(JSON.stringify(body)) <= maxBodyBytes,
   );
 }
 
 function renderBody(message: Message): TeamsBody {
-  const heading = `${severityMarks[message.severity]} ${message.title}`;
+  const [heading, second] = previewOf(message);
   const isAlone = message.sections.length === 1;
-  const links: readonly MessageLink[] = [...message.sections.flatMap((section) => section.links), ...message.links];
   return {
     type: "message",
     attachments: [
@@ -81,17 +80,17 @@ function renderBody(message: Message): TeamsBody {
           type: "AdaptiveCard",
           version: "1.4",
           msteams: { width: "Full" },
-          fallbackText: heading,
+          fallbackText: `${heading}\n${second}`,
           body: [
             block([
               { type: "TextRun", text: heading, weight: "Bolder", size: "Large", color: colours[message.severity] },
             ]),
             ...(message.intro === null ? [] : [block([run(message.intro)])]),
+            ...linkSet(message.links),
             ...message.facts.map(factBlock),
             ...message.lines.map((line) => block([run(`• ${line}`)])),
             ...message.sections.flatMap((section) => sectionBlocks(section, isAlone)),
           ],
-          actions: links.slice(0, maxActions).map(({ label, url }) => ({ type: "Action.OpenUrl", title: label, url })),
         },
       },
     ],
@@ -107,8 +106,10 @@ const colours: Readonly<Record<Severity, NonNullable<TextRun["color"]>>> = {
 
 function sectionBlocks(section: MessageSection, isAlone: boolean): CardElement[] {
   return [
-    ...(isAlone ? [] : [{ ...block([bold(section.title)]), separator: true } as const]),
+    ...(isAlone ? [] : [block([bold(section.title)], true)]),
     block([run(section.sentence)]),
+    ...linkSet(section.links),
+    ...(section.details === null ? [] : [block([run(section.details)])]),
     ...section.facts.map(factBlock),
     ...(section.carriers.length === 0 ? [] : [block([bold("What carries it")])]),
     ...section.carriers.map((carrier) => block([run(`• ${carrier}`)])),
@@ -116,12 +117,19 @@ function sectionBlocks(section: MessageSection, isAlone: boolean): CardElement[]
   ];
 }
 
+function linkSet(links: readonly MessageLink[]): CardElement[] {
+  const actions = links
+    .slice(0, maxActions)
+    .map(({ label, url }) => ({ type: "Action.OpenUrl", title: label, url }) as const);
+  return actions.length === 0 ? [] : [{ type: "ActionSet", actions }];
+}
+
 function factBlock({ name, value }: Fact): CardElement {
   return block([bold(`${name}: `), run(value)]);
 }
 
-function block(inlines: readonly TextRun[]): CardElement {
-  return { type: "RichTextBlock", inlines };
+function block(inlines: readonly TextRun[], isSeparated = false): CardElement {
+  return { type: "RichTextBlock", inlines, ...(isSeparated ? { separator: true } : {}) };
 }
 
 function run(text: string): TextRun {

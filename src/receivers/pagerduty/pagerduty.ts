@@ -10,7 +10,8 @@ import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
 import type { PagerdutyOptions } from "../receiver-options.ts";
 import { plainText } from "../wording/text.ts";
-import { httpLinks, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
+import { countFacts } from "../wording/notice-facts.ts";
+import { httpLinks, latestNotices, messageOf, noticeLinks, noticeSection } from "../wording/wording.ts";
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
@@ -97,8 +98,17 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
 
 function noticeEvent(notice: AlertNotice, notification: Notification): PagerdutyEvent {
   if (notice.status === "resolved") return resolveEvent(notice.id);
-  const section = noticeSection(notice, notification.generatedAtMs);
-  const message: Message = { ...messageOf(notification), title: section.title, sections: [section], lines: [] };
+  const section = {
+    ...noticeSection(notice, notification.generatedAtMs),
+    links: noticeLinks(notice, notification.externalUrl, []),
+  };
+  const message: Message = {
+    ...messageOf(notification),
+    title: section.title,
+    sections: [section],
+    lines: [],
+    links: [],
+  };
   return trigger(notification, message, {
     dedupKey: notice.id,
     source: plainText(notice.slug),
@@ -106,7 +116,13 @@ function noticeEvent(notice: AlertNotice, notification: Notification): Pagerduty
     startsAtMs: notice.startsAtMs,
     check: notice.check,
     group: notice.kind === "unknown" ? "unknown" : "verdict",
-    details: { event: notice.event, reason: notice.reason, labels: notice.labels, isDrill: notice.isDrill },
+    details: {
+      ...factMap(countFacts(notice)),
+      event: notice.event,
+      reason: notice.reason,
+      labels: notice.labels,
+      isDrill: notice.isDrill,
+    },
   });
 }
 
@@ -143,7 +159,7 @@ function trigger({ externalUrl }: Notification, message: Message, facts: Trigger
       dedup_key: cutText(facts.dedupKey, limits.dedupKey),
       client: "flatline",
       ...(clientUrl === undefined ? {} : { client_url: clientUrl }),
-      links: (section?.links ?? []).map(({ label, url }) => ({ href: url, text: label })),
+      links: [...(section?.links ?? []), ...trimmed.links].map(({ label, url }) => ({ href: url, text: label })),
       payload: {
         summary: cutText(trimmed.title, limits.summary),
         source: cutText(facts.source, limits.dedupKey) || "flatline",
@@ -152,7 +168,7 @@ function trigger({ externalUrl }: Notification, message: Message, facts: Trigger
         component: facts.check,
         class: facts.group,
         custom_details: {
-          description: section?.sentence ?? trimmed.intro ?? "",
+          description: [section?.sentence ?? trimmed.intro ?? "", section?.details ?? ""].join(" ").trim(),
           ...factMap(section?.facts ?? trimmed.facts),
           carriers: section?.carriers ?? trimmed.lines,
           suggested_action: section?.action ?? null,

@@ -6,7 +6,7 @@ import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
 import {
   fitMessage,
-  severityMarks,
+  previewOf,
   type Fact,
   type Message,
   type MessageLink,
@@ -43,23 +43,23 @@ export function createSlackReceiver(options: ChatOptions, deps: { readonly dispa
   return createChatReceiver(options, deps, { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
 }
 
-/** Block Kit within Slack's limits: header, facts, what carries it, what to do, links. No text of others becomes markup or a mention. */
-export function slackBody(notification: Notification): SlackBody {
-  return fitMessage(messageOf(notification), renderBody, isWithinLimits);
+/** Block Kit within Slack's limits: two lines, links, facts, what carries it, what to do. No text of others becomes markup or a mention. */
+export function slackBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
+  return fitMessage(messageOf(notification, acts), renderBody, isWithinLimits);
 }
 
 function renderBody(message: Message): SlackBody {
-  const heading = `${severityMarks[message.severity]} ${message.title}`;
+  const [heading, second] = previewOf(message);
   const isAlone = message.sections.length === 1;
   const blocks: SlackBlock[] = [
     { type: "header", text: plain(cutText(heading, limits.header - 1)) },
     ...(message.intro === null ? [] : [section(message.intro)]),
+    ...linkBlocks(message.links),
     ...fieldBlocks(message.facts),
     ...(message.lines.length === 0 ? [] : [section(message.lines.map((line) => `• ${line}`).join("\n"))]),
     ...message.sections.flatMap((part) => sectionBlocks(part, isAlone)),
-    ...linkBlocks(message.links),
   ];
-  return { text: escapeText(heading), blocks, unfurl_links: false, unfurl_media: false };
+  return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
 }
 
 function sectionBlocks(part: MessageSection, isAlone: boolean): SlackBlock[] {
@@ -68,10 +68,11 @@ function sectionBlocks(part: MessageSection, isAlone: boolean): SlackBlock[] {
     // A message of one alert has its title in the header.
     ...(isAlone ? [] : [{ type: "divider" } as const, section(part.title)]),
     section(part.sentence),
+    ...linkBlocks(part.links),
+    ...(part.details === null ? [] : [section(part.details)]),
     ...fieldBlocks(part.facts),
     ...(carriers === "" ? [] : [section(`What carries it\n${carriers}`)]),
     ...(part.action === null ? [] : [section(`What to do\n${part.action}`)]),
-    ...linkBlocks(part.links),
   ];
 }
 

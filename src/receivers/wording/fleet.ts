@@ -21,7 +21,7 @@ export function fleetMessage(
   const marker = isDrill ? "[DRILL] " : "";
   return {
     title: `${marker}${notification.status === "resolved" ? endedTitle : firingTitle(fleet)}`,
-    intro: notification.status === "resolved" ? endedIntro(notices) : firingIntro,
+    intro: notification.status === "resolved" ? endedIntro(notices) : firingIntro(fleet),
     facts: fleetFacts(fleet, notification.status),
     sections: [],
     lines: notices.map(noticeLine),
@@ -30,13 +30,14 @@ export function fleetMessage(
 
 const endedTitle = "fleet resolved: no organization spikes any more";
 
-const firingIntro =
-  "Suspect the liveness checker: attackers do not leave many organizations on one day. " +
-  "Treat these deaths as wrong until the checker is cleared.";
+function firingIntro({ spiking }: FleetNotice): string {
+  const many = `${formatCount(spiking)} ${spiking === 1 ? "organization" : "organizations"}`;
+  return `Suspect the liveness checker. Treat these deaths as wrong until it is cleared: attackers do not leave ${many} on one day.`;
+}
 
 function firingTitle({ spiking, organizations }: FleetNotice): string {
   const noun = organizations === 1 ? "organization" : "organizations";
-  return `fleet: ${formatCount(spiking)} of ${formatCount(organizations)} ${noun} spike at once, suspect the liveness checker`;
+  return `fleet: ${formatCount(spiking)} of ${formatCount(organizations)} ${noun} spike at once`;
 }
 
 function endedIntro(notices: readonly AlertNotice[]): string {

@@ -14,16 +14,20 @@ export interface MessageLink {
   readonly url: string;
 }
 
-/** What is said of one alert: its sentence, its facts, what carries it, what to do, where to look. */
+/** What is said of one alert: two lines for a phone, where to look, then facts, what carries it, what to do. */
 export interface MessageSection {
   readonly title: string;
+  /** The second line: what the title has no room for. */
   readonly sentence: string;
+  /** The alert's page first. */
+  readonly links: readonly MessageLink[];
+  /** More about it; null: there is none. */
+  readonly details: string | null;
   readonly facts: readonly Fact[];
   readonly carriers: readonly string[];
   /** How many more there are than `carriers` has. */
   readonly carriersOmitted: number;
   readonly action: string | null;
-  readonly links: readonly MessageLink[];
 }
 
 /**
@@ -34,6 +38,7 @@ export interface Message {
   /** Of the colour and the mark; ok when all is resolved. */
   readonly severity: Severity;
   readonly title: string;
+  /** The second line of a message without sections. */
   readonly intro: string | null;
   readonly facts: readonly Fact[];
   /** Few alerts: each in full. */
@@ -79,7 +84,8 @@ export function trimMessage(message: Message, scale: number): Message {
     facts: trimFacts(message.facts),
     sections: message.sections.map((section) => ({
       title: cutText(section.title, length(140)),
-      sentence: cutText(section.sentence, length(900)),
+      sentence: cutText(section.sentence, length(400)),
+      details: section.details === null ? null : cutText(section.details, length(900)),
       facts: trimFacts(section.facts),
       carriers: cutList(section.carriers, {
         maxItems: Math.max(1, Math.floor(8 * scale)),
@@ -99,6 +105,15 @@ export function trimMessage(message: Message, scale: number): Message {
     links: trimLinks(message.links),
   };
 }
+
+/** What a phone shows of the message: its title and its second line. */
+export function previewOf({ severity, title, intro, sections, lines }: Message): readonly [string, string] {
+  const second = sections.length === 1 ? (sections[0]?.sentence ?? "") : (intro ?? lines.join(", "));
+  return [`${severityMarks[severity]} ${title}`, cutText(second, longestPreview)];
+}
+
+// What phones show of a second line at most.
+const longestPreview = 160;
 
 /** Before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
 export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };

@@ -1,6 +1,8 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
-import { formatCount, formatExpected, formatNumber, formatRatio } from "../../base/numbers.ts";
-import { durationText, instantText } from "./numbers.ts";
+import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts";
+import { ratioWords } from "../../contract/death-counts.ts";
+import { beganText } from "./evidence.ts";
+import { instantText } from "./numbers.ts";
 import type { Fact } from "./message.ts";
 import { plainText } from "./text.ts";
 
@@ -8,19 +10,34 @@ import { plainText } from "./text.ts";
 const maxMapFacts = 6;
 const maxLabels = 12;
 
-/** The numbers of an alert by name, at most ten; where the result has no counts, its own maps as they are. */
+/** What the sentence does not say, by name, at most ten; where the result has no counts, its own maps as they are. */
 export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   if (notice.event === "test") return labelFacts(notice);
-  const facts: Fact[] = [];
-  if (notice.kind === "verdict") facts.push(...(hasCounts(notice) ? countFacts(notice) : mapFacts(notice)));
-  const { previousSeverity, severity, peak } = notice;
+  const { previousSeverity, severity, peak, counts } = notice;
+  const began = beganText(notice, nowMs);
   const isChange = notice.event === "escalated" || notice.event === "deescalated";
-  facts.push({ name: "Severity", value: isChange ? `${severity}, before ${previousSeverity}` : severity });
-  facts.push({ name: "Since", value: instantText(notice.startsAtMs, nowMs) });
-  if (notice.endsAtMs !== null)
-    facts.push({ name: "Lasted", value: durationText(notice.endsAtMs - notice.startsAtMs) });
-  if (peak !== null && peak.currentCount !== null) facts.push({ name: "Peak", value: formatCount(peak.currentCount) });
-  return [...facts, ...labelFacts(notice)];
+  const isPast = peak !== null && peak.currentCount !== null && peak.currentCount !== counts?.currentCount;
+  return [
+    ...(began === null ? [] : [{ name: "Began", value: began }]),
+    { name: "Detected", value: instantText(notice.startsAtMs, nowMs) },
+    ...(notice.endsAtMs === null ? [] : [{ name: "Ended", value: instantText(notice.endsAtMs, nowMs) }]),
+    ...(isChange ? [{ name: "Severity", value: `${severity}, before ${previousSeverity}` }] : []),
+    ...(isPast && notice.status === "firing" ? [{ name: "Peak", value: formatCount(peak.currentCount) }] : []),
+    ...(notice.kind === "verdict" ? (hasCounts(notice) ? limitFacts(notice) : mapFacts(notice)) : []),
+    ...labelFacts(notice),
+  ];
+}
+
+/** Count, expected count and ratio by name, for a receiver that keeps values. */
+export function countFacts({ counts }: AlertNotice): Fact[] {
+  if (counts === null || counts.currentCount === null) return [];
+  const { expectedCount, currentCount } = counts;
+  const ratio = ratioWords(counts);
+  return [
+    { name: "Count", value: formatCount(currentCount) },
+    ...(expectedCount === null ? [] : [{ name: "Expected", value: formatExpected(expectedCount) }]),
+    ...(ratio === null || expectedCount === 0 ? [] : [{ name: "Ratio", value: ratio }]),
+  ];
 }
 
 /**
@@ -44,20 +61,17 @@ function hasCounts({ kind, counts }: AlertNotice): boolean {
   return kind === "verdict" && counts !== null && counts.currentCount !== null;
 }
 
-function countFacts({ counts, result }: AlertNotice): Fact[] {
-  if (counts === null || counts.currentCount === null) return [];
-  const facts: Fact[] = [{ name: "Count", value: formatCount(counts.currentCount) }];
-  const { expectedCount, ratio } = counts;
-  if (expectedCount !== null) facts.push({ name: "Expected", value: formatExpected(expectedCount) });
-  if (ratio !== null) facts.push({ name: "Ratio", value: formatRatio(ratio) });
-  for (const [key, name] of [
+/** Of a firing alert: from where on it fails and warns. */
+function limitFacts({ status, result }: AlertNotice): Fact[] {
+  if (status === "resolved") return [];
+  const limits = [
     ["failAbove", "Fails above"],
     ["warnAbove", "Warns above"],
-  ] as const) {
+  ] as const;
+  return limits.flatMap(([key, name]) => {
     const above = result?.threshold[key];
-    if (typeof above === "number") facts.push({ name, value: formatExpected(above) });
-  }
-  return facts;
+    return typeof above === "number" ? [{ name, value: formatExpected(above) }] : [];
+  });
 }
 
 /** The free maps of a service whose keys nobody told us. */

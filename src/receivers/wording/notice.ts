@@ -1,6 +1,7 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import type { CheckName } from "../../contract/report.ts";
-import { evidenceSentences, onsetSentence } from "./evidence.ts";
+import { minuteMs } from "../../base/time.ts";
+import { evidenceSentences } from "./evidence.ts";
 import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
@@ -20,11 +21,18 @@ export function noticeLine(notice: AlertNotice): string {
   return noticeTitle(notice);
 }
 
-/** What happened, in one to three sentences; `nowMs` is when the notification was made. */
+/** The second line: what the title has no room for; `nowMs` is when the notification was made. */
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
   const prefix = notice.isDrill ? "This is a drill: its numbers are made up. " : "";
   return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
+}
+
+/** What else is known, for those who read on; null when nothing is. */
+export function noticeDetails(notice: AlertNotice): string | null {
+  if (notice.event === "test") return null;
+  const parts = notice.status === "resolved" ? endedDetails(notice) : firingDetails(notice);
+  return parts.length === 0 ? null : parts.join(" ");
 }
 
 /** "5,119 deaths in 24 h, 11.1 expected: 459 times as many."; null where the result has no counts. */
@@ -50,14 +58,22 @@ function countsText({ counts, result }: AlertNotice): string | null {
 }
 
 function firingSentence(notice: AlertNotice, nowMs: number): string {
-  const since = `since ${instantText(notice.startsAtMs, nowMs)}${agoText(notice, nowMs)}`;
+  const alone = notice.reason === "escalation" ? " Nobody has taken it on." : "";
+  const forMs = nowMs - notice.startsAtMs;
+  const lasts = forMs < minuteMs ? "" : ` for ${durationText(forMs)}`;
   if (notice.kind === "unknown") {
     const error = notice.error === null ? "" : `: ${notice.error.reason} (${plainText(notice.error.message)})`;
-    return `No result ${since}${error}. Nothing is known of this organization until there is one.`;
+    return `No result${lasts}${error}.${alone}`;
   }
   const what = stateSentence(notice);
-  const severity = notice.severity === "fail" ? "Failing" : "Warning";
-  return `${what === null ? "" : `${what} `}${severity} ${since}.${evidenceSentences(notice, nowMs)}`;
+  const state = lasts === "" ? "" : ` ${notice.severity === "fail" ? "Fail" : "Warn"}${lasts}.`;
+  return `${what ?? ""}${state}${alone}`.trim();
+}
+
+function firingDetails(notice: AlertNotice): string[] {
+  return notice.kind === "unknown"
+    ? ["Nothing is known of this organization until there is a result."]
+    : evidenceSentences(notice);
 }
 
 function endedSentence(notice: AlertNotice, nowMs: number): string {
@@ -68,14 +84,17 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
     return `${what} no longer configured, so nothing is known of it any more.${firedText(notice)}`;
   }
   if (notice.kind === "unknown") {
-    const severity = notice.result === null ? "" : ` It says ${notice.result.severity}.`;
+    const severity = notice.result === null ? "" : ` The last one is ${notice.result.severity}.`;
     return `There are results again${after} without one.${severity}`;
   }
   const backAgain = endedSentences[notice.check];
   if (backAgain !== null) return `${backAgain}${after}.`;
-  const now = countsText(notice);
-  const back = `The rate is back under the threshold${after}.`;
-  return `${back}${onsetSentence(notice, nowMs)}${peakSentence(notice, nowMs)}${now === null ? "" : ` Now ${now}.`}`;
+  return `The rate is back under the threshold${after}.${peakSentence(notice, nowMs)}`;
+}
+
+function endedDetails(notice: AlertNotice): string[] {
+  const now = notice.check === "dead-asset-spike" && notice.kind === "verdict" ? countsText(notice) : null;
+  return now === null || isRemoved(notice) ? [] : [`Now ${now}.`];
 }
 
 const subjectWords = {
@@ -156,10 +175,6 @@ function shortNumbers(notice: AlertNotice): string | null {
 
 function lastedText({ startsAtMs, endsAtMs }: AlertNotice): string | null {
   return endsAtMs === null ? null : `after ${durationText(endsAtMs - startsAtMs)}`;
-}
-
-function agoText({ startsAtMs }: AlertNotice, nowMs: number): string {
-  return nowMs - startsAtMs < 60_000 ? "" : `, for ${durationText(nowMs - startsAtMs)}`;
 }
 
 function marker(notice: AlertNotice): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
-import { trimMessage } from "./message.ts";
+import { previewOf, trimMessage } from "./message.ts";
 import { cutList, plainText } from "./text.ts";
 import { latestNotices, messageOf } from "./wording.ts";
 
@@ -27,9 +27,11 @@ function sentence(kind: string, given: Partial<AlertNotice> = {}): string {
 
 describe("sentences", () => {
   it("say numbers first, then meaning", () => {
-    expect(sentence("firing")).toBe(
-      "5,119 deaths in 24 h, 11.1 expected: 459 times as many. Failing since 15 Jan 00:20 UTC, for 11 h 40 min.",
-    );
+    expect(sentence("firing")).toBe("5,119 deaths in 24 h, 11.1 expected: 459 times as many. Fail for 11 h 40 min.");
+  });
+
+  it("of an escalation say that nobody has taken it on", () => {
+    expect(sentence("firing", { reason: "escalation" })).toMatch(/Fail for 11 h 40 min\. Nobody has taken it on\.$/);
   });
 
   it("say that nothing was expected instead of a ratio", () => {
@@ -106,6 +108,55 @@ describe("sentences", () => {
         { name: "mode", value: "strict" },
       ]),
     );
+  });
+});
+
+describe("a message", () => {
+  const linksOf = (kind: string, given: Partial<Notification> = {}): string[] => {
+    const { sections, links } = messageOf({ ...sample(kind), ...given }, [
+      { label: "Acknowledge", url: "https://flatline.example.com/act" },
+    ]);
+    return [...sections.flatMap((section) => section.links), ...links].map(({ label, url }) => `${label} ${url}`);
+  };
+  const page = "https://flatline.example.com";
+
+  it("of one alert has the link to its page first, then what can be done, then the application", () => {
+    expect(linksOf("firing")).toEqual([
+      `Open alert ${page}/alerts/${noticeOf("firing").id}`,
+      `Acknowledge ${page}/act`,
+      "Open acme https://app.example.com/o/acme",
+    ]);
+  });
+
+  it.each(["group", "fleet", "fleet-resolved"])("of several has the link to all alerts only: %s", (kind) => {
+    expect(linksOf(kind)).toEqual([`Open alerts ${page}/alerts`]);
+  });
+
+  it("has no link to a page that nobody has named", () => {
+    expect(linksOf("group", { externalUrl: null })).toEqual([]);
+  });
+
+  it("does not lead to the organization's page beside the alert's", () => {
+    const alerts = [{ ...noticeOf("firing"), url: `${page}/o/acme` }];
+
+    expect(linksOf("firing", { alerts })).toHaveLength(2);
+  });
+
+  it.each(Object.keys(samples))("fits a phone in two lines, and neither repeats the other: %s", (kind) => {
+    const [first, second] = previewOf(messageOf(sample(kind)));
+
+    expect(first.length).toBeLessThanOrEqual(70);
+    expect(second.length).toBeGreaterThan(0);
+    expect(second.length).toBeLessThanOrEqual(160);
+    expect(second).not.toBe(first);
+  });
+
+  it.each(Object.keys(samples))("says nothing that says nothing: %s", (kind) => {
+    const { sections, facts } = messageOf(sample(kind));
+    const shown = [...facts, ...sections.flatMap((section) => section.facts)];
+
+    expect(shown.filter(({ value }) => value === "" || value === "–" || value === "null")).toEqual([]);
+    expect(shown.map(({ name }) => name)).not.toContain("Since");
   });
 });
 

@@ -3,7 +3,7 @@ import { compareSeverity } from "../../contract/severity.ts";
 import { fleetMessage } from "./fleet.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
-import { noticeLine, noticeSentence, noticeTitle } from "./notice.ts";
+import { noticeDetails, noticeLine, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
 // As many alerts as are told in full; of more each has its line.
@@ -11,10 +11,14 @@ const maxSections = 3;
 // A link can't be cut: a longer one is left out, for it would take the room of what is said.
 const maxLinkLength = 400;
 
-/** The notification in words: numbers first, then meaning, evidence before advice. */
-export function messageOf(notification: Notification): Message {
+/**
+ * The notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
+ * then the application; of several the page of all alerts.
+ */
+export function messageOf(notification: Notification, acts: readonly MessageLink[] = []): Message {
   const notices = latestNotices(notification.alerts);
-  const links = httpLinks([{ label: "flatline", url: notification.externalUrl }]);
+  const { externalUrl } = notification;
+  const links = httpLinks([{ label: "Open alerts", url: pageUrl(externalUrl, "alerts") }]);
   const severity = notification.status === "resolved" ? "ok" : notification.severity;
   if (notification.fleet !== null)
     return { ...fleetMessage(notification, notification.fleet, notices), severity, links };
@@ -31,17 +35,48 @@ export function messageOf(notification: Notification): Message {
     title,
     intro: null,
     facts: [],
-    sections: isShort ? notices.map((notice) => noticeSection(notice, notification.generatedAtMs)) : [],
+    sections: isShort
+      ? notices.map((notice) => ({
+          ...noticeSection(notice, notification.generatedAtMs),
+          links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
+        }))
+      : [],
     lines: isShort ? [] : notices.map(noticeLine),
-    links,
+    links: notices.length === 1 ? [] : links,
   };
 }
 
-/** One alert in full. */
+/** The page of the alert, what can be done about it at once, then where its organization is looked at. */
+export function noticeLinks(
+  { id, slug, url, event }: AlertNotice,
+  externalUrl: string | null,
+  acts: readonly MessageLink[],
+): MessageLink[] {
+  const isOfAlert = event !== "test";
+  // The page of the organization is a step from that of the alert.
+  const isOwn = url !== null && externalUrl !== null && url.startsWith(externalUrl);
+  return [
+    ...httpLinks([
+      isOfAlert
+        ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
+        : { label: "Open flatline", url: externalUrl },
+    ]),
+    ...acts,
+    ...httpLinks(isOwn || !isOfAlert ? [] : [{ label: `Open ${plainText(slug)}`, url }]),
+  ];
+}
+
+function pageUrl(externalUrl: string | null, path: string): string | null {
+  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/${path}`;
+}
+
+/** One alert in full, but for its links. */
 export function noticeSection(notice: AlertNotice, nowMs: number): MessageSection {
   return {
     title: noticeTitle(notice),
     sentence: noticeSentence(notice, nowMs),
+    links: [],
+    details: noticeDetails(notice),
     facts: noticeFacts(notice, nowMs),
     carriers: notice.status === "firing" ? noticeCarriers(notice) : [],
     carriersOmitted: notice.status === "firing" ? (notice.result?.findingsOmitted ?? 0) : 0,
@@ -49,7 +84,6 @@ export function noticeSection(notice: AlertNotice, nowMs: number): MessageSectio
       notice.status === "firing" && typeof notice.result?.suggestedAction === "string"
         ? plainText(notice.result.suggestedAction)
         : null,
-    links: httpLinks([{ label: `Open ${plainText(notice.slug)}`, url: notice.url }]),
   };
 }
 
