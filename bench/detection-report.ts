@@ -5,6 +5,7 @@ import { format, resolveConfig } from "prettier";
 
 import type { InjectionResult } from "./injection.ts";
 import { flippedShares } from "./injection.ts";
+import type { RegretResult } from "./regret.ts";
 
 /** What bench/results/detection.json holds. */
 export interface DetectionResult {
@@ -38,6 +39,7 @@ export interface DetectionResult {
     readonly bySeries: readonly { readonly slug: string; readonly incidents: number; readonly found: number }[];
   }[];
   readonly injected: readonly InjectionResult[];
+  readonly regret: readonly RegretResult[];
 }
 
 const mostColumns = 6;
@@ -48,17 +50,19 @@ export const detectionFile = fileURLToPath(new URL("../docs/detection.md", impor
 /** Both tables as Markdown, which a terminal shows as well. */
 export function detectionTables(result: DetectionResult): string {
   const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
-  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}`;
+  const regret = result.regret.length > 0 ? `\n\n${regretTable(result)}` : "";
+  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}`;
 }
 
-/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->` and `<!-- end -->` written anew. */
+/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->` and `<!-- end -->` written anew. */
 export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
   const blocks: Readonly<Record<string, string>> = {
     rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
     injected: injectedTable(result),
+    regret: regretTable(result),
   };
   const written = page.replaceAll(
-    /<!-- (rules|injected) -->[^]*?<!-- end -->/g,
+    /<!-- (rules|injected|regret) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
@@ -91,6 +95,26 @@ function ruleTable({ rules, series }: DetectionResult): string {
       `${rule.falseAlarmsAWeek.toFixed(2)} (${rule.falseAlarms})`,
       `${rule.groundlessAWeek.toFixed(2)} (${rule.falseAlarms - rule.onMassDeaths})`,
       formatHours(rule.medianDelayHours),
+    ]),
+  );
+}
+
+function regretTable({ regret }: DetectionResult): string {
+  const found = ({ planted }: RegretResult, revivals: "recent" | "all"): string => {
+    const one = planted.find((each) => each.revivals === revivals);
+    if (one === undefined || one.plantings === 0) return "–";
+    const delay = one.medianDelayDays === null ? "–" : `${one.medianDelayDays.toFixed(1)} d`;
+    return `${one.found} of ${one.plantings}, ${delay}`;
+  };
+  return table(
+    ["series", "line", "alerts", "false alarms a week", "planted, found", "planted with slower revivals, found"],
+    regret.map((one) => [
+      one.slug,
+      one.line.toFixed(2),
+      String(one.alerts),
+      one.falseAlarmsAWeek.toFixed(2),
+      found(one, "recent"),
+      found(one, "all"),
     ]),
   );
 }

@@ -13,6 +13,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { detectionRules, episodesOf } from "./detection-rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection-report.ts";
 import { injectRegressions } from "./injection.ts";
+import { measureRegret } from "./regret.ts";
 
 const ownFolder = fileURLToPath(new URL("../examples/records", import.meta.url));
 const resultFile = new URL("results/detection.json", import.meta.url);
@@ -98,6 +99,9 @@ export async function measureDetection(folder: string, injections: number): Prom
       series.map(({ record }) => record).filter(({ seenAtMs, assets }) => assets > 0 && spanMs(seenAtMs) > 30 * dayMs),
       { repetitions: injections, random: randomOf(seed) },
     ),
+    regret: series
+      .filter(({ record: { seenAtMs, assets } }) => assets > 0 && spanMs(seenAtMs) > 180 * dayMs)
+      .flatMap(({ record }) => measureRegret(record, injections, randomOf(seed))),
   };
 }
 

@@ -24,6 +24,13 @@ export function formatRatio(ratio: number): string {
   return `${formatExpected(ratio)}×`;
 }
 
+/** `4 %` of a share (0–1); never 0 % of something or 100 % of less than all. */
+export function formatPercent(share: number): string {
+  if (share > 0 && share < 0.01) return "<1 %";
+  if (share < 1 && share > 0.99) return ">99 %";
+  return `${Math.round(share * 100)} %`;
+}
+
 /** A number of which nobody knows what it counts: whole ones as counts, others as expected counts. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : formatExpected(value);

@@ -179,7 +179,7 @@ Examples:
 }
 
 function planRuns(
-  { slug, schedule, reviewQueue, sentinel, eventFlow }: OrganizationConfig,
+  { slug, schedule, reviewQueue, sentinel, eventFlow, regret }: OrganizationConfig,
   runsOf: (schedule: ScheduleConfig) => readonly number[],
 ): PlannedRuns[] {
   const plan = (check: CheckName, of: ScheduleConfig): PlannedRuns => ({
@@ -193,6 +193,7 @@ function planRuns(
   if (reviewQueue.enabled) planned.push(plan("review-queue", reviewQueue.schedule));
   if (sentinel.assets.length > 0) planned.push(plan("sentinel", sentinel.schedule));
   if (eventFlow.enabled) planned.push(plan("event-flow", eventFlow.schedule));
+  if (regret !== null) planned.push(plan("regret", schedule));
   return planned;
 }
 

@@ -116,6 +116,16 @@ export interface RoutedReceiverConfig {
   readonly afterMs: number;
 }
 
+export interface RegretConfig {
+  /** 0–1, strictly above. */
+  readonly warnAbove: number;
+  readonly failAbove: number;
+  readonly minDeaths: number;
+  readonly windowMs: number;
+  /** auto: by how fast the last revivals came (monitor/regret-share.ts). */
+  readonly maturityMs: number | "auto";
+}
+
 export interface GateConfig {
   readonly releaseOn: readonly ("acknowledged" | "resolved")[];
   readonly whenUnknown: "allow" | "hold";
@@ -136,6 +146,8 @@ export interface OrganizationConfig {
   readonly reviewQueue: ReviewQueueConfig;
   readonly sentinel: SentinelConfig;
   readonly eventFlow: EventFlowConfig;
+  /** null: the check does not run. */
+  readonly regret: RegretConfig | null;
   readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;

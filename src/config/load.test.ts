@@ -93,6 +93,7 @@ describe("defaults", () => {
             maxSilenceMs: "auto",
             maxCoverageDrop: 0.5,
           },
+          regret: null,
           gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
           apiKey: null,
           setAt: { "": "flatline.yaml:2" },
@@ -108,7 +109,7 @@ describe("defaults", () => {
       receivers: [],
       silences: [],
       appUrl: null,
-      server: { listen: "127.0.0.1:9640", token: null, publicRead: true, drainTimeoutMs: 8_000 },
+      server: { listen: "127.0.0.1:9640", token: null, tokens: [], publicRead: true, drainTimeoutMs: 8_000 },
       storage: {
         path: "./data/flatline.db",
         url: null,

@@ -3,6 +3,7 @@ import { Document, visit } from "yaml";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type {
+  RegretConfig,
   AlertConfig,
   Config,
   OrganizationConfig,
@@ -126,6 +127,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     reviewQueue,
     sentinel,
     eventFlow,
+    regret,
     gate,
     apiKey,
   } = organization;
@@ -149,6 +151,7 @@ function describeOrganization(organization: OrganizationConfig): object {
       maxSilence: eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
+    ...(regret === null ? {} : { regret: describeRegret(regret) }),
     gate,
   };
 }
@@ -161,6 +164,11 @@ function describeAlert(alert: AlertConfig): object {
     repeatInterval: formatDuration(alert.repeatIntervalMs),
     minBaselineCoverage: alert.minBaselineCoverage,
   };
+}
+
+function describeRegret({ windowMs, maturityMs, ...limits }: RegretConfig): object {
+  const maturity = maturityMs === "auto" ? "auto" : formatDuration(maturityMs);
+  return { ...limits, window: formatDuration(windowMs), maturity };
 }
 
 function describeReviewQueue(reviewQueue: ReviewQueueConfig): object {

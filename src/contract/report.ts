@@ -4,7 +4,7 @@ import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
 /** The kinds of healthcheck (CONTRACT 1). */
-export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow"] as const;
+export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow", "regret"] as const;
 export type CheckName = (typeof checkNames)[number];
 
 /** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */

@@ -132,7 +132,7 @@ export function runCheckDeps(
   const livenessChecks = createLivenessChecks({
     liveness: store.liveness,
     firstEventAtMs,
-    eventsVersion: () => store.evidence.eventsVersion(),
+    evidence: store.evidence,
   });
   const evidence = createSpikeEvidence({
     ...deps,

@@ -6,7 +6,7 @@ import { targetKey, type CheckTarget } from "../monitor/target.ts";
 /** What is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
   return config.organizations.flatMap((organization) => {
-    const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow } = organization;
+    const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow, regret } = organization;
     const silence = eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {};
     const unseen = config.source.type === "embedded" ? { whenNoEvents: organization.whenNoEvents } : {};
     const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence, ...unseen }];
@@ -22,17 +22,19 @@ export function checkTargets(config: Config): CheckTarget[] {
       const limits = { maxSilenceMs: eventFlow.maxSilenceMs, maxCoverageDrop };
       targets.push({ check: "event-flow", slug, schedule: eventFlow.schedule, limits });
     }
+    if (regret !== null) targets.push({ check: "regret", slug, schedule, limits: regret, ...unseen });
     return targets;
   });
 }
 
 /** The checks that run for an organization. */
-function enabledChecks({ reviewQueue, sentinel, eventFlow }: OrganizationConfig): CheckName[] {
+function enabledChecks({ reviewQueue, sentinel, eventFlow, regret }: OrganizationConfig): CheckName[] {
   return [
     "dead-asset-spike",
     ...(reviewQueue.enabled ? (["review-queue"] as const) : []),
     ...(sentinel.assets.length > 0 ? (["sentinel"] as const) : []),
     ...(eventFlow.enabled ? (["event-flow"] as const) : []),
+    ...(regret === null ? [] : (["regret"] as const)),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { formatPercent } from "../base/numbers.ts";
 import { differenceBounds, wilsonBounds } from "./proportions.ts";
 
 /** Deaths with one value of one attribute, in the window and in the baseline. */
@@ -72,15 +73,8 @@ export function rankCarriers(values: readonly ValueCounts[], totals: TotalCounts
 
 /** `87 % reason=tls_handshake, usually 4 %`. */
 export function carrierText({ attribute, value, share, baselineShare }: Carrier): string {
-  const usually = baselineShare === null ? "nothing to compare with" : `usually ${percent(baselineShare)}`;
-  return `${percent(share)} ${attribute}=${value}, ${usually}`;
-}
-
-/** `4 %`; never 0 % of something or 100 % of less than all. */
-export function percent(share: number): string {
-  if (share > 0 && share < 0.01) return "<1 %";
-  if (share < 1 && share > 0.99) return ">99 %";
-  return `${Math.round(share * 100)} %`;
+  const usually = baselineShare === null ? "nothing to compare with" : `usually ${formatPercent(baselineShare)}`;
+  return `${formatPercent(share)} ${attribute}=${value}, ${usually}`;
 }
 
 function compareText(left: string, right: string): number {

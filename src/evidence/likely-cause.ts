@@ -1,5 +1,6 @@
+import { formatPercent } from "../base/numbers.ts";
 import { formatCount } from "../base/numbers.ts";
-import { assetTypeAttribute, carrierText, percent, type Carrier } from "./attribution.ts";
+import { assetTypeAttribute, carrierText, type Carrier } from "./attribution.ts";
 
 /** What a spike most likely comes from. */
 export type LikelyCause = "checker" | "assets" | "unclear";
@@ -34,7 +35,7 @@ export function likelyCause(evidence: CauseEvidence): { readonly cause: LikelyCa
   }
   const revived = judgedCount === 0 ? 0 : revivedCount / judgedCount;
   if (revivedCount >= leastRevived && revived >= revivedShare) {
-    const reason = `${formatCount(revivedCount)} of ${formatCount(judgedCount)} dead assets (${percent(revived)}) were found alive again.`;
+    const reason = `${formatCount(revivedCount)} of ${formatCount(judgedCount)} dead assets (${formatPercent(revived)}) were found alive again.`;
     return { cause: "checker", reason };
   }
   const carrier = evidence.carriers.find(

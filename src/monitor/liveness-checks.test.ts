@@ -19,7 +19,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     checks = createLivenessChecks({
       liveness: world.store.liveness,
       firstEventAtMs: (slug) => world.store.events.firstEventAtMs(slug),
-      eventsVersion: () => world.store.evidence.eventsVersion(),
+      evidence: world.store.evidence,
     });
   });
   afterEach(() => world[Symbol.asyncDispose]());
@@ -69,6 +69,35 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       expect((await sentinel(nowMs + 5 * minuteMs)).observed["dead"]).toBe(2);
       await world.store.events.add([seen(nowMs - 89 * dayMs, "b", "DETECTED_AS_ALIVE")]);
       expect((await sentinel(nowMs + 5 * minuteMs)).observed["dead"]).toBe(2);
+    });
+  });
+
+  describe("regret", () => {
+    it("reads every page of the deaths and looks, those that came late too", async () => {
+      const limits = {
+        warnAbove: 0.45,
+        failAbove: 0.65,
+        minDeaths: 20,
+        windowMs: dayMs,
+        maturityMs: 2 * dayMs,
+      };
+      const regret = () => checks.regret({ slug: "acme", nowMs, limits, appUrl });
+      const assets = Array.from({ length: 3_000 }, (_, index) => String(index));
+      const at = (days: number): number => nowMs - days * dayMs;
+      await world.store.events.add([
+        seen(at(20), "first", "DETECTED_AS_ALIVE"),
+        death(at(2.5), "acme", { asset: null }),
+        death(at(2.5), "globex", { asset: "other" }),
+        ...assets.map((asset, index) => seen(at(2.1 + (index % 2) * 5), asset)),
+      ]);
+      expect((await regret()).observed).toMatchObject({ deaths: 1_500, revived: 0, longDeaths: 3_000, longShare: 0 });
+
+      await world.store.events.add(assets.slice(0, 2_000).map((asset) => seen(at(1), asset, "DETECTED_AS_ALIVE")));
+
+      expect(await regret()).toMatchObject({
+        severity: "fail",
+        observed: { deaths: 1_500, revived: 1_000, longDeaths: 3_000, longRevived: 2_000, maturitySeconds: 172_800 },
+      });
     });
   });
 

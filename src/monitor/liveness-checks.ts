@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
-import { dayMs } from "../base/time.ts";
+import { dayMs, eventLoopTurn } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { EventPlace, EvidenceStore } from "../store/events/evidence.ts";
 import type { AssetStatus, LivenessStore } from "../store/events/liveness.ts";
 import {
   coverageIntervals,
@@ -10,6 +11,8 @@ import {
   type EventFlowInput,
   type EventFlowLimits,
 } from "./event-flow.ts";
+import { evaluateRegret, type RegretLimits } from "./regret.ts";
+import { DeathJudge, regretShares, regretStartMs, type JudgedDeaths } from "./regret-share.ts";
 import { evaluateSentinel } from "./sentinel.ts";
 import { silenceLimitMs, type SilenceAsk } from "./silence-limit.ts";
 
@@ -27,6 +30,8 @@ export interface LivenessChecks {
     limits: EventFlowLimits;
     appUrl: string | null;
   }): Promise<HealthcheckResult>;
+  /** @throws FlatlineError unavailable when there are too many deaths to judge each */
+  regret(ask: { slug: string; nowMs: number; limits: RegretLimits; appUrl: string | null }): Promise<HealthcheckResult>;
   /** @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs`. */
   refuseSilence(ask: SilenceAsk): Promise<void>;
 }
@@ -35,8 +40,7 @@ export interface LivenessChecksOptions {
   readonly liveness: LivenessStore;
   /** Instant of the organization's first stored event; null without one. */
   readonly firstEventAtMs: (slug: string) => Promise<number | null>;
-  /** Changes when events come in, of whatever time (EvidenceStore.eventsVersion). */
-  readonly eventsVersion: () => Promise<string>;
+  readonly evidence: Pick<EvidenceStore, "assetEvents" | "eventsVersion">;
 }
 
 // What a sentinel was called longer ago than this is history: it would have been seen since.
@@ -55,17 +59,13 @@ interface Looked {
  * The checks over single events. A sentinel's past is read again when events came in since, of whatever time, or the clock
  * goes back (`check --at`).
  */
-export function createLivenessChecks({
-  liveness,
-  firstEventAtMs,
-  eventsVersion,
-}: LivenessChecksOptions): LivenessChecks {
+export function createLivenessChecks({ liveness, firstEventAtMs, evidence }: LivenessChecksOptions): LivenessChecks {
   const looked = new Map<string, Looked>();
 
   async function statusesOf(slug: string, assets: readonly string[], nowMs: number): Promise<readonly AssetStatus[]> {
     const key = JSON.stringify(assets);
     // Before the reads: what comes in between is read again the next time.
-    const version = await eventsVersion();
+    const version = await evidence.eventsVersion();
     const last = looked.get(slug);
     const isKnown = last !== undefined && last.assets === key && last.version === version && nowMs >= last.nowMs;
     const statuses = new Map(isKnown ? last.statuses : []);
@@ -106,7 +106,32 @@ export function createLivenessChecks({
     return byDay;
   }
 
+  /** Page by page, each in a turn of its own: nobody else waits for all of them. */
+  async function judgedDeaths(slug: string, afterMs: number, untilMs: number): Promise<JudgedDeaths> {
+    const judge = new DeathJudge();
+    let after: EventPlace | null = null;
+    for (;;) {
+      const page = await evidence.assetEvents({ slug, interval: { afterMs, untilMs }, after });
+      for (const look of page) judge.add(look);
+      const last = page.at(-1);
+      if (last === undefined) return judge.deaths;
+      after = last;
+      await eventLoopTurn();
+    }
+  }
+
   return {
+    regret: async ({ slug, nowMs, limits, appUrl }) => {
+      const { windowMs, maturityMs } = limits;
+      const deaths = await judgedDeaths(slug, regretStartMs({ nowMs, windowMs, maturityMs }), nowMs);
+      const shares = regretShares(deaths, {
+        nowMs,
+        windowMs,
+        maturityMs,
+        firstEventAtMs: await firstEventAtMs(slug),
+      });
+      return evaluateRegret({ slug, nowMs, limits, shares, appUrl });
+    },
     sentinel: async ({ slug, nowMs, assets, appUrl }) => {
       const statuses = await statusesOf(slug, assets, nowMs);
       return evaluateSentinel({ slug, nowMs, assets, statuses, appUrl });

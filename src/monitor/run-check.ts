@@ -100,7 +100,7 @@ async function evaluate(
   }
   const firstEvents = await deps.firstEvents?.([slug]);
   if (target.whenNoEvents === "unknown" && firstEvents?.has(slug) === false) throw noEvents(slug);
-  if (target.check === "sentinel") {
+  if (target.check === "sentinel" || target.check === "regret") {
     const result = await overLiveness(target, deps, nowMs);
     return { result, baselineCoverage: null };
   }
@@ -117,7 +117,7 @@ async function evaluate(
 }
 
 function overLiveness(
-  target: Extract<CheckTarget, { check: "sentinel" | "event-flow" }>,
+  target: Extract<CheckTarget, { check: "sentinel" | "event-flow" | "regret" }>,
   { livenessChecks, appUrl }: RunCheckDeps,
   nowMs: number,
 ): Promise<HealthcheckResult> {
@@ -126,9 +126,16 @@ function overLiveness(
   if (livenessChecks === undefined)
     throw new FlatlineError("internal", `${target.check} needs stored events, and this source has none`);
   const ask = { slug, nowMs, appUrl: appUrl?.(slug) ?? null };
-  return target.check === "sentinel"
-    ? livenessChecks.sentinel({ ...ask, assets: target.assets })
-    : livenessChecks.eventFlow({ ...ask, limits: target.limits });
+  switch (target.check) {
+    case "sentinel":
+      return livenessChecks.sentinel({ ...ask, assets: target.assets });
+    case "event-flow":
+      return livenessChecks.eventFlow({ ...ask, limits: target.limits });
+    case "regret":
+      return livenessChecks.regret({ ...ask, limits: target.limits });
+    default:
+      return target satisfies never;
+  }
 }
 
 /** All reports that wait for the customer's review, each id once. */

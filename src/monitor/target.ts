@@ -2,6 +2,7 @@ import type { SpikeRequest } from "../contract/platform-api.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckName } from "../contract/report.ts";
 import type { EventFlowLimits } from "./event-flow.ts";
+import type { RegretLimits } from "./regret.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -32,7 +33,8 @@ export type CheckTarget =
     })
   | (TargetBase & { readonly check: "review-queue"; readonly thresholds: ReviewQueueThresholds })
   | (EventTarget & { readonly check: "sentinel"; readonly assets: readonly string[] })
-  | (TargetBase & { readonly check: "event-flow"; readonly limits: EventFlowLimits });
+  | (TargetBase & { readonly check: "event-flow"; readonly limits: EventFlowLimits })
+  | (EventTarget & { readonly check: "regret"; readonly limits: RegretLimits });
 
 /** A target as one key of a map. */
 export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {

@@ -235,6 +235,28 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
       findings: [{ kind: "event-flow.silence", ref: "acme", severity: "fail", message: silenceMessage }],
     },
   };
+  const undoneMessage =
+    "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were undone since, and 9 of 12 of the last 24 h of them";
+  const regret: AlertNotice = {
+    ...firing,
+    ...uncounted,
+    check: "regret",
+    result: {
+      ...result,
+      id: "regret",
+      observed: {
+        deaths: 12,
+        revived: 9,
+        share: 0.75,
+        longDeaths: 88,
+        longRevived: 62,
+        longShare: 62 / 88,
+        maturitySeconds: 172_800,
+      },
+      threshold: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, windowSeconds: 86_400 },
+      findings: [{ kind: "regret", ref: "acme", severity: "fail", message: undoneMessage }],
+    },
+  };
   const test: AlertNotice = {
     ...firing,
     id: "test-1",
@@ -265,6 +287,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     "review-queue": of([queue]),
     sentinel: of([sentinel]),
     "event-flow": of([eventFlow]),
+    regret: of([regret]),
     "foreign-keys": of([
       {
         ...firing,

@@ -157,6 +157,7 @@ describe("deploy/compose", () => {
       "FlatlineReviewQueueWaiting",
       "FlatlineSentinelDead",
       "FlatlineEventFlowLow",
+      "FlatlineRegretHigh",
       "FlatlineFleetSpike",
     ]);
   });

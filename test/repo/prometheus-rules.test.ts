@@ -49,6 +49,7 @@ describe("dashboards/rules", () => {
       "FlatlineReviewQueueWaiting",
       "FlatlineSentinelDead",
       "FlatlineEventFlowLow",
+      "FlatlineRegretHigh",
       "FlatlineFleetSpike",
       "FlatlineCheckFailing",
       "FlatlineCheckStale",

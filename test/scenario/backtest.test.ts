@@ -108,7 +108,7 @@ beforeAll(async () => {
     livenessChecks: createLivenessChecks({
       liveness: store.liveness,
       firstEventAtMs,
-      eventsVersion: () => store.evidence.eventsVersion(),
+      evidence: store.evidence,
     }),
   };
   const waiting = watched.map((one) => {

@@ -3,7 +3,12 @@ import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts
 import type { GateRelease } from "../../store/alerts/gate.ts";
 
 /** The checks whose failure says that deaths can't be trusted; a full review queue says nothing of them. */
-export const gateChecks = ["dead-asset-spike", "sentinel", "event-flow"] as const satisfies readonly CheckName[];
+export const gateChecks = [
+  "dead-asset-spike",
+  "sentinel",
+  "event-flow",
+  "regret",
+] as const satisfies readonly CheckName[];
 
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {

@@ -101,6 +101,7 @@ const backWords = {
   "review-queue": "the queue is back under the threshold",
   sentinel: "no sentinel is called dead any more",
   "event-flow": "liveness events flow again",
+  regret: "fewer deaths are undone",
 } as const satisfies Record<CheckName, string>;
 
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {

@@ -149,6 +149,7 @@ function checkEventChecks(config: WrittenConfig): Finding[] {
     return [
       ...(assets.length > 0 ? [{ path: [...path, "sentinel", "assets"], message }] : []),
       ...(isEnabled ? [{ path: [...path, "eventFlow", "enabled"], message }] : []),
+      ...(known(value.regret) === undefined ? [] : [{ path: [...path, "regret"], message }]),
     ];
   });
 }

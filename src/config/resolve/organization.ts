@@ -1,4 +1,4 @@
-import type { OrganizationConfig } from "../config.ts";
+import type { OrganizationConfig, RegretConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
@@ -18,7 +18,7 @@ export interface OrganizationResolution {
 
 /**
  * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
- * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` field by field, all else as a whole (CONTRACT 4).
+ * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, index, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
@@ -67,9 +67,21 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
       maxSilenceMs: eventFlow.maxSilence === "auto" ? "auto" : milliseconds(eventFlow.maxSilence),
       maxCoverageDrop: eventFlow.maxCoverageDrop,
     },
+    regret: resolveRegret(defaults.regret, own.regret),
     gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
+  };
+}
+
+/** Off where nobody says anything of it. */
+function resolveRegret(defaults: SettingsInput["regret"], own: SettingsInput["regret"]): RegretConfig | null {
+  if (defaults === undefined && own === undefined) return null;
+  const { window, maturity, ...limits } = merge(builtinSettings.regret, defaults, own);
+  return {
+    ...limits,
+    windowMs: milliseconds(window),
+    maturityMs: maturity === "auto" ? "auto" : milliseconds(maturity),
   };
 }
 

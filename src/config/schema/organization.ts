@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { dayMs, minuteMs } from "../../base/time.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
@@ -27,10 +27,12 @@ export const builtinSettings = {
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
   eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 },
+  // Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was undone within 60 days.
+  regret: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, window: "24h", maturity: "auto" },
   gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
 } as const;
 
-const { thresholds, alert, reviewQueue, sentinel, eventFlow, gate } = builtinSettings;
+const { thresholds, alert, reviewQueue, sentinel, eventFlow, regret, gate } = builtinSettings;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
@@ -149,6 +151,35 @@ const eventFlowSchema = strictObject({
     .meta({ default: eventFlow.maxCoverageDrop }),
 }).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
 
+const share = z.number().gt(0).max(1);
+
+const regretSchema = strictObject({
+  warnAbove: share
+    .optional()
+    .describe("`warn` when a larger share of the deaths was undone; 1: never.")
+    .meta({ default: regret.warnAbove }),
+  failAbove: share
+    .optional()
+    .describe("`fail` when a larger share of the deaths was undone; 1: never.")
+    .meta({ default: regret.failAbove }),
+  minDeaths: wholeNumber({ min: 1, max: 1_000_000 })
+    .optional()
+    .describe("With fewer deaths of known assets in seven windows the verdict is `ok`.")
+    .meta({ default: regret.minDeaths }),
+  window: duration({ minMs: hourMs, maxMs: 30 * dayMs })
+    .optional()
+    .describe("The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.")
+    .meta({ default: regret.window }),
+  maturity: autoOrDuration({ minMs: minuteMs, maxMs: 60 * dayMs })
+    .optional()
+    .describe(
+      "How long ago the judged deaths are, so that they could be undone. `auto`: the time within which half of the revivals of the last 60 days came, from 1 h to 14 d; 14 d when there were fewer than 20.",
+    )
+    .meta({ default: regret.maturity }),
+}).describe(
+  "The check `regret`: the share of deaths whose asset was found alive later. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
+);
+
 const gateSchema = strictObject({
   releaseOn: z
     .array(z.enum(["acknowledged", "resolved"]))
@@ -221,12 +252,13 @@ const settingsShape = {
   reviewQueue: reviewQueueSchema.optional(),
   sentinel: sentinelSchema.optional(),
   eventFlow: eventFlowSchema.optional(),
+  regret: regretSchema.optional(),
   gate: gateSchema.optional(),
 };
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = strictObject(settingsShape).describe(
-  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow` and `gate` are merged into these field by field; all else replaces.",
+  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` are merged into these field by field; all else replaces.",
 );
 
 /** An organization: a slug, or an object. */

@@ -12,7 +12,7 @@ export const matchShape = {
     .min(1)
     .optional()
     .describe(
-      "The name of a check (`dead-asset-spike`, `review-queue`, `sentinel`, `event-flow`), or a pattern with `*`.",
+      "The name of a check (`dead-asset-spike`, `review-queue`, `sentinel`, `event-flow`, `regret`), or a pattern with `*`.",
     ),
   labels: z
     .record(z.string(), z.string())

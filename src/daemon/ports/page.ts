@@ -132,7 +132,8 @@ function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
 }
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
-  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, setAt } = organization;
+  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, regret, setAt } =
+    organization;
   const setting = (name: string, path: string, value: number | string) => {
     // A list stands where its first entry does.
     const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`];
@@ -166,6 +167,13 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
               eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
             ),
             setting("eventFlow.maxCoverageDrop", "eventFlow.maxCoverageDrop", eventFlow.maxCoverageDrop),
+          ]),
+      ...(regret === null
+        ? []
+        : [
+            setting("regret.warnAbove", "regret.warnAbove", regret.warnAbove),
+            setting("regret.failAbove", "regret.failAbove", regret.failAbove),
+            setting("regret.minDeaths", "regret.minDeaths", regret.minDeaths),
           ]),
       setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
     ],

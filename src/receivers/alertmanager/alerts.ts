@@ -96,6 +96,7 @@ const alertNames = {
   "review-queue": "FlatlineReviewQueue",
   sentinel: "FlatlineSentinel",
   "event-flow": "FlatlineEventFlow",
+  regret: "FlatlineRegret",
 } as const satisfies Record<CheckName, string>;
 
 function noticeAnnotations(notice: AlertNotice, nowMs: number): Record<string, string> {

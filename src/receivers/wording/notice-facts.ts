@@ -49,7 +49,7 @@ export function noticeCarriers(notice: AlertNotice): string[] {
   const isOurs = hasCounts(notice);
   return findings
     .filter(({ kind, ref }) => !(isOurs && kind === "dead-asset-spike" && ref === notice.slug))
-    .slice(notice.check === "sentinel" || notice.check === "event-flow" ? 1 : 0)
+    .slice(["sentinel", "event-flow", "regret"].includes(notice.check) ? 1 : 0)
     .map(({ ref, message }) => {
       const text = plainText(message);
       const subject = plainText(ref ?? "");

@@ -2,7 +2,7 @@ import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { minuteMs } from "../../base/time.ts";
 import { evidenceSentences } from "./evidence.ts";
-import { formatCount, formatExpected } from "../../base/numbers.ts";
+import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
@@ -102,6 +102,7 @@ const subjectWords = {
   "review-queue": " review queue",
   sentinel: " sentinels",
   "event-flow": " event flow",
+  regret: " undone deaths",
 } as const satisfies Record<CheckName, string>;
 
 const endedSentences = {
@@ -109,6 +110,7 @@ const endedSentences = {
   "review-queue": "The oldest report in the queue is under the limit again",
   sentinel: "No sentinel is called dead any more",
   "event-flow": "Liveness events flow again",
+  regret: "Fewer deaths are undone",
 } as const satisfies Record<CheckName, string | null>;
 
 function stateSentence(notice: AlertNotice): string | null {
@@ -117,6 +119,7 @@ function stateSentence(notice: AlertNotice): string | null {
       return queueSentence(notice);
     case "sentinel":
     case "event-flow":
+    case "regret":
       return `${firstFinding(notice)}.`;
     case "dead-asset-spike":
       return countsSentence(notice);
@@ -166,6 +169,10 @@ function shortNumbers(notice: AlertNotice): string | null {
   if (notice.check === "event-flow") {
     const silenceSeconds = notice.result?.observed["silenceSeconds"];
     return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * 1_000)} ago` : null;
+  }
+  if (notice.check === "regret") {
+    const share = notice.result?.observed["longShare"];
+    return typeof share === "number" ? `${formatPercent(share)} undone` : null;
   }
   const currentCount = notice.counts?.currentCount ?? null;
   if (currentCount === null) return null;

@@ -61,6 +61,9 @@ function sawOf(observed: Readonly<Record<string, unknown>>): string {
     const usual = typeof usualCheckedAssets === "number" ? `, usually ${formatCount(usualCheckedAssets)}` : "";
     return `${formatCount(checkedAssets)} assets checked in 24\u00a0h${usual}`;
   }
+  const { longDeaths, longRevived } = observed;
+  if (typeof longDeaths === "number" && typeof longRevived === "number")
+    return `${formatCount(longRevived)} of ${formatCount(longDeaths)} deaths undone`;
   if (typeof queued === "number") {
     const oldest =
       typeof oldestAgeSeconds === "number" ? `, the oldest for ${formatLength(oldestAgeSeconds * 1_000)}` : "";

@@ -1,0 +1,166 @@
+import { FlatlineError } from "../base/errors.ts";
+import { dayMs, hourMs } from "../base/time.ts";
+
+/** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive again. */
+export interface JudgedDeaths {
+  /** Epoch ms, ascending. */
+  readonly atMs: ArrayLike<number>;
+  readonly counts: ArrayLike<number>;
+  /** Epoch ms; NaN: never. */
+  readonly revivedAtMs: ArrayLike<number>;
+}
+
+/** At what instant, and of which deaths, the share is wanted. */
+export interface RegretAsk {
+  readonly nowMs: number;
+  readonly windowMs: number;
+  /** How long ago the deaths are, so that they could be undone; auto: by how fast the last revivals came. */
+  readonly maturityMs: number | "auto";
+  /** Instant of the first stored event; null without one. */
+  readonly firstEventAtMs: number | null;
+}
+
+/** Undone deaths of a window and of seven, both as long ago as it takes to know. */
+export interface RegretShares {
+  readonly maturityMs: number;
+  readonly deaths: number;
+  readonly revived: number;
+  /** 0–1; null without deaths, or while the events do not reach back far enough. */
+  readonly share: number | null;
+  readonly longDeaths: number;
+  readonly longRevived: number;
+  readonly longShare: number | null;
+}
+
+/** A death of a known asset, or a look that found it alive. */
+export interface AssetLook {
+  readonly asset: string;
+  readonly atMs: number;
+  readonly isDeath: boolean;
+  readonly count: number;
+}
+
+/** Revivals of so long say how fast they come. */
+export const revivalReachMs = 60 * dayMs;
+/** The longer stretch is so many windows. */
+export const longWindows = 7;
+const leastMaturityMs = hourMs;
+/** Whoever has not been looked at again within two weeks is not going to be soon. */
+export const mostMaturityMs = 14 * dayMs;
+// Fewer than these are chance.
+const leastRevivals = 20;
+
+// Some 100 MB: more than the deaths of 60 days of any organization that is looked at by people.
+const mostDeaths = 500_000;
+
+/** Judges deaths by the looks that follow; looks in the order of their time. */
+export class DeathJudge {
+  readonly #atMs: number[] = [];
+  readonly #counts: number[] = [];
+  readonly #revivedAtMs: number[] = [];
+  /** By asset, the indexes of its deaths that nobody has undone. */
+  readonly #pending = new Map<string, number[]>();
+
+  /** @throws unavailable when there are more deaths than can be kept */
+  add({ asset, atMs, isDeath, count }: AssetLook): void {
+    const pending = this.#pending.get(asset);
+    if (isDeath) {
+      if (this.#atMs.length >= mostDeaths)
+        throw new FlatlineError("unavailable", `more than ${mostDeaths} deaths in 60 days are too many to judge each`);
+      const index = this.#atMs.length;
+      this.#atMs.push(atMs);
+      this.#counts.push(count);
+      this.#revivedAtMs.push(Number.NaN);
+      if (pending === undefined) this.#pending.set(asset, [index]);
+      else pending.push(index);
+      return;
+    }
+    if (pending === undefined) return;
+    // Alive at the instant of its death undoes it not.
+    const left = pending.filter((index) => (this.#atMs[index] ?? 0) >= atMs);
+    for (const index of pending) if (!left.includes(index)) this.#revivedAtMs[index] = atMs;
+    if (left.length === 0) this.#pending.delete(asset);
+    else this.#pending.set(asset, left);
+  }
+
+  get deaths(): JudgedDeaths {
+    return { atMs: this.#atMs, counts: this.#counts, revivedAtMs: this.#revivedAtMs };
+  }
+}
+
+/** The instant after which looks are needed for the shares. */
+export function regretStartMs({ nowMs, windowMs, maturityMs }: Omit<RegretAsk, "firstEventAtMs">): number {
+  const windowsMs = longWindows * windowMs;
+  return maturityMs === "auto"
+    ? nowMs - Math.max(revivalReachMs, mostMaturityMs + windowsMs)
+    : nowMs - maturityMs - windowsMs;
+}
+
+/** Returns the shares of undone deaths (CONTRACT 12). Of the deaths, those of the last 60 days and of the windows are needed. */
+export function regretShares(deaths: JudgedDeaths, ask: RegretAsk): RegretShares {
+  const { nowMs, windowMs, firstEventAtMs } = ask;
+  const maturityMs = ask.maturityMs === "auto" ? usualMaturityMs(deaths, nowMs) : ask.maturityMs;
+  const untilMs = nowMs - maturityMs;
+  const longAfterMs = untilMs - longWindows * windowMs;
+  const isCovered = firstEventAtMs !== null && firstEventAtMs <= longAfterMs;
+  const short = countRevived(deaths, { afterMs: untilMs - windowMs, untilMs, nowMs });
+  const long = countRevived(deaths, { afterMs: longAfterMs, untilMs, nowMs });
+  const shareOf = ({ all, revived }: Counted): number | null => (!isCovered || all === 0 ? null : revived / all);
+  return {
+    maturityMs,
+    deaths: short.all,
+    revived: short.revived,
+    share: shareOf(short),
+    longDeaths: long.all,
+    longRevived: long.revived,
+    longShare: shareOf(long),
+  };
+}
+
+/** The time within which half of the revivals of the last 60 days came, from 1 h to 14 d; 14 d of fewer than 20. */
+function usualMaturityMs({ atMs, revivedAtMs }: JudgedDeaths, nowMs: number): number {
+  const delays: number[] = [];
+  const afterMs = nowMs - revivalReachMs;
+  for (let index = firstAfter(atMs, afterMs); index < atMs.length; index++) {
+    const diedAtMs = atMs[index] ?? 0;
+    const aliveAtMs = revivedAtMs[index] ?? Number.NaN;
+    if (diedAtMs > nowMs) break;
+    if (aliveAtMs <= nowMs) delays.push(aliveAtMs - diedAtMs);
+  }
+  if (delays.length < leastRevivals) return mostMaturityMs;
+  delays.sort((left, right) => left - right);
+  const halfMs = delays[Math.ceil(delays.length / 2) - 1] ?? mostMaturityMs;
+  return Math.min(mostMaturityMs, Math.max(leastMaturityMs, halfMs));
+}
+
+interface Counted {
+  readonly all: number;
+  readonly revived: number;
+}
+
+function countRevived(
+  { atMs, counts, revivedAtMs }: JudgedDeaths,
+  { afterMs, untilMs, nowMs }: { readonly afterMs: number; readonly untilMs: number; readonly nowMs: number },
+): Counted {
+  let all = 0;
+  let revived = 0;
+  for (let index = firstAfter(atMs, afterMs); index < atMs.length && (atMs[index] ?? 0) <= untilMs; index++) {
+    const count = counts[index] ?? 0;
+    all += count;
+    // NaN is not.
+    if ((revivedAtMs[index] ?? Number.NaN) <= nowMs) revived += count;
+  }
+  return { all, revived };
+}
+
+/** The index of the first instant after `afterMs`. */
+function firstAfter(atMs: ArrayLike<number>, afterMs: number): number {
+  let low = 0;
+  let high = atMs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((atMs[middle] ?? 0) <= afterMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

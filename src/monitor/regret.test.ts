@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { dayMs, hourMs } from "../base/time.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
+import { evaluateRegret, type RegretLimits } from "./regret.ts";
+import { DeathJudge, regretShares, type AssetLook, type RegretAsk, type RegretShares } from "./regret-share.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const ask: RegretAsk = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs, firstEventAtMs: 0 };
+const dead = (asset: string, daysAgo: number, count = 1): AssetLook => ({
+  asset,
+  atMs: nowMs - daysAgo * dayMs,
+  isDeath: true,
+  count,
+});
+const alive = (asset: string, daysAgo: number): AssetLook => ({ ...dead(asset, daysAgo), isDeath: false });
+
+function sharesOf(looks: readonly AssetLook[], over: Partial<RegretAsk> = {}): RegretShares {
+  const judge = new DeathJudge();
+  for (const look of looks.toSorted((left, right) => left.atMs - right.atMs)) judge.add(look);
+  return regretShares(judge.deaths, { ...ask, ...over });
+}
+
+describe("the shares of undone deaths", () => {
+  it.each<[string, readonly AssetLook[], Partial<RegretShares>]>([
+    ["none without deaths", [], { deaths: 0, share: null, longDeaths: 0, longShare: null }],
+    ["a death at the end of the window counts", [dead("a", 2)], { deaths: 1, longDeaths: 1 }],
+    ["one that is younger than the maturity does not", [dead("a", 1.99)], { deaths: 0, longDeaths: 0 }],
+    ["one at the start of the window is in the longer one only", [dead("a", 3)], { deaths: 0, longDeaths: 1 }],
+    ["one at the start of the longer one is in neither", [dead("a", 9)], { deaths: 0, longDeaths: 0 }],
+    ["alive later undoes it", [dead("a", 2.5), alive("a", 0)], { revived: 1, share: 1, longShare: 1 }],
+    ["alive at that instant does not", [dead("a", 2.5), alive("a", 2.5)], { revived: 0, share: 0 }],
+    ["another asset alive does not", [dead("a", 2.5), alive("b", 1)], { revived: 0 }],
+    ["both deaths before it", [dead("a", 2.5), dead("a", 2.2), alive("a", 1)], { deaths: 2, revived: 2 }],
+    ["dead again since", [dead("a", 2.5), alive("a", 2.3), dead("a", 1)], { deaths: 1, revived: 1 }],
+    ["counted rows", [dead("a", 2.5, 3), dead("b", 2.5), alive("a", 1)], { deaths: 4, revived: 3, share: 0.75 }],
+  ])("%s", (_rule, looks, expected) => {
+    expect(sharesOf(looks)).toMatchObject(expected);
+  });
+
+  it.each([
+    ["19 revivals: 14 days", 19, 3, 14 * 24],
+    ["20: what half of them took", 20, 3, 3],
+    ["at least an hour", 20, 0.2, 1],
+    ["at most 14 days", 20, 500, 14 * 24],
+  ])("mature with auto after %s", (_rule, revivals, hours, matureHours) => {
+    const looks = Array.from({ length: revivals }, (_, index) => {
+      // Half of them in time, half of them a day later.
+      const late = index % 2 === 0 ? 0 : 1;
+      const from = 30 + index / 100;
+      return [dead(String(index), from), alive(String(index), from - hours / 24 - late)];
+    });
+
+    expect(sharesOf(looks.flat(), { maturityMs: "auto" }).maturityMs).toBe(matureHours * hourMs);
+  });
+
+  it("are null while the events do not reach back to the longer stretch", () => {
+    const looks = [dead("a", 2.5), alive("a", 1)];
+
+    expect(sharesOf(looks, { firstEventAtMs: nowMs - 9 * dayMs })).toMatchObject({ share: 1, longShare: 1 });
+    expect(sharesOf(looks, { firstEventAtMs: nowMs - 9 * dayMs + 1 })).toMatchObject({ share: null, longShare: null });
+    expect(sharesOf(looks, { firstEventAtMs: null })).toMatchObject({ deaths: 1, share: null });
+  });
+
+  it("are what a look at each death finds, in any order of one instant", () => {
+    const look = fc.record({
+      asset: fc.constantFrom("a", "b", "c"),
+      atMs: fc.integer({ min: 0, max: 240 }).map((hour) => nowMs - hour * hourMs),
+      isDeath: fc.boolean(),
+      count: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(look, { maxLength: 40 }), (looks) => {
+        const within = (afterDays: number): readonly AssetLook[] =>
+          looks.filter(({ isDeath, atMs }) => isDeath && atMs > nowMs - afterDays * dayMs && atMs <= nowMs - 2 * dayMs);
+        const isUndone = (death: AssetLook): boolean =>
+          looks.some(({ isDeath, asset, atMs }) => !isDeath && asset === death.asset && atMs > death.atMs);
+        const sum = (some: readonly AssetLook[]): number => some.reduce((all, { count }) => all + count, 0);
+
+        const expected = {
+          deaths: sum(within(3)),
+          revived: sum(within(3).filter(isUndone)),
+          longDeaths: sum(within(9)),
+          longRevived: sum(within(9).filter(isUndone)),
+        };
+        expect(sharesOf(looks)).toMatchObject(expected);
+        expect(sharesOf(looks.toReversed())).toMatchObject(expected);
+      }),
+    );
+  });
+});
+
+describe("regret", () => {
+  const limits: RegretLimits = {
+    warnAbove: 0.45,
+    failAbove: 0.65,
+    minDeaths: 20,
+    windowMs: dayMs,
+    maturityMs: "auto",
+  };
+  const usual = { maturityMs: 2 * dayMs, deaths: 10, revived: 5, longDeaths: 100, longRevived: 50 };
+  const rules: readonly {
+    rule: string;
+    share: number | null;
+    longShare: number | null;
+    over: object;
+    gives: string;
+  }[] = [
+    { rule: "few undone", share: 0.1, longShare: 0.1, over: {}, gives: "ok" },
+    { rule: "exactly the line", share: 0.45, longShare: 0.45, over: {}, gives: "ok" },
+    { rule: "more than the line", share: 0.46, longShare: 0.5, over: {}, gives: "warn" },
+    { rule: "the smaller share decides: an hour", share: 1, longShare: 0.1, over: {}, gives: "ok" },
+    { rule: "the smaller share decides: a week that is over", share: 0.1, longShare: 1, over: {}, gives: "ok" },
+    { rule: "exactly the upper line", share: 0.65, longShare: 0.65, over: {}, gives: "warn" },
+    { rule: "more than the upper line", share: 0.7, longShare: 0.66, over: {}, gives: "fail" },
+    { rule: "fewer deaths than minDeaths", share: 1, longShare: 1, over: { longDeaths: 19 }, gives: "ok" },
+    { rule: "as many as minDeaths", share: 1, longShare: 1, over: { longDeaths: 20 }, gives: "fail" },
+    { rule: "no death in the last window", share: null, longShare: 1, over: {}, gives: "ok" },
+    { rule: "events that do not reach back", share: null, longShare: null, over: {}, gives: "ok" },
+  ];
+  it.each(rules)("is $gives with $rule", ({ share, longShare, over, gives }) => {
+    const shares: RegretShares = { ...usual, ...over, share, longShare };
+
+    const result = evaluateRegret({ slug: "acme", nowMs, limits, shares, appUrl: null });
+
+    expect(result.severity).toBe(gives);
+    expect(result.findings.map(({ kind }) => kind)).toEqual(gives === "ok" ? [] : ["regret"]);
+    expect(result.observed).toMatchObject({ share, longShare, maturitySeconds: 172_800 });
+    expect(servedHealthcheckSchema.parse(result)).toEqual(result);
+  });
+
+  it("says how many, of which days", () => {
+    const shares: RegretShares = { ...usual, share: 0.5, longShare: 0.5 };
+
+    const { findings } = evaluateRegret({ slug: "acme", nowMs, limits, shares, appUrl: null });
+
+    expect(findings[0]?.message).toBe(
+      "50 of 100 deaths (50 %) of the 168 h before 2026-01-13T12:00:00.000Z were undone since, and 5 of 10 of the last 24 h of them",
+    );
+  });
+});

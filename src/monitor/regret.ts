@@ -1,0 +1,72 @@
+import { formatPercent } from "../base/numbers.ts";
+import { secondMs } from "../base/time.ts";
+import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
+import type { ResultSeverity } from "../contract/severity.ts";
+import { longWindows, type RegretAsk, type RegretShares } from "./regret-share.ts";
+
+/** When the check `regret` fails and warns, and over what. */
+export interface RegretLimits extends Pick<RegretAsk, "windowMs" | "maturityMs"> {
+  /** `warn` and `fail` when a larger share (0 to 1) of the deaths was undone. */
+  readonly warnAbove: number;
+  readonly failAbove: number;
+  /** With fewer deaths in the longer stretch the verdict is ok. */
+  readonly minDeaths: number;
+}
+
+/** What one look at an organization's deaths found. */
+export interface RegretInput {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly limits: RegretLimits;
+  readonly shares: RegretShares;
+  readonly appUrl: string | null;
+}
+
+/**
+ * The verdict over deaths that were undone, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
+ * moves every baseline with it, but not the assets that it finds alive again. The smaller of the shares of one window and of
+ * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
+ */
+export function evaluateRegret({ slug, nowMs, limits, shares, appUrl }: RegretInput): HealthcheckResult {
+  const { maturityMs, deaths, revived, share, longDeaths, longRevived, longShare } = shares;
+  const decisive =
+    share === null || longShare === null || longDeaths < limits.minDeaths ? 0 : Math.min(share, longShare);
+  const severity: ResultSeverity = decisive > limits.failAbove ? "fail" : decisive > limits.warnAbove ? "warn" : "ok";
+  return {
+    id: "regret",
+    title: "Deaths that were undone",
+    category: "assets",
+    generatedAt: new Date(nowMs).toISOString(),
+    scope: { slug },
+    ok: severity === "ok",
+    severity,
+    observed: { deaths, revived, share, longDeaths, longRevived, longShare, maturitySeconds: maturityMs / secondMs },
+    threshold: {
+      warnAbove: limits.warnAbove,
+      failAbove: limits.failAbove,
+      minDeaths: limits.minDeaths,
+      windowSeconds: limits.windowMs / secondMs,
+    },
+    findings: severity === "ok" ? [] : [findingOf(slug, severity, nowMs, limits, shares)],
+    suggestedAction:
+      severity === "ok"
+        ? null
+        : "Look at what the liveness checker reported about the assets that were found alive again: while it is wrong about so many, hold every takedown that its deaths close.",
+    appUrl,
+  };
+}
+
+function findingOf(
+  slug: string,
+  severity: ResultSeverity,
+  nowMs: number,
+  { windowMs }: RegretLimits,
+  { maturityMs, deaths, revived, longDeaths, longRevived, longShare }: RegretShares,
+): Finding {
+  const until = new Date(nowMs - maturityMs).toISOString();
+  const hours = (ms: number): string => `${Math.round((ms / 3_600_000) * 10) / 10} h`;
+  const message =
+    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${hours(longWindows * windowMs)} before ${until} ` +
+    `were undone since, and ${revived} of ${deaths} of the last ${hours(windowMs)} of them`;
+  return { kind: "regret", ref: slug, severity, message };
+}
