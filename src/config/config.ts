@@ -197,6 +197,8 @@ export interface PagerdutyReceiverConfig extends ReceiverBase {
   readonly type: "pagerduty";
   readonly url: Secret;
   readonly routingKey: Secret;
+  /** Of the webhook by which PagerDuty says what was done there; null: it says nothing. */
+  readonly webhookSecret: Secret | null;
 }
 export interface EmailReceiverConfig extends ReceiverBase {
   readonly type: "email";

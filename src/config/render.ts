@@ -217,7 +217,7 @@ function describeTarget(receiver: ReceiverConfig): object {
     case "alertmanager":
       return { url: receiver.urls, resendInterval: formatDuration(receiver.resendIntervalMs) };
     case "pagerduty":
-      return { url: receiver.url, routingKey: receiver.routingKey };
+      return { url: receiver.url, routingKey: receiver.routingKey, webhookSecret: receiver.webhookSecret };
     case "email":
       return { url: receiver.url, from: receiver.from, to: receiver.recipients };
     case "log":

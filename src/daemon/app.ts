@@ -30,6 +30,7 @@ import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { createRuntime } from "./runtime.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
+import { createOutsidePorts } from "./ports/outside.ts";
 import { createWebPorts } from "./ports/web.ts";
 
 export interface AppDeps extends PartsDeps {
@@ -134,17 +135,11 @@ export async function startApp(
     },
   });
   const { recorder, scheduler, states, fleet } = checking;
-  const silences = createSilenceBook({
-    store,
-    clock,
-    logger,
-    newId,
-    settings,
-    onChange: () => {
-      notices.wake();
-      publisher.publish();
-    },
-  });
+  const wake = (): void => {
+    notices.wake();
+    publisher.publish();
+  };
+  const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
   const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
   if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
   const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
@@ -211,12 +206,10 @@ export async function startApp(
       health: stalled,
       isStopping: () => signal.aborted,
       reload,
-      onAcknowledged: () => {
-        notices.wake();
-        publisher.publish();
-      },
+      onAcknowledged: wake,
       onOutboxChanged: () => outbox.wake(),
     }),
+    ...createOutsidePorts({ store, runtime, clock, logger, onChange: wake }),
     page: createPagePort({
       store,
       board,

@@ -53,6 +53,7 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     }
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
+    await store.outsideActs.prune(pastRetention.beforeMs);
     await store.gate.prune(pastRetention.beforeMs);
   }
 

@@ -166,6 +166,14 @@ export interface DeliveryRow {
   readonly fleet_id: string | null;
 }
 
+export interface OutsideActRow {
+  readonly via: string;
+  readonly id: string;
+  readonly alert_id: string;
+  readonly occurred_at_ms: number;
+  readonly at_ms: number;
+}
+
 export interface AuditRow {
   readonly entry_id: RowId;
   readonly at_ms: number;
@@ -200,6 +208,7 @@ export interface Tables extends NoticeTables, PlatformTables {
   readonly gate_failures: GateFailureRow;
   readonly gate_releases: GateReleaseRow;
   readonly audit: AuditRow;
+  readonly outside_acts: OutsideActRow;
   readonly meta: { readonly name: string; readonly value: string };
 }
 

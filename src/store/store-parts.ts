@@ -1,4 +1,5 @@
 import { createAuditStore } from "./acts/audit-table.ts";
+import { createOutsideActStore } from "./acts/outside-act-table.ts";
 import { createAlertStore } from "./alerts/alert-table.ts";
 import { createDeliveryStore } from "./alerts/delivery-table.ts";
 import { engineOf, type LeaseClock } from "./engine/engine.ts";
@@ -43,6 +44,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     judgements: createJudgementStore(db),
     gate: createGateStore(db),
     audit: createAuditStore(db),
+    outsideActs: createOutsideActStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),
   };

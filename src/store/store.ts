@@ -1,4 +1,5 @@
 import type { AuditStore } from "./acts/audit.ts";
+import type { OutsideActStore } from "./acts/outside-acts.ts";
 import type { AlertStore } from "./alerts/alerts.ts";
 import type { EvidenceStore } from "./events/evidence.ts";
 import type { DeliveryStore } from "./alerts/deliveries.ts";
@@ -34,6 +35,7 @@ export interface StoreParts {
   readonly judgements: JudgementStore;
   readonly gate: GateStore;
   readonly audit: AuditStore;
+  readonly outsideActs: OutsideActStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;
 }

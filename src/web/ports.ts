@@ -55,6 +55,19 @@ export interface HealthPort {
   isReady(): HealthVerdict;
 }
 
+/** What another service says of the incidents that alerts opened there. */
+export interface HooksPort {
+  /**
+   * Applies a webhook of PagerDuty. `unsigned`: it is not of that receiver's secret; `ignored`: it is about nothing that
+   * changes an alert; else what became of it. @throws FlatlineError invalid_data for a signed body that is no webhook
+   */
+  pagerduty(webhook: {
+    readonly receiver: string;
+    readonly body: Uint8Array;
+    readonly signature: string;
+  }): Promise<"unsigned" | "ignored" | "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate">;
+}
+
 export interface ReloadPort {
   /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
   reload(author: Actor): Promise<void>;

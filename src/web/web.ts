@@ -23,6 +23,7 @@ import {
 } from "./front.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes } from "./api/health-routes.ts";
+import { addHookRoutes } from "./api/hook-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes } from "./api/metrics-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
@@ -38,6 +39,7 @@ import type {
   EventsPort,
   GatePort,
   HealthPort,
+  HooksPort,
   MarkersPort,
   MetricsPort,
   OutboxPort,
@@ -70,6 +72,7 @@ export interface WebOptions {
   readonly silences: SilencesPort;
   readonly markers: MarkersPort;
   readonly gate: GatePort;
+  readonly hooks: HooksPort;
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
@@ -256,6 +259,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
   void server.register(async (scope) => addMarkerRoutes(scope, access, options));
   void server.register(async (scope) => addGateRoutes(scope, access, options));
+  void server.register(async (scope) => addHookRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));

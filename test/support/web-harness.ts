@@ -163,6 +163,8 @@ export async function startWeb(
       remove: async () => false,
     },
     gate: { look: async () => null, release: async () => null },
+    // Tested over a real store (e2e/pagerduty-in, e2e/links).
+    hooks: { pagerduty: async () => "unsigned" },
     health: {
       isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
       isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),

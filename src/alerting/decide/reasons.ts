@@ -23,6 +23,7 @@ export const reasonMeanings = {
   organization_removed: "the organization is no longer in the configuration",
   check_removed: "the check is switched off for the organization",
   acknowledged: "somebody has acknowledged it: quiet until it is resolved or worse",
+  unacknowledged: "somebody has taken the acknowledgement back",
   repeat_interval: "it still fires, and `repeatInterval` has passed since it was last told",
   silence_ended: "it was held back by a silence or an acknowledgement and fires still, or with another severity",
   min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",

@@ -57,6 +57,7 @@ export function resolveReceiver(receiver: ReceiverInput, index: number, secrets:
         type: "pagerduty",
         url: all("url")[0] ?? new Secret(pagerdutyUrl),
         routingKey: one("routingKey"),
+        webhookSecret: all("webhookSecret")[0] ?? null,
       };
   }
   return { ...base, type: receiver.type };

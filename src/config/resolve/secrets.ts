@@ -80,6 +80,7 @@ const receiverSecrets: Readonly<Record<ReceiverInput["type"], readonly SecretRul
   alertmanager: [requiredUrl],
   pagerduty: [
     { key: "routingKey", check: checkKey, isRequired: true },
+    { key: "webhookSecret", check: checkKey },
     { key: "url", check: checkHttpUrl },
   ],
   email: [{ key: "url", check: checkMailUrl, isRequired: true }],

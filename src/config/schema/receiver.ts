@@ -119,6 +119,13 @@ const alertmanager = receiver("alertmanager", "Alerts for a real Alertmanager (`
 const pagerduty = receiver("pagerduty", "PagerDuty, Events API v2.", {
   routingKey: z.string().optional().describe("The integration's key. A secret: `routingKeyFile` reads it from a file."),
   routingKeyFile: secretFile("the routing key").optional(),
+  webhookSecret: z
+    .string()
+    .optional()
+    .describe(
+      "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`: what is acknowledged there is quiet here. A secret: `webhookSecretFile` reads it from a file.",
+    ),
+  webhookSecretFile: secretFile("the secret of the webhook").optional(),
   url: urlText
     .optional()
     .describe("Where events are posted to. A secret: `urlFile` reads it from a file.")

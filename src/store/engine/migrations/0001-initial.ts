@@ -241,6 +241,11 @@ const acts: readonly MigrationStatement[] = [
      entry_id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, via TEXT NOT NULL,
      action TEXT NOT NULL, slug TEXT, subject TEXT, detail TEXT NOT NULL)`,
   `CREATE INDEX audit_by_time ON audit (at_ms, entry_id)`,
+  // Links that were followed and events of PagerDuty that were applied: each counts once.
+  `CREATE TABLE outside_acts (
+     via TEXT NOT NULL, id TEXT NOT NULL, alert_id TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+     PRIMARY KEY (via, id)) WITHOUT ROWID`,
+  `CREATE INDEX outside_acts_by_alert ON outside_acts (via, alert_id, occurred_at_ms)`,
 ];
 
 /**

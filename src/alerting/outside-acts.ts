@@ -1,0 +1,117 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { actor, type Actor } from "../contract/actor.ts";
+import type { OutsideAct } from "../store/acts/outside-acts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Store, StoreParts } from "../store/store.ts";
+import { acknowledgeAlert } from "./acknowledge.ts";
+import { gateChecks } from "./decide/gate.ts";
+import { unacknowledgeAlert } from "./unacknowledge.ts";
+
+/** What somebody did to an incident at another service. */
+export interface OutsideIncident {
+  readonly id: string;
+  readonly incidentKey: string;
+  readonly kind: "acknowledged" | "unacknowledged" | "resolved";
+  readonly occurredAtMs: number;
+  readonly person: string | null;
+}
+
+/** What became of an act from outside; only `applied` changed something. */
+export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate";
+
+/** Acts that come from where people read their messages (CONTRACT 13). */
+export interface OutsideActs {
+  /** Applies what was done to the incident that an alert opened; resolved acknowledges, for nobody there knows whether it ended. */
+  applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
+}
+
+export interface OutsideActsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Whether an acknowledgement releases the organization's gate. */
+  readonly acknowledgementOpensGate: (slug: string) => boolean;
+  /** Told when something was changed. */
+  readonly onChange: () => void;
+}
+
+/** Acts over the store: each is carried out once, in the transaction that notes its id. */
+export function createOutsideActs({
+  store,
+  clock,
+  acknowledgementOpensGate,
+  onChange,
+}: OutsideActsOptions): OutsideActs {
+  /** Does `work` with a store whose transactions first note the act, so that a repeated or late one changes nothing. */
+  async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
+    let refusal: OutsideOutcome | null = null;
+    const transaction: Store["transaction"] = (own, reads) =>
+      store.transaction(async (parts) => {
+        refusal = await noteAct(parts, act);
+        if (refusal !== null) throw new FlatlineError("conflict", "the act was carried out before");
+        return own(parts);
+      }, reads);
+    try {
+      await work({ ...store, transaction });
+    } catch (error) {
+      if (refusal !== null) return refusal;
+      // It ended, or was taken back, between the look and the act.
+      if (error instanceof FlatlineError && error.code === "not_found") return "no_alert";
+      if (error instanceof FlatlineError && error.code === "conflict") return "unchanged";
+      throw error;
+    }
+    onChange();
+    return "applied";
+  }
+
+  function obstacle(alert: AlertState | null, wanted: "acknowledge" | "unacknowledge"): OutsideOutcome | null {
+    if (alert === null || alert.state !== "firing") return "no_alert";
+    if ((alert.acknowledgement !== null) === (wanted === "acknowledge")) return "unchanged";
+    return wanted === "acknowledge" && opensGate(alert, acknowledgementOpensGate) ? "opens_gate" : null;
+  }
+
+  return {
+    applyIncident: async ({ id, incidentKey, kind, occurredAtMs, person }) => {
+      const wanted = kind === "unacknowledged" ? "unacknowledge" : "acknowledge";
+      const nowMs = clock.nowMs();
+      const found = obstacle(await store.alerts.byId(incidentKey), wanted);
+      if (found !== null && found !== "unchanged") return found;
+      const act: OutsideAct = { id, via: "pagerduty", alertId: incidentKey, occurredAtMs, atMs: nowMs };
+      const author: Actor = actor(`PagerDuty: ${person ?? "nobody"}`, "pagerduty");
+      const target = { alertId: incidentKey, author, nowMs };
+      const outcome = await carryOut(act, async (noting) => {
+        // What changes nothing counts for the order of what comes later.
+        if (found === "unchanged") await noting.transaction(async () => undefined);
+        else if (wanted === "unacknowledge") await unacknowledgeAlert(noting, target);
+        else await acknowledgeAlert(noting, { ...target, comment: null });
+      });
+      return outcome === "applied" ? (found ?? outcome) : outcome;
+    },
+  };
+}
+
+/** Whether an acknowledgement would release what this alert holds. */
+export function opensGate(
+  {
+    check,
+    kind,
+    slug,
+    severity,
+    peak,
+  }: Pick<AlertState, "check" | "kind" | "slug" | "severity"> & {
+    readonly peak: { readonly severity: AlertState["severity"] } | null;
+  },
+  acknowledgementOpensGate: (slug: string) => boolean,
+): boolean {
+  const hasFailed = severity === "fail" || peak?.severity === "fail";
+  const isOfGate = kind === "verdict" && gateChecks.some((one) => one === check);
+  return isOfGate && hasFailed && acknowledgementOpensGate(slug);
+}
+
+/** Notes the act; why it is not to be carried out, else null. */
+async function noteAct({ outsideActs }: StoreParts, act: OutsideAct): Promise<"repeated" | "late" | null> {
+  // A link is followed when it is followed; another service's words may arrive in any order.
+  const lastMs = act.via === "pagerduty" ? await outsideActs.lastOccurredAtMs(act.via, act.alertId) : null;
+  if (!(await outsideActs.note(act))) return "repeated";
+  return lastMs !== null && act.occurredAtMs < lastMs ? "late" : null;
+}

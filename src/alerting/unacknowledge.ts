@@ -1,0 +1,35 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { Actor } from "../contract/actor.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Store } from "../store/store.ts";
+
+/** Who takes an acknowledgement back. */
+export interface Unacknowledgement {
+  readonly alertId: string;
+  readonly author: Actor;
+  readonly nowMs: number;
+}
+
+/**
+ * Takes an acknowledgement back: what still fires is notified again. Wake the notifier afterwards.
+ * @throws FlatlineError not_found without a live alert of that id, conflict when it is not acknowledged
+ */
+export async function unacknowledgeAlert(
+  store: Pick<Store, "transaction">,
+  { alertId, author, nowMs }: Unacknowledgement,
+): Promise<AlertState> {
+  return store.transaction(async (parts) => {
+    const alert = await parts.alerts.byId(alertId);
+    if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
+    if (alert.acknowledgement === null)
+      throw new FlatlineError("conflict", "the alert is not acknowledged: there is nothing to take back");
+    const { check, slug, kind, severity } = alert;
+    const open: AlertState = { ...alert, acknowledgement: null };
+    await parts.alerts.change(open);
+    const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+    await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
+    const detail = { check, kind, severity };
+    await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
+    return open;
+  });
+}

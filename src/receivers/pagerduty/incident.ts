@@ -1,0 +1,84 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+import { z } from "zod";
+
+import { FlatlineError } from "../../base/errors.ts";
+import type { Secret } from "../../base/secret.ts";
+
+/** What PagerDuty says of an incident that flatline opened. */
+export interface IncidentEvent {
+  /** The same in each repetition of the webhook. */
+  readonly id: string;
+  /** The dedup_key of the incident: the id of the alert that opened it. */
+  readonly incidentKey: string;
+  readonly kind: "acknowledged" | "unacknowledged" | "resolved";
+  readonly occurredAtMs: number;
+  /** As PagerDuty calls who did it; null where nobody did, such as a timeout. */
+  readonly person: string | null;
+}
+
+// developer.pagerduty.com, "Webhooks V3": https://developer.pagerduty.com/docs/webhooks-overview
+const kinds = {
+  "incident.acknowledged": "acknowledged",
+  "incident.unacknowledged": "unacknowledged",
+  "incident.resolved": "resolved",
+} as const;
+
+const webhookSchema = z.object({
+  event: z.object({
+    id: z.string().min(1).max(255),
+    event_type: z.string(),
+    occurred_at: z.iso.datetime({ offset: true }),
+    agent: z.object({ summary: z.string().nullish() }).nullish(),
+    data: z.object({ incident_key: z.string().nullish() }).nullish(),
+  }),
+});
+
+// A digest of SHA-256 in hexadecimal.
+const signature = /^v1=([0-9a-f]{64})$/i;
+const longestName = 200;
+
+/**
+ * Answers whether any signature of `X-PagerDuty-Signature` is that of the raw body (V3, "Verifying signatures"). Compares
+ * each in constant time.
+ */
+export function isSigned(body: Uint8Array, header: string | undefined, secret: Secret): boolean {
+  const expected = createHmac("sha256", secret.reveal()).update(body).digest();
+  let isFound = false;
+  for (const part of (header ?? "").split(",")) {
+    const digest = signature.exec(part.trim())?.[1];
+    if (digest !== undefined && timingSafeEqual(Buffer.from(digest, "hex"), expected)) isFound = true;
+  }
+  return isFound;
+}
+
+/**
+ * Reads the body of a signed webhook; null for an event that changes no alert, such as a ping.
+ * @throws FlatlineError invalid_data for what is no webhook of version 3
+ */
+export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
+  const { event } = parse(body);
+  const incidentKey = event.data?.incident_key ?? null;
+  if (!Object.hasOwn(kinds, event.event_type) || incidentKey === null) return null;
+  const person = (event.agent?.summary ?? "").trim().slice(0, longestName);
+  return {
+    id: event.id,
+    incidentKey,
+    kind: kinds[event.event_type as keyof typeof kinds],
+    occurredAtMs: Date.parse(event.occurred_at),
+    person: person === "" ? null : person,
+  };
+}
+
+function parse(body: Uint8Array): z.output<typeof webhookSchema> {
+  const message = "not a webhook of PagerDuty, version 3";
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch (error) {
+    throw new FlatlineError("invalid_data", message, { cause: error });
+  }
+  const read = webhookSchema.safeParse(json);
+  if (!read.success) throw new FlatlineError("invalid_data", message, { cause: read.error });
+  return read.data;
+}
