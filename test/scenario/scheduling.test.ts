@@ -214,6 +214,37 @@ describe("the schedule", () => {
   });
 });
 
+it("goes on after a commit whose answer was lost", async () => {
+  const clock = createVirtualClock({ startMs: Date.parse("2026-10-24T12:00:00Z") });
+  const store = await backend.connect();
+  let losesAnswer = false;
+  const losing: Store = {
+    ...store,
+    transaction: async (work) => {
+      const answer = await store.transaction(work);
+      if (losesAnswer) {
+        losesAnswer = false;
+        throw new FlatlineError("store_unusable", "the store cannot be used: the connection was lost");
+      }
+      return answer;
+    },
+  };
+  const world = createSchedulingWorld(store, clock);
+  const target = spikeTarget("acme", { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 });
+  const scheduler = world.process("a", [target], { store: losing });
+  const dueTimes = (): string[] => world.recorded.map(({ dueAtMs }) => new Date(dueAtMs).toISOString().slice(11, 16));
+
+  await scheduler.start();
+  await clock.advanceTo(Date.parse("2026-10-24T12:11:00Z"));
+  losesAnswer = true;
+  await clock.advanceTo(Date.parse("2026-10-24T12:31:00Z"));
+  await stop(clock, scheduler);
+
+  // The run of 12:15 is in the store; it is not run again.
+  expect(dueTimes()).toEqual(["12:00", "12:05", "12:10", "12:20", "12:25", "12:30"]);
+  expect((await store.runs.load()).journal).toHaveLength(7);
+});
+
 describe("the schedule, whatever happens,", () => {
   const step = fc.oneof(
     {

@@ -141,6 +141,8 @@ export class Board {
   readonly #shapes = new Map<number, KnownShapes>();
   /** The last commit of each owner that is on the board. */
   readonly #seqs = new Map<number, number>();
+  /** Whose commits were applied and not read: what their rows define is not known here. */
+  readonly #applied = new Set<number>();
   /** What was applied while everything is being read. */
   #meanwhile: Commit[] | null = null;
 
@@ -157,7 +159,8 @@ export class Board {
   }
 
   #load({ checks, board, owners, journal }: RunSnapshot): void {
-    for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#shapes, this.#seqs]) known.clear();
+    for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#shapes, this.#seqs, this.#applied])
+      known.clear();
     for (const { checkId, check, slug } of checks) this.name(checkId, { check, slug });
     for (const record of board) {
       const key = this.#keys.get(record.checkId);
@@ -181,10 +184,11 @@ export class Board {
   }
 
   /**
-   * Learns a row of a journal, in order; answers the states that it changed. null: it has a check whose name is not known, and
-   * everything has to be read again.
+   * Learns a row of a journal, in order; answers the states that it changed. null: it has a check whose name is not known, or
+   * belongs to a journal of this process's own that was given up, and everything has to be read again.
    */
   read({ ownerId, seq, runs: packed }: JournalRecord): CheckState[] | null {
+    if (this.#applied.has(ownerId)) return null;
     let shapes = this.#shapes.get(ownerId);
     if (shapes === undefined) this.#shapes.set(ownerId, (shapes = new Map()));
     const runs = unpackRow(packed, shapes);
@@ -200,6 +204,7 @@ export class Board {
 
   #learn(commit: Commit): CheckState[] {
     const { ownerId, seq, runs, isOwn } = commit;
+    if (isOwn) this.#applied.add(ownerId);
     this.#seqs.set(ownerId, seq);
     this.#meanwhile?.push(commit);
     const changed: CheckState[] = [];
