@@ -1,0 +1,170 @@
+import type { AddressInfo } from "node:net";
+import { statSync } from "node:fs";
+
+import type { FastifyInstance } from "fastify";
+
+import type { Logger } from "../../src/base/logger.ts";
+import type { Clock } from "../../src/base/time.ts";
+import type { Config } from "../../src/config/config.ts";
+import { createApp, type App } from "../../src/daemon/create-app.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { OwnerLock } from "../../src/store/runs/owner-lock.ts";
+import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";
+import { SimulatedNetwork, type FarSide } from "./network.ts";
+
+export interface LifeOptions {
+  readonly config: Config;
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly newId: () => string;
+  readonly farSides: ReadonlyMap<string, FarSide>;
+  /** What a reload reads. */
+  readonly readConfig: () => Promise<Config>;
+  readonly onSent: (text: string) => void;
+  readonly onCommit: OnCommit;
+  readonly onLog: (line: string) => void;
+  /** The disk's script lets the process die. */
+  readonly onDeath: () => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One process: the real daemon on the simulated clock, network and disk, until it is stopped or killed. */
+export interface Life {
+  readonly app: App;
+  readonly disk: SimulatedDisk;
+  readonly isDead: () => boolean;
+  /** Asks its HTTP API, past the socket. */
+  ask(request: {
+    readonly method: "GET" | "POST" | "DELETE";
+    readonly url: string;
+    readonly body?: object;
+  }): Promise<Answer>;
+  /** Ends it as `kill -9` does: nothing that it had begun goes on. */
+  kill(): void;
+}
+
+export const token = "operator-token-that-nobody-may-see";
+
+/** Makes a process that has not started yet. */
+export function createLife(options: LifeOptions): Life {
+  let isDead = false;
+  let server: FastifyInstance | null = null;
+  let lock: OwnerLock | null = null;
+  const clock = mortal(options.clock, () => isDead);
+  const network = new SimulatedNetwork({ clock: options.clock, farSides: options.farSides, onSent: options.onSent });
+  const disk = createSimulatedDisk({
+    onCommit: options.onCommit,
+    onDeath: () => {
+      kill();
+      options.onDeath();
+    },
+  });
+
+  function kill(): void {
+    if (isDead) return;
+    isDead = true;
+    network.kill();
+    disk.kill();
+    lock?.release();
+  }
+
+  const app = createApp(options.config, {
+    env: {},
+    cwd: options.cwd,
+    clock,
+    random: options.random,
+    newId: options.newId,
+    version: "0.0.0",
+    nodeVersion: "24.0.0",
+    logger: loggerTo((line) => {
+      if (!isDead) options.onLog(line);
+    }),
+    withProcessMetrics: false,
+    dispatcher: network,
+    transport: {
+      listen: async (listening) => {
+        await listening.ready();
+        server = listening;
+        return { address: "127.0.0.1", port: 9_640, family: "IPv4" } satisfies AddressInfo;
+      },
+    },
+    openStore: async (where) => {
+      const store = await openStore({ ...where, connect: disk.connect });
+      return {
+        ...store,
+        // Looks at real files take real time, which would make what happens next depend on the machine.
+        problem: async () => null,
+        bytes: async () => ("path" in where ? statSync(where.path).size : 0),
+        takeOwnerLock: async () => {
+          const taken = await store.takeOwnerLock();
+          lock = taken;
+          return taken === null
+            ? null
+            : {
+                release: () => {
+                  lock = null;
+                  taken.release();
+                },
+              };
+        },
+      };
+    },
+    readConfig: options.readConfig,
+  });
+
+  return {
+    app,
+    disk,
+    isDead: () => isDead,
+    ask: async ({ method, url, body }) => {
+      if (server === null || isDead) return { status: 0, body: "" };
+      const answer = await server.inject({
+        method,
+        url,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+      return isDead ? { status: 0, body: "" } : { status: answer.statusCode, body: answer.body };
+    },
+    kill,
+  };
+}
+
+/** The clock of a process that can die: then it wakes nobody. */
+function mortal(clock: Clock, isDead: () => boolean): Clock {
+  return {
+    ...clock,
+    sleep: async (delayMs, signal) => {
+      await clock.sleep(delayMs, signal);
+      if (isDead()) await new Promise(() => undefined);
+    },
+  };
+}
+
+/** A logger whose lines have no time: the simulation knows it. */
+function loggerTo(write: (line: string) => void, common: object = {}): Logger {
+  const at =
+    (level: string) =>
+    (fields: object, message: string): void => {
+      write(`${level} ${message} ${JSON.stringify({ ...common, ...fields }, readable)}`);
+    };
+  return {
+    debug: () => undefined,
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (fields) => loggerTo(write, { ...common, ...fields }),
+  };
+}
+
+function readable(_key: string, value: unknown): unknown {
+  return value instanceof Error ? `${value.name}: ${value.message}` : value;
+}

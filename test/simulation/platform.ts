@@ -1,0 +1,106 @@
+import { minuteMs, type Clock } from "../../src/base/time.ts";
+import type { Severity } from "../../src/contract/severity.ts";
+import { sampleHealthcheck } from "../support/api-samples.ts";
+import type { Chance } from "./chance.ts";
+import type { FarAnswer, FarSide } from "./network.ts";
+
+/** What is wrong with the platform for a while. */
+export const platformFaults = [
+  "slow",
+  "rate-limited",
+  "broken",
+  "cut",
+  "garbage",
+  "revoked",
+  "refused",
+  "hang",
+] as const;
+export type PlatformFault = (typeof platformFaults)[number];
+
+/** A stretch in which an organization's deaths spike. */
+export interface Spike {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly severity: Exclude<Severity, "ok" | "unknown">;
+}
+
+/** The platform's API v2: what it answers follows from a scripted truth, or from what is wrong with it. */
+export class SimulatedPlatform implements FarSide {
+  fault: PlatformFault | null = null;
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  readonly #spikes: ReadonlyMap<string, readonly Spike[]>;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly chance: Chance;
+    readonly spikes: ReadonlyMap<string, readonly Spike[]>;
+  }) {
+    this.#clock = options.clock;
+    this.#chance = options.chance;
+    this.#spikes = options.spikes;
+  }
+
+  isReachable(): boolean {
+    return this.fault !== "refused";
+  }
+
+  handle({ body }: { readonly body: string }): { latencyMs: number; arrive: () => FarAnswer } {
+    const isSlow = this.fault === "slow" && this.#chance.isTrue(0.5);
+    const latencyMs = isSlow ? this.#chance.between(5_000, 40_000) : this.#chance.between(5, 400);
+    return { latencyMs, arrive: () => this.#answer(body, latencyMs) };
+  }
+
+  #answer(body: string, latencyMs: number): FarAnswer {
+    const { slug } = JSON.parse(body) as { readonly slug: string };
+    const nowMs = this.#clock.nowMs();
+    const spike = (this.#spikes.get(slug) ?? []).find(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs);
+    const currentCount =
+      { fail: 100, warn: 20 }[spike?.severity ?? "fail"] * (spike === undefined ? 0 : 1) + (slug.length % 4);
+    const answer = sampleHealthcheck({
+      generatedAt: new Date(nowMs).toISOString(),
+      scope: { slug },
+      ok: spike === undefined,
+      severity: spike?.severity ?? "ok",
+      observed: { currentCount, baselineCount: 21, expectedCount: 3, ratio: currentCount / 3 },
+    });
+    const text = JSON.stringify(answer);
+    // A fault hits most requests, not each: what is tried again may succeed.
+    if (this.fault === null || this.fault === "slow" || this.#chance.isTrue(0.2)) {
+      return { latencyMs, kind: "answer", status: 200, body: text };
+    }
+    switch (this.fault) {
+      case "rate-limited": {
+        const headers = { "retry-after": String(this.#chance.between(1, (3 * minuteMs) / 1_000)) };
+        return { latencyMs, kind: "answer", status: 429, headers, body: '{"error":"slow down"}' };
+      }
+      case "broken":
+        return { latencyMs, kind: "answer", status: 503, body: "unavailable" };
+      case "cut":
+        return { latencyMs, kind: "cut", status: 200, body: text };
+      case "garbage":
+        return { latencyMs, kind: "answer", status: 200, body: '{"id":"dead-asset-spike","severity":"terrible"}' };
+      case "revoked":
+        return { latencyMs, kind: "answer", status: 401, body: '{"error":"no such key"}' };
+      case "hang":
+        return { latencyMs, kind: "hang" };
+      case "refused":
+      default:
+        return { latencyMs, kind: "reset" };
+    }
+  }
+}
+
+/** The spikes of one organization over so many days: most days none. */
+export function scriptSpikes(chance: Chance, fromMs: number, untilMs: number): Spike[] {
+  const spikes: Spike[] = [];
+  let atMs = fromMs + chance.between(0, 36 * 60) * minuteMs;
+  while (atMs < untilMs) {
+    const endsMs = Math.min(untilMs, atMs + chance.pick([3, 12, 40, 180, 900]) * minuteMs);
+    const severity = chance.pick(["warn", "fail"] as const);
+    spikes.push({ fromMs: atMs, untilMs: endsMs, severity });
+    // Some get worse or better without a break.
+    atMs = chance.isTrue(0.3) ? endsMs : endsMs + chance.between(20, 48 * 60) * minuteMs;
+  }
+  return spikes;
+}

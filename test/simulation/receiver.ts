@@ -1,0 +1,67 @@
+import type { Clock } from "../../src/base/time.ts";
+import type { Chance } from "./chance.ts";
+import type { FarAnswer, FarRequest, FarSide } from "./network.ts";
+
+/** What is wrong with a receiver for a while. */
+export const receiverFaults = ["slow", "busy", "refused", "deaf", "gone"] as const;
+export type ReceiverFault = (typeof receiverFaults)[number];
+
+/** One alert of a notification, as a webhook has it. */
+export interface SentAlert {
+  readonly id: string;
+  readonly check: string;
+  readonly slug: string;
+  readonly kind: "verdict" | "unknown";
+  readonly event: string;
+  readonly severity: string;
+  readonly previousSeverity: string;
+  readonly startsAt: string;
+  readonly endsAt: string | null;
+}
+
+export interface Accepted {
+  readonly id: string;
+  readonly atMs: number;
+  readonly text: string;
+  readonly alerts: readonly SentAlert[];
+}
+
+/** A webhook's far side: what it accepted, in order, repeats included. */
+export class SimulatedReceiver implements FarSide {
+  fault: ReceiverFault | null = null;
+  readonly name: string;
+  readonly accepted: Accepted[] = [];
+  /** Of refused ones (4xx): they are dead letters, and not sent again. */
+  readonly refusedAlerts = new Set<string>();
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+
+  constructor(name: string, { clock, chance }: { readonly clock: Clock; readonly chance: Chance }) {
+    this.name = name;
+    this.#clock = clock;
+    this.#chance = chance;
+  }
+
+  isReachable(): boolean {
+    return this.fault !== "refused";
+  }
+
+  handle(request: FarRequest): { latencyMs: number; arrive: () => FarAnswer } {
+    const isSlow = this.fault === "slow" && this.#chance.isTrue(0.7);
+    const latencyMs = isSlow ? this.#chance.between(4_000, 60_000) : this.#chance.between(5, 300);
+    return { latencyMs, arrive: () => this.#answer(request, latencyMs) };
+  }
+
+  #answer({ body }: FarRequest, latencyMs: number): FarAnswer {
+    const { id, alerts } = JSON.parse(body) as { readonly id: string; readonly alerts: readonly SentAlert[] };
+    if (this.fault === "busy") return { latencyMs, kind: "answer", status: 503, body: "" };
+    if (this.fault === "gone") {
+      for (const alert of alerts) this.refusedAlerts.add(alert.id);
+      return { latencyMs, kind: "answer", status: 410, body: "" };
+    }
+    this.accepted.push({ id, atMs: this.#clock.nowMs(), text: body, alerts });
+    // It took the notification, and its answer is lost: the same one comes again.
+    if (this.fault === "deaf") return { latencyMs, kind: this.#chance.pick(["reset", "hang"]) };
+    return { latencyMs, kind: "cut", status: 200, body: "thanks" };
+  }
+}

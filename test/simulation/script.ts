@@ -1,0 +1,108 @@
+import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import type { Chance } from "./chance.ts";
+import { platformFaults, type PlatformFault } from "./platform.ts";
+import { receiverFaults, type ReceiverFault } from "./receiver.ts";
+
+/** Something that happens to the daemon, or that a person or a pipeline does; `atMs` after the beginning. */
+export type Incident = { readonly atMs: number } & (
+  | { readonly kind: "platform"; readonly fault: PlatformFault; readonly forMs: number }
+  | { readonly kind: "receiver"; readonly name: string; readonly fault: ReceiverFault; readonly forMs: number }
+  | { readonly kind: "busy"; readonly statements: number }
+  | { readonly kind: "full"; readonly forMs: number }
+  | { readonly kind: "lost-commits"; readonly commits: number }
+  /** The process dies in place of the statement that is so many further on, and is started again after a while. */
+  | { readonly kind: "die"; readonly inStatements: number; readonly downMs: number }
+  | { readonly kind: "stop"; readonly downMs: number }
+  | { readonly kind: "suspend"; readonly forMs: number }
+  | { readonly kind: "set-clock"; readonly byMs: number }
+  /** Which configuration is applied, by its place in the world's list. */
+  | { readonly kind: "reload"; readonly configuration: number }
+  | { readonly kind: "silence"; readonly slug: string; readonly forMs: number }
+  | { readonly kind: "end-silences" }
+  | { readonly kind: "acknowledge"; readonly slug: string }
+  | { readonly kind: "run"; readonly slug: string }
+);
+
+export interface ScriptOptions {
+  readonly chance: Chance;
+  readonly days: number;
+  readonly slugs: readonly [string, ...string[]];
+  readonly receivers: readonly [string, ...string[]];
+  readonly configurations: number;
+}
+
+/** How many of each kind come in a day, on average. */
+const perDay = {
+  platform: 3,
+  receiver: 4,
+  busy: 4,
+  full: 0.7,
+  "lost-commits": 1,
+  die: 3,
+  stop: 1,
+  suspend: 1,
+  "set-clock": 0.4,
+  reload: 3,
+  silence: 3,
+  "end-silences": 1,
+  acknowledge: 6,
+  run: 4,
+} as const satisfies Record<Incident["kind"], number>;
+
+/** Writes what happens, in order of time. */
+export function writeScript({ chance, days, ...world }: ScriptOptions): Incident[] {
+  const script: Incident[] = [];
+  for (const kind of Object.keys(perDay) as Incident["kind"][]) {
+    // A source of its own for each kind: one more of a kind leaves the others as they are.
+    const own = chance.of(kind);
+    const meanMs = dayMs / perDay[kind];
+    for (let atMs = wait(own, meanMs); atMs < days * dayMs; atMs += wait(own, meanMs)) {
+      script.push({ atMs, ...draw(kind, own, world) } as Incident);
+    }
+  }
+  return script.toSorted((left, right) => left.atMs - right.atMs);
+}
+
+/** Exponential: as often as not, much happens at once. */
+function wait(chance: Chance, meanMs: number): number {
+  return Math.ceil(-Math.log(1 - chance.next()) * meanMs);
+}
+
+function draw(
+  kind: Incident["kind"],
+  chance: Chance,
+  { slugs, receivers, configurations }: Pick<ScriptOptions, "slugs" | "receivers" | "configurations">,
+): Record<string, unknown> {
+  const slug = chance.pick(slugs);
+  const forMs = chance.pick([30 * secondMs, 3 * minuteMs, 20 * minuteMs, 2 * hourMs]);
+  switch (kind) {
+    case "platform":
+      return { kind, fault: chance.pick(platformFaults), forMs };
+    case "receiver":
+      return { kind, name: chance.pick(receivers), fault: chance.pick(receiverFaults), forMs };
+    case "busy":
+      return { kind, statements: chance.between(1, 40) };
+    case "full":
+      return { kind, forMs: chance.pick([10 * secondMs, 2 * minuteMs, 15 * minuteMs]) };
+    case "lost-commits":
+      return { kind, commits: chance.between(1, 3) };
+    case "die":
+      return { kind, inStatements: chance.between(0, 60), downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]) };
+    case "stop":
+      return { kind, downMs: chance.pick([secondMs, 10 * minuteMs]) };
+    case "suspend":
+      return { kind, forMs: chance.pick([10 * secondMs, 10 * minuteMs, 3 * hourMs]) };
+    case "set-clock":
+      return { kind, byMs: chance.pick([-hourMs, -5 * minuteMs, -3 * secondMs, 5 * minuteMs, hourMs]) };
+    case "reload":
+      return { kind, configuration: chance.between(0, configurations - 1) };
+    case "silence":
+      return { kind, slug: chance.isTrue(0.2) ? "*" : slug, forMs: chance.pick([5 * minuteMs, hourMs, 6 * hourMs]) };
+    case "end-silences":
+      return { kind };
+    case "acknowledge":
+    case "run":
+    default:
+      return { kind, slug };
+  }
+}
