@@ -33,6 +33,7 @@ const configuration = `
 source: { type: embedded }
 defaults: { schedule: "*/2 * * * * *", reviewQueue: { enabled: true, schedule: "*/2 * * * * *" } }
 organizations: [acme, globex]
+discover: [{ name: crm, file: crm.json }]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: { minOrganizations: 1, ratio: 0 } }
 receivers:
   - { name: console, type: log }
@@ -99,6 +100,7 @@ async function fillStore(work: string): Promise<string> {
   const at = (agoMs: number): string => new Date(nowMs - agoMs).toISOString();
   await writeFile(join(work, "flatline.yaml"), configuration);
   await writeFile(join(work, "fixture.yaml"), fixture);
+  await writeFile(join(work, "crm.json"), '["initech"]');
   const deaths = Array.from(
     { length: 40 },
     (_, index) => `${at(index * minuteMs)},acme,URL,asset-${index},id-${index}`,

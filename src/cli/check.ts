@@ -5,7 +5,7 @@ import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant, parseNumber } from "./values.ts";
@@ -39,7 +39,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
     .option("--min-spike-count <n>", "override the threshold", parseNumber("int"))
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: CheckFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
+      const { config, unlisted } = await loadFleetConfig(flags.config, context);
       const reports = await checkOnce(config, context, {
         slugs,
         atMs: flags.at ?? null,
@@ -50,12 +50,15 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
       context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, context));
-      context.setExitCode(exitCodes[worstSeverity(reports.map(({ severity }) => severity))]);
+      // Asked for all: of what is not listed nothing is known.
+      const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
+      context.setExitCode(exitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
     });
 };
 
 const help = `
-Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok).
+Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). Discovered organizations are those
+of the list that the daemon applied last; where none is stored the source is asked. One that gives no list counts as unknown.
 
 Examples:
   flatline check                                   every organization

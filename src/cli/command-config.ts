@@ -1,4 +1,5 @@
 import { loadCheckedConfig } from "../commands/config-check.ts";
+import type { JoinedConfig } from "../commands/discovery/organizations.ts";
 import type { Config } from "../config/config.ts";
 import { findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";
@@ -7,4 +8,17 @@ import type { CliContext } from "./context.ts";
 export async function loadCommandConfig(flag: string | undefined, context: CliContext): Promise<Config> {
   const { env, cwd } = context;
   return loadCheckedConfig({ path: await findConfigPath({ flag, env, cwd }), cwd, env });
+}
+
+/**
+ * As loadCommandConfig, with the organizations of its discovery sources, for a command that is about organizations; says on
+ * stderr of which source they are not known.
+ */
+export async function loadFleetConfig(flag: string | undefined, context: CliContext): Promise<JoinedConfig> {
+  // Loaded for those who need it: most commands start without the store.
+  const { joinDiscovered } = await import("../commands/discovery/organizations.ts");
+  const joined = await joinDiscovered(await loadCommandConfig(flag, context), context);
+  for (const { name, reason } of joined.unlisted)
+    context.stderr.write(`flatline: the organizations of discovery source ${name} are not known: ${reason}\n`);
+  return joined;
 }

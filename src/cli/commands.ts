@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   },
   alerts: async () => [(await import("./alerts.ts")).registerAlerts],
   explain: async () => [(await import("./replay/explain.ts")).registerExplain],
+  discover: async () => [(await import("./discover.ts")).registerDiscover],
   marker: async () => [(await import("./marker.ts")).registerMarker],
   silence: async () => [(await import("./silence.ts")).registerSilence],
   notify: async () => [(await import("./notify.ts")).registerNotify],

@@ -46,6 +46,7 @@ async function run(args: readonly string[], text?: string): Promise<string> {
     clock: createVirtualClock({ startMs }),
     random: () => 0,
     signal: new AbortController().signal,
+    userName: () => "tester",
     onHangup: () => undefined,
     onCrash: () => undefined,
     setExitCode: () => undefined,
@@ -78,7 +79,7 @@ describe("config check", () => {
       exitCode: 78,
       message: [
         "the configuration has 3 problems",
-        "flatline.yaml:1:1: organizations: is required: a list of slugs or objects, or include for files that have one",
+        "flatline.yaml:1:1: organizations: is required: a list of slugs or objects, or include for files that have one, or discover for sources of one",
         'flatline.yaml:1:17: source.type: must be one of remote, embedded, postgres, clickhouse; did you mean "embedded"?',
         'flatline.yaml:2:1: organization: unknown key; did you mean "organizations"?',
       ].join("\n"),

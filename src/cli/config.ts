@@ -11,6 +11,7 @@ import { findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckName } from "../contract/report.ts";
+import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { formatLocalTime } from "./local-time.ts";
 
@@ -85,7 +86,9 @@ function addCheck(parent: Command, context: CliContext): void {
       const { path, config } = await load(context, flag);
       const organizations = counted(config.organizations.length, "organization");
       const receivers = counted(config.receivers.length, "receiver");
-      context.stdout.write(`${path}: ok, ${organizations}, ${receivers}\n`);
+      const discover = config.discover.length;
+      const sources = discover === 0 ? "" : `, ${counted(discover, "discovery source")}`;
+      context.stdout.write(`${path}: ok, ${organizations}${sources}, ${receivers}\n`);
       for (const note of configNotes(config)) context.stderr.write(`note: ${note}\n`);
     })
     .addHelpText(
@@ -161,7 +164,7 @@ function addSchedule(parent: Command, context: CliContext, nextRuns: NextRuns): 
     .option("--next <n>", "how many runs, 1 to 1000", parseCount, 5)
     .option("--json", "print an array of {slug, check, schedule, timezone, next}")
     .action(async (slugs: string[], options: ScheduleOptions) => {
-      const { config } = await load(context, options.config);
+      const { config } = await loadFleetConfig(options.config, context);
       const nowMs = context.clock.nowMs();
       const planned = pickOrganizations(config, slugs).flatMap((organization) =>
         planRuns(organization, (schedule) => nextRuns(schedule, organization.slug, nowMs, options.next)),

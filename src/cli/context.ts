@@ -19,6 +19,8 @@ export interface CliContext {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** The operating system's user who runs the command, or `uid:N` where the user has no name. */
+  userName(): string;
   readonly clock: Clock;
   readonly random: () => number;
   /** Aborts at the first SIGINT or SIGTERM. */

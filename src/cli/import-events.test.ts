@@ -43,6 +43,7 @@ async function run(args: readonly string[], options: { stdin?: string | Buffer; 
     clock: { ...createSystemClock(), nowMs: () => startMs },
     random: () => 0,
     signal: new AbortController().signal,
+    userName: () => "tester",
     onHangup: () => undefined,
     onCrash: () => undefined,
     setExitCode: (code) => {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { importFixtureFiles } from "../commands/import-fixture.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
 /** `flatline import fixture FILE…`, under the command `import` when there is one already. */
@@ -16,7 +16,7 @@ export const registerImportFixture: RegisterCommand = (program: Command, context
     .option("--json", "print the counts as JSON")
     .addHelpText("after", help)
     .action(async (files: string[], flags: { readonly config?: string; readonly json?: boolean }) => {
-      const config = await loadCommandConfig(flags.config, context);
+      const { config } = await loadFleetConfig(flags.config, context);
       const counts = await importFixtureFiles(config, context, files);
       const text = Object.entries(counts)
         .map(([name, count]) => `${count} ${wordFor(name, count)}`)

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { createKey, listKeys, revokeKey, type CreatedKey } from "../commands/keys.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 
@@ -47,7 +47,7 @@ function addCreate(keys: Command, context: CliContext): void {
     .option("--json", "print {id, name, role, organizations, createdAt, key}")
     .addHelpText("after", createHelp)
     .action(async (flags: CreateFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
+      const { config } = await loadFleetConfig(flags.config, context);
       const { organization: organizations, role, name } = flags;
       const created = await createKey(config, context, { organizations, role, name });
       for (const slug of created.unknown)

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
@@ -71,6 +72,14 @@ const context: CliContext = {
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   stdin: process.stdin,
+  userName: () => {
+    try {
+      return userInfo().username;
+    } catch {
+      // A container may run with a number that has no entry in /etc/passwd.
+      return `uid:${process.getuid?.() ?? "?"}`;
+    }
+  },
   clock: createSystemClock(),
   random: Math.random,
   signal: stopping.signal,

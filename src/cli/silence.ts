@@ -6,7 +6,7 @@ import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
@@ -58,7 +58,7 @@ function addAdd(parent: Command, context: CliContext): void {
       if (flags.duration !== undefined && flags.until !== undefined) {
         throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
       }
-      const config = await loadCommandConfig(flags.config, context);
+      const { config } = await loadFleetConfig(flags.config, context);
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
       const endsAtMs = flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs);
       if (endsAtMs > latestInstantMs) throw new FlatlineError("usage", "--duration ends after the year 9999");

@@ -9,6 +9,7 @@ import { parseDuration } from "../config/schema/durations.ts";
 import { findConfigPath } from "../config/load.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { loadCheckedConfig } from "./config-check.ts";
+import { joinDiscovered } from "./discovery/organizations.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 import { withStore } from "./with-store.ts";
@@ -86,17 +87,15 @@ interface NamedConfig {
   readonly config: Config;
 }
 
-async function readConfigs(
-  { configFiles, eventFiles }: BacktestAsk,
-  { cwd, env }: BacktestDeps,
-): Promise<NamedConfig[]> {
+async function readConfigs({ configFiles, eventFiles }: BacktestAsk, deps: BacktestDeps): Promise<NamedConfig[]> {
+  const { cwd, env } = deps;
   // A file of events is looked at without whatever happens to be configured here.
   if (configFiles.length === 0 && eventFiles.length > 0) return [];
   const flags = configFiles.length === 0 ? [undefined] : configFiles;
   const configs: NamedConfig[] = [];
   for (const flag of flags) {
     const path = await findConfigPath({ flag, env, cwd });
-    const config = await loadCheckedConfig({ path, cwd, env });
+    const { config } = await joinDiscovered(await loadCheckedConfig({ path, cwd, env }), deps);
     configs.push({ name: flag ?? path, config });
   }
   return configs;

@@ -12,6 +12,8 @@ export interface Config {
   readonly source: SourceConfig;
   /** Effective organizations: each already merged with `defaults`. */
   readonly organizations: readonly OrganizationConfig[];
+  /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
+  readonly discover: readonly DiscoverConfig[];
   /** What `defaults` says, for organizations that the embedded service has but the file does not name. */
   readonly defaults: { readonly baseline: BaselineKind };
   readonly alerting: AlertingConfig;
@@ -151,8 +153,23 @@ export interface OrganizationConfig {
   readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
+  /** The discovery source that lists it; null: a file of the configuration does. */
+  readonly discoveredBy: string | null;
   /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page and `explain`. */
   readonly setAt: Readonly<Record<string, string>>;
+}
+
+/** A list of organizations that another system keeps (CONTRACT 14). */
+export interface DiscoverConfig {
+  readonly name: string;
+  readonly location:
+    | { readonly kind: "url"; readonly url: Secret; readonly headers: Readonly<Record<string, Secret>> }
+    /** Absolute. */
+    | { readonly kind: "file"; readonly path: string };
+  readonly refreshIntervalMs: number;
+  readonly maxOrganizations: number;
+  /** What each of its organizations is before the list says more; the slug is empty. */
+  readonly template: OrganizationConfig;
 }
 
 export interface AlertingConfig {

@@ -49,6 +49,7 @@ describe("defaults", () => {
     const config = await load(`${remote}organizations: [acme]\n`);
 
     expect(JSON.parse(JSON.stringify(config))).toEqual({
+      discover: [],
       files: [join(folder, "flatline.yaml")],
       source: {
         type: "remote",
@@ -96,6 +97,7 @@ describe("defaults", () => {
           regret: null,
           gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
           apiKey: null,
+          discoveredBy: null,
           setAt: { "": "flatline.yaml:2" },
         },
       ],

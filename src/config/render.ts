@@ -6,6 +6,7 @@ import type {
   RegretConfig,
   AlertConfig,
   Config,
+  DiscoverConfig,
   OrganizationConfig,
   ReceiverConfig,
   ReviewQueueConfig,
@@ -23,7 +24,9 @@ export function describeConfig(config: Config): Record<string, unknown> {
   return plain({
     source: describeSource(config.source),
     defaults: config.defaults.baseline === "mean" ? null : config.defaults,
-    organizations: config.organizations.map(describeOrganization),
+    // What is discovered is no part of the files: they mean the same without it.
+    organizations: config.organizations.filter(({ discoveredBy }) => discoveredBy === null).map(describeOrganization),
+    discover: config.discover.length === 0 ? null : config.discover.map(describeDiscover),
     alerting: {
       groupWait: formatDuration(alerting.groupWaitMs),
       groupInterval: formatDuration(alerting.groupIntervalMs),
@@ -153,6 +156,18 @@ function describeOrganization(organization: OrganizationConfig): object {
     },
     ...(regret === null ? {} : { regret: describeRegret(regret) }),
     gate,
+  };
+}
+
+function describeDiscover({ name, location, refreshIntervalMs, maxOrganizations, template }: DiscoverConfig): object {
+  return {
+    name,
+    ...(location.kind === "file"
+      ? { file: location.path }
+      : { url: location.url, headers: Object.keys(location.headers).length === 0 ? null : location.headers }),
+    refreshInterval: formatDuration(refreshIntervalMs),
+    maxOrganizations,
+    organization: { ...describeOrganization(template), slug: null },
   };
 }
 

@@ -18,16 +18,17 @@ import { createChecking } from "./checking.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./ports/gate.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
-import { describeProblem } from "./config-problem.ts";
+import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMarkerPort } from "./ports/marker.ts";
 import { createUnwatched } from "./ports/unwatched.ts";
-import { createPagePort, type PagePortOptions } from "./ports/page.ts";
+import { createPagePort } from "./ports/page.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
+import { createReloading } from "./applied/reloading.ts";
 import { createRuntime } from "./runtime.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
 import { createOutsidePorts } from "./ports/outside.ts";
@@ -60,21 +61,21 @@ export interface Running {
 }
 
 /**
- * The composition root: wires every room by `config`, and begins. Touches neither argv nor signals. Registers with `stop` what
+ * The composition root: wires every room by `written` and what its sources list, and begins. Touches neither argv nor signals. Registers with `stop` what
  * has to be ended, as soon as it is there. Rejects when something cannot be done, or the signal has aborted.
  */
 export async function startApp(
-  config: Config,
+  written: Config,
   given: AppDeps & { readonly signal: AbortSignal },
   stop: StopSequence,
   reload: () => Promise<void>,
 ): Promise<Running> {
   const { signal } = given;
-  const parts = await openParts(config, given, stop.store);
+  const parts = await openParts(written, given, stop.store);
   if (signal.aborted) throw stoppedEarly();
   const { store, dispatcher, clock } = parts;
   const deps = { ...given, clock };
-  const { logger, random, newId = randomUUID } = deps;
+  const { logger, random, readConfig, newId = randomUUID } = deps;
   const owner = newId();
   const metrics = createAppMetrics({
     version: deps.version,
@@ -91,6 +92,16 @@ export async function startApp(
   stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
   const board = new Board();
   const history = createHistory(store.runs, board);
+  const discovered = createDiscoveredFleet({
+    ...deps,
+    config: written,
+    store,
+    dispatcher,
+    apply: (read) => reloading.applyDiscovered(read),
+  });
+  stop.work.add("discovery", () => discovered.stop());
+  const config = await discovered.join(written);
+  if (signal.aborted) throw stoppedEarly();
   const runtime = createRuntime(config, parts, {
     ...deps,
     board,
@@ -156,25 +167,7 @@ export async function startApp(
     publisher.publish();
   }
 
-  let reloads: ReturnType<PagePortOptions["reloads"]> = { appliedAtMs: clock.nowMs(), lastReload: null };
-
-  async function readAndApply(): Promise<void> {
-    const before = runtime.current();
-    try {
-      const next = await deps.readConfig();
-      runtime.replace(next);
-      await apply();
-      metrics.configReloaded(true, clock.nowMs());
-      reloads = { appliedAtMs: clock.nowMs(), lastReload: { atMs: clock.nowMs(), problem: null } };
-      logger.info({ organizations: next.organizations.length }, "configuration reloaded");
-    } catch (error) {
-      runtime.restore(before);
-      metrics.configReloaded(false, clock.nowMs());
-      reloads = { ...reloads, lastReload: { atMs: clock.nowMs(), problem: describeProblem(error) } };
-      logger.error({ err: error }, "configuration not reloaded, the running one goes on");
-      throw error;
-    }
-  }
+  const reloading = createReloading({ runtime, fleet: discovered, clock, logger, metrics, apply, readConfig });
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
   const gate = createGatePort({ store, states, history, runtime, clock, logger });
@@ -203,6 +196,7 @@ export async function startApp(
       alertAssets: evidence.alertAssets,
       endedAlerts: evidence.endedAlerts,
       fleet,
+      discovered,
       health: stalled,
       isStopping: () => signal.aborted,
       reload,
@@ -222,7 +216,7 @@ export async function startApp(
       gate,
       subscribe: (listener) => publisher.subscribe(listener),
       storeProblem: () => fleet.storeProblem(),
-      reloads: () => reloads,
+      reloads: () => reloading.reloads(),
     }),
   });
   const heartbeat = createHeartbeat({
@@ -261,6 +255,7 @@ export async function startApp(
   evidence.start();
   unwatched.start();
   heartbeat.start();
+  discovered.start();
   if (signal.aborted) throw stoppedEarly();
   if (config.source.type === "embedded") {
     const filling = startFilling({
@@ -286,7 +281,7 @@ export async function startApp(
     address,
     running: () => scheduler.running(),
     settings: () => runtime.current().config.server,
-    reload: readAndApply,
+    reload: () => reloading.reload(),
   };
 }
 

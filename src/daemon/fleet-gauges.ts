@@ -4,6 +4,7 @@ import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Store } from "../store/store.ts";
 import type { UnwatchedPort } from "../web/ports.ts";
+import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface FleetGaugesOptions {
@@ -11,6 +12,7 @@ export interface FleetGaugesOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly unwatched: Pick<UnwatchedPort, "slugs">;
+  readonly discovered: Pick<DiscoveredFleet, "gauges">;
   readonly isStoreAway: () => boolean;
 }
 
@@ -39,6 +41,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       storeBytes: await store.bytes(),
       unwatchedSlugs: (await unwatched.slugs()).length,
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
+      discovery: options.discovered.gauges(config),
       nowMs,
     };
   }

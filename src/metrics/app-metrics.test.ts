@@ -24,6 +24,7 @@ const noFleet: FleetGauges = {
   storeBytes: 4_096,
   unwatchedSlugs: 0,
   markers: [],
+  discovery: [],
   nowMs,
 };
 
@@ -89,6 +90,7 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
         { text: "rollout", slug: odd, atMs: nowMs - 60_000 },
         { text: "rollout", slug: odd, atMs: nowMs - 30_000 },
       ],
+      discovery: [{ source: odd, isUp: true, isHeld: false, organizations: 7 }],
     },
   };
 }

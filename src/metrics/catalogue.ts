@@ -283,6 +283,30 @@ export const fleetInstruments = {
     unit: "seconds",
     note: "The latest 50 of the last 30 days.",
   },
+  discoveryUp: {
+    name: "flatline_discovery_up",
+    type: "gauge",
+    labels: ["source"],
+    help: "Whether the last refresh of the discovery source gave a list.",
+    unit: "1",
+    note: "0 after an error, a timeout or a bad list; the last good list holds then.",
+  },
+  discoveryHeld: {
+    name: "flatline_discovery_held",
+    type: "gauge",
+    labels: ["source"],
+    help: "1 while a list of the discovery source is held back, because it would remove too many organizations.",
+    unit: "1",
+    note: "`flatline discover accept NAME` applies it.",
+  },
+  discovered: {
+    name: "flatline_discovered_organizations",
+    type: "gauge",
+    labels: ["source"],
+    help: "Organizations that are checked because the discovery source lists them.",
+    unit: "1",
+    note: "Without those that the configuration or a source before it has.",
+  },
 } as const satisfies Record<string, Instrument>;
 
 /** The whole catalogue, in the order of exposition. */

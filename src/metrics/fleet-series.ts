@@ -21,6 +21,9 @@ export function renderFleet(
     storeBytes: [[{}, gauges.storeBytes]],
     unwatchedSlugs: [[{}, gauges.unwatchedSlugs]],
     markers: listMarkers(gauges.markers),
+    discoveryUp: gauges.discovery.map(({ source, isUp }) => [{ source }, Number(isUp)]),
+    discoveryHeld: gauges.discovery.map(({ source, isHeld }) => [{ source }, Number(isHeld)]),
+    discovered: gauges.discovery.map(({ source, organizations }) => [{ source }, organizations]),
   };
   return (Object.keys(fleetInstruments) as FleetFamily[])
     .map((family) => {

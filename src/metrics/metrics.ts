@@ -56,6 +56,14 @@ export interface FleetGauges {
   readonly unwatchedSlugs: number;
   /** The latest ones; a null slug is about all organizations. */
   readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
+  readonly discovery: readonly {
+    source: string;
+    /** The last refresh gave a list. */
+    isUp: boolean;
+    /** A list waits for a person, or for refreshes that give it again. */
+    isHeld: boolean;
+    organizations: number;
+  }[];
   readonly nowMs: number;
 }
 

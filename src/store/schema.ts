@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
 import type { NoticeTables } from "./alerts/notice-table.ts";
+import type { DiscoveryTables } from "./discovery/discovered-list-table.ts";
 import type { PlatformTables } from "./platform/rows.ts";
 
 /** An integer primary key that the database numbers. */
@@ -187,7 +188,7 @@ export interface AuditRow {
 }
 
 /** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */
-export interface Tables extends NoticeTables, PlatformTables {
+export interface Tables extends NoticeTables, DiscoveryTables, PlatformTables {
   readonly checks: CheckRow;
   readonly owners: OwnerRow;
   readonly shards: { readonly shard: number; readonly owner_id: number | null };

@@ -11,6 +11,7 @@ import { createGateStore } from "./alerts/gate-table.ts";
 import { createJudgementStore } from "./alerts/judgement-table.ts";
 import { createLivenessStore } from "./events/liveness-table.ts";
 import { createMarkerStore } from "./alerts/marker-table.ts";
+import { createDiscoveryStore } from "./discovery/discovered-list-table.ts";
 import { createMetaStore } from "./engine/meta.ts";
 import { createNoticeStore } from "./alerts/notice-table.ts";
 import { createOutboxStore } from "./alerts/outbox-table.ts";
@@ -45,6 +46,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     gate: createGateStore(db),
     audit: createAuditStore(db),
     outsideActs: createOutsideActStore(db),
+    discovery: createDiscoveryStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),
   };

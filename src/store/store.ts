@@ -10,6 +10,7 @@ import type { LivenessStore } from "./events/liveness.ts";
 import type { TransactionReads } from "./engine/in-transaction.ts";
 import type { StoreEngine } from "./engine/location.ts";
 import type { MarkerStore } from "./alerts/markers.ts";
+import type { DiscoveryStore } from "./discovery/discovered-lists.ts";
 import type { MetaStore } from "./engine/meta.ts";
 import type { NoticeStore } from "./alerts/notices.ts";
 import type { OutboxStore } from "./alerts/outbox.ts";
@@ -36,6 +37,7 @@ export interface StoreParts {
   readonly gate: GateStore;
   readonly audit: AuditStore;
   readonly outsideActs: OutsideActStore;
+  readonly discovery: DiscoveryStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;
 }

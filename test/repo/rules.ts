@@ -27,6 +27,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   receivers: ["base", "contract", "alerting (types)"],
   monitor: ["base", "contract", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "alerting", "monitor", "store (types)"],
+  discovery: ["base", "contract", "config", "store"],
   web: ["base", "contract", "store", "metrics", "service"],
   daemon: [
     "base",
@@ -34,6 +35,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "contract",
     "evidence",
     "config",
+    "discovery",
     "client",
     "store",
     "service",
@@ -52,6 +54,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "contract",
     "evidence",
     "config",
+    "discovery",
     "client",
     "store",
     "service",

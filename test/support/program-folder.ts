@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -7,6 +7,8 @@ export interface ProgramFolder extends AsyncDisposable {
   readonly path: string;
   /** Writes a file in it; flatline.yaml is what `flatline` reads there. */
   write(name: string, content: string | Uint8Array): Promise<void>;
+  /** Reads a file in it as text. */
+  read(name: string): Promise<string>;
 }
 
 /** Makes one under the system's temporary folder, with a flatline.yaml when `config` is given. */
@@ -17,6 +19,7 @@ export async function makeProgramFolder(config?: string): Promise<ProgramFolder>
   return {
     path,
     write,
+    read: (name) => readFile(join(path, name), "utf8"),
     [Symbol.asyncDispose]: async () => {
       await rm(path, { recursive: true, force: true });
     },

@@ -11,7 +11,7 @@ import {
   type ReviewOutcome,
   type ReviewRequest,
 } from "../../contract/review.ts";
-import { loadCommandConfig } from "../command-config.ts";
+import { loadCommandConfig, loadFleetConfig } from "../command-config.ts";
 import { askYesNo } from "./confirmation.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
@@ -61,12 +61,13 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
   const isInteractive = flags.yes !== true && flags.dryRun !== true;
   if (isInteractive && context.stdin.isTTY !== true)
     throw new FlatlineError("usage", "there is no terminal to ask on: nothing was sent; --yes sends without asking");
-  const config = await loadCommandConfig(flags.config, context);
   if (flags.dryRun === true) {
+    await loadCommandConfig(flags.config, context);
     const { proposalId: _proposalId, ...body } = requestOf(wanted, null);
     context.stdout.write(`${JSON.stringify(body)}\n`);
     return;
   }
+  const { config } = await loadFleetConfig(flags.config, context);
   const access = await openPlatformAccess(config, context, flags.slug);
   try {
     const found = await findProposal(access.api, wanted, context);

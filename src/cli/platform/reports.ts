@@ -8,7 +8,7 @@ import { walkReportPages } from "../../contract/report-pages.ts";
 import { proposalDecisions, reportSources, reportStatuses } from "../../contract/report-values.ts";
 import type { Report, ReportsPage, ReportsQuery } from "../../contract/reports.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
-import { loadCommandConfig } from "../command-config.ts";
+import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { flagNames } from "../flag-names.ts";
 import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
@@ -49,7 +49,7 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
     .addHelpText("after", help)
     .action(async (flags: ListFlags) => {
       const query = readQuery(flags);
-      const config = await loadCommandConfig(flags.config, context);
+      const { config } = await loadFleetConfig(flags.config, context);
       const onIgnoredFilter = (name: string): void =>
         context.stderr.write(
           `flatline: the service seems to ignore the filter ${name}, a name of flatline's own; it is applied here\n`,

@@ -6,7 +6,7 @@ import type {
   Explanation,
   VerdictExplanation,
 } from "../../commands/explanation.ts";
-import { loadCommandConfig } from "../command-config.ts";
+import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
 
@@ -25,7 +25,7 @@ export const registerExplain: RegisterCommand = (program: Command, context: CliC
     .option("--json", "print {kind, verdict} or {kind, alertId, decisions: [{entry, verdict}]}")
     .addHelpText("after", help)
     .action(async (id: string, flags: ExplainFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
+      const { config } = await loadFleetConfig(flags.config, context);
       const explained = await explain(config, context, id);
       context.stdout.write(
         flags.json === true ? `${JSON.stringify(describe(explained), null, 2)}\n` : render(explained, context),

@@ -1,4 +1,6 @@
 import { dayMs, hourMs } from "../../base/time.ts";
+import type { BaselineKind } from "../../spike/median.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import { known } from "../document/accepted.ts";
 import { formatDuration, parseDuration } from "../schema/durations.ts";
 import { builtinSettings } from "../schema/organization.ts";
@@ -26,12 +28,20 @@ export function checkEventRetention(config: WrittenConfig): Finding[] {
   return [{ path: ["storage", "eventRetention"], message }];
 }
 
-/** From the oldest event that counts to now. A median's days begin a whole number of days before the window does. */
 function spanMs(defaults: WrittenSettings, own: WrittenSettings): number {
   const whole = (key: "windowHours" | "baselineDays"): number =>
     known(known(own.thresholds)?.[key]) ?? known(known(defaults.thresholds)?.[key]) ?? builtinSettings.thresholds[key];
-  const windowMs = whole("windowHours") * hourMs;
-  const baselineMs = whole("baselineDays") * dayMs;
-  if ((own.baseline ?? defaults.baseline) !== "median") return windowMs + baselineMs;
+  const thresholds = { windowHours: whole("windowHours"), baselineDays: whole("baselineDays") };
+  return lookBackMs(thresholds, (own.baseline ?? defaults.baseline) === "median" ? "median" : "mean");
+}
+
+/** How far before now an evaluation looks. A median's days begin a whole number of days before the window does. */
+export function lookBackMs(
+  { windowHours, baselineDays }: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  baseline: BaselineKind,
+): number {
+  const windowMs = windowHours * hourMs;
+  const baselineMs = baselineDays * dayMs;
+  if (baseline !== "median") return windowMs + baselineMs;
   return windowMs + baselineMs + (Math.ceil(windowMs / dayMs) - 1) * dayMs;
 }

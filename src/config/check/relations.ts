@@ -5,6 +5,7 @@ import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
 import { parseInstant } from "../schema/values.ts";
 import { checkBaselines, checkEventRetention } from "./baseline.ts";
+import { checkLabels } from "./labels.ts";
 import { checkTableSource } from "./table-source.ts";
 import {
   partsOf,
@@ -12,6 +13,7 @@ import {
   type Finding,
   type Part,
   type WrittenConfig,
+  type WrittenDiscover,
   type WrittenReceiver,
   type WrittenSilence,
 } from "./written.ts";
@@ -22,10 +24,13 @@ import {
  */
 export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Problem[] {
   const receivers = partsOf(config.receivers, ["receivers"]);
+  const discover = partsOf(config.discover, ["discover"]);
   const findings = [
     ...checkPresence(config),
     ...checkDuplicates("organization", slugsOf(config), places),
     ...checkDuplicates("receiver", namesOf(receivers), places),
+    ...checkDuplicates("discovery source", namesOf(discover), places),
+    ...discover.flatMap(checkDiscover),
     ...checkReceiverNames(config, places),
     ...checkApiKeys(config),
     ...checkLabels(config, receivers),
@@ -40,9 +45,10 @@ export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Pro
   return findings.map(({ path, message, part }) => places.problemAt(path, message, part));
 }
 
-function checkPresence({ organizations, include }: WrittenConfig): Finding[] {
-  if (organizations !== undefined || include !== undefined) return [];
-  const message = "is required: a list of slugs or objects, or include for files that have one";
+function checkPresence({ organizations, include, discover }: WrittenConfig): Finding[] {
+  if (organizations !== undefined || include !== undefined || discover !== undefined) return [];
+  const message =
+    "is required: a list of slugs or objects, or include for files that have one, or discover for sources of one";
   return [{ path: ["organizations"], message }];
 }
 
@@ -53,8 +59,8 @@ function slugsOf(config: WrittenConfig): Part<string>[] {
   });
 }
 
-function namesOf(receivers: readonly Part<WrittenReceiver>[]): Part<string>[] {
-  return receivers.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
+function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Part<string>[] {
+  return parts.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
 }
 
 function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {
@@ -101,30 +107,23 @@ function checkApiKeys(config: WrittenConfig): Finding[] {
   const source = known(config.source);
   if (source === undefined || (source.type !== undefined && source.type !== "remote")) return [];
   if (hasSecret(source, "apiKey")) return [];
-  return partsOf(config.organizations, ["organizations"])
-    .filter(({ value }) => typeof value === "string" || !hasSecret(value, "apiKey"))
-    .map(({ path }) => ({ path, message: "needs an apiKey or apiKeyFile, as source has none" }));
-}
-
-const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const ownLabels = ["alertname", "check", "slug", "severity"];
-
-function checkLabels(config: WrittenConfig, receivers: readonly Part<WrittenReceiver>[]): Finding[] {
-  const hasAlertmanager = receivers.some(({ value }) => value.type === "alertmanager");
-  return settingsOf(config).flatMap(({ path, value }) =>
-    Object.keys(known(value.labels) ?? {}).flatMap((name): Finding[] => {
-      const message = labelProblem(name, hasAlertmanager);
-      return message === null ? [] : [{ path: [...path, "labels", name], message, part: "key" }];
-    }),
+  const message = "needs an apiKey or apiKeyFile, as source has none";
+  const organizations = partsOf(config.organizations, ["organizations"]).filter(
+    ({ value }) => typeof value === "string" || !hasSecret(value, "apiKey"),
   );
+  const templates = partsOf(config.discover, ["discover"])
+    .filter(({ value }) => value.organization !== refused && !hasSecret(value.organization ?? {}, "apiKey"))
+    .map(({ path }) => ({ path: [...path, "organization"] }));
+  return [...organizations, ...templates].map(({ path }) => ({ path, message }));
 }
 
-function labelProblem(name: string, hasAlertmanager: boolean): string | null {
-  if (name === "") return "a label needs a name";
-  if (!hasAlertmanager) return null;
-  if (ownLabels.includes(name)) return "this label is flatline's own in what an alertmanager receiver sends";
-  if (labelName.test(name) && !name.startsWith("__")) return null;
-  return "is no valid label name for an alertmanager receiver: letters, digits and _ only";
+/** A source is a URL or a file. */
+function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
+  const hasUrl = hasSecret(value, "url");
+  if (value.file === undefined)
+    return hasUrl ? [] : [{ path, message: "needs url, urlFile or file: where the list of organizations is" }];
+  const foreign = (["url", "urlFile", "headers", "headersFile"] as const).filter((key) => value[key] !== undefined);
+  return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
 }
 
 /** A file, or a PostgreSQL. */

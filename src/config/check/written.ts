@@ -10,6 +10,7 @@ type Known<Value> = Exclude<Value, typeof refused>;
 /** The files as they are written, parsed: defaults not filled in, the organizations of all files in one list. */
 export type WrittenConfig = Known<Accepted<z.input<typeof rootSchema>>>;
 export type WrittenSource = Known<NonNullable<WrittenConfig["source"]>>;
+export type WrittenDiscover = Known<Known<NonNullable<WrittenConfig["discover"]>>[number]>;
 export type WrittenReceiver = Known<Known<NonNullable<WrittenConfig["receivers"]>>[number]>;
 export type WrittenSilence = Known<Known<NonNullable<WrittenConfig["silences"]>>[number]>;
 export type WrittenSettings = Known<Accepted<z.input<typeof defaultsSchema>>>;
@@ -38,11 +39,15 @@ export function partsOf<Item>(
   });
 }
 
-/** `defaults` and every organization that is more than a slug. */
+/** `defaults`, every organization that is more than a slug, and what those of each discovery source start from. */
 export function settingsOf(config: WrittenConfig): Part<WrittenSettings>[] {
   const defaults = { path: ["defaults"], value: known(config.defaults) ?? {} };
   const own = partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
     typeof value === "string" ? [] : [{ path, value }],
   );
-  return [defaults, ...own];
+  const templates = partsOf(config.discover, ["discover"]).flatMap(({ path, value }) => {
+    const template = known(value.organization);
+    return template === undefined ? [] : [{ path: [...path, "organization"], value: template }];
+  });
+  return [defaults, ...own, ...templates];
 }

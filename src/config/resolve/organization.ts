@@ -7,7 +7,10 @@ import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput;
-  readonly index: number;
+  /** Where it stands. */
+  readonly path: YamlPath;
+  /** The discovery source that it belongs to; null: none. */
+  readonly discoveredBy: string | null;
   readonly places: ConfigPlaces;
   readonly defaults: SettingsInput;
   /** Where `defaults` says what. */
@@ -21,7 +24,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, index, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
+  const { organization, path, discoveredBy, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
   const own: SettingsInput & { slug: string } =
     typeof organization === "string" ? { slug: organization } : organization;
   const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
@@ -31,7 +34,6 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
   const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
   const jitterMs = milliseconds(own.jitter ?? defaults.jitter ?? builtinSettings.jitter);
   const pattern = own.schedule ?? defaults.schedule ?? builtinSettings.schedule;
-  const path: YamlPath = ["organizations", index];
   return {
     slug: own.slug,
     schedule: { pattern: pattern.trim(), timezone, jitterMs },
@@ -70,6 +72,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     regret: resolveRegret(defaults.regret, own.regret),
     gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
+    discoveredBy,
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }

@@ -6,6 +6,7 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
+import { resolveDiscover } from "./discover.ts";
 import { resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";
 import { resolveTableSource } from "./table-source.ts";
@@ -35,13 +36,16 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
   const receiverNames = data.receivers.map(({ name }) => name);
   const defaults = data.defaults ?? {};
   const defaultsSetAt = whereSet(places, ["defaults"]);
+  const shared = { places, defaults, defaultsSetAt, receiverNames, secrets };
   const organizations = (data.organizations ?? []).map((organization, index) =>
-    resolveOrganization({ organization, index, places, defaults, defaultsSetAt, receiverNames, secrets }),
+    resolveOrganization({ ...shared, organization, path: ["organizations", index], discoveredBy: null }),
   );
+  const discover = (data.discover ?? []).map((source, index) => resolveDiscover(source, index, shared));
   return deepFreeze<Config>({
     files: [...files, ...secrets.files],
     source: resolveSource(data, places, secrets),
     organizations,
+    discover,
     defaults: { baseline: defaults.baseline ?? builtinSettings.baseline },
     alerting: {
       groupWaitMs: durationMs(data.alerting.groupWait),

@@ -19,7 +19,7 @@ export interface SecretBook {
   readonly files: readonly string[];
   /** The secret `key` of the object at `path`; empty when there is none. */
   of(path: YamlPath, key: string): readonly Secret[];
-  /** Header names and values of the receiver at `path`. */
+  /** Header names and values of the receiver or discovery source at `path`. */
   headersOf(path: YamlPath): Readonly<Record<string, Secret>>;
 }
 
@@ -43,6 +43,7 @@ export async function readSecrets(config: WrittenConfig, places: ConfigPlaces): 
   for (const slot of slotsOf(config)) await reader.readSlot(slot);
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
     if (value.type === "webhook") await reader.readHeaders(path, value);
+  for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
   return {
     problems: reader.problems,
     files: [...reader.files.keys()],
@@ -60,6 +61,10 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
       slots(path, value, [{ key: "apiKey", check: checkKey }]),
     ),
+    ...partsOf(config.discover, ["discover"]).flatMap(({ path, value }) => [
+      ...slots(path, value, [{ key: "url", check: checkHttpUrl }]),
+      ...slots([...path, "organization"], value.organization, [{ key: "apiKey", check: checkKey }]),
+    ]),
     ...slots(["server"], config.server, [{ key: "token", check: checkKey, mayBeEmpty: true }]),
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),

@@ -23,7 +23,11 @@ export function createJsonSchema(): JsonSchema {
     title: "flatline",
     ...root,
     // What an organization does not say is as in `defaults`: no editor is to offer the built-in value there.
-    properties: { ...sections, organizations: withoutDefaults(sections["organizations"]) },
+    properties: {
+      ...sections,
+      organizations: withoutDefaults(sections["organizations"]),
+      discover: withTemplate(sections["discover"]),
+    },
     $defs: {
       [referenceName]: { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\\}" },
     },
@@ -86,6 +90,14 @@ function allowReferences(node: unknown): unknown {
     }
   }
   return copy;
+}
+
+/** As of an organization, of what those of a discovery source start from. */
+function withTemplate(node: unknown): unknown {
+  if (!isNode(node) || !isNode(node["items"]) || !isNode(node["items"]["properties"])) return node;
+  const { properties } = node["items"];
+  const changed = { ...properties, organization: withoutDefaults(properties["organization"]) };
+  return { ...node, items: { ...node["items"], properties: changed } };
 }
 
 function withoutDefaults(node: unknown): unknown {

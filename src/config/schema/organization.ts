@@ -36,7 +36,8 @@ const { thresholds, alert, reviewQueue, sentinel, eventFlow, regret, gate } = bu
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
-const thresholdsSchema = strictObject({
+/** Thresholds as a configuration or a discovered list says them. */
+export const thresholdsSchema = strictObject({
   windowHours: wholeNumber({ min: 1, max: 87_600 })
     .optional()
     .describe("Length of the window, whole hours.")
@@ -261,17 +262,27 @@ export const defaultsSchema = strictObject(settingsShape).describe(
   "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` are merged into these field by field; all else replaces.",
 );
 
+const keyShape = {
+  apiKey: z.string().optional().describe("Overrides `source.apiKey`. A secret: `apiKeyFile` reads it from a file."),
+  apiKeyFile: secretFile("the API key").optional(),
+};
+
+/** What every organization of a discovery source starts from: as in `organizations`, without a slug. */
+export const templateSchema = strictObject({ ...keyShape, ...settingsShape }).describe(
+  "What every organization of this source starts from, over `defaults`: as in `organizations`, without a slug.",
+);
+
 /** An organization: a slug, or an object. */
 export const organizationSchema = z
   .union([
     nameText(longestSlug).describe("The organization's slug."),
     strictObject({
       slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
-      apiKey: z.string().optional().describe("Overrides `source.apiKey`. A secret: `apiKeyFile` reads it from a file."),
-      apiKeyFile: secretFile("the API key").optional(),
+      ...keyShape,
       ...settingsShape,
     }),
   ])
   .describe("A slug, or an object with a slug and what differs from the defaults.");
 export type OrganizationInput = z.output<typeof organizationSchema>;
+export type TemplateInput = z.output<typeof templateSchema>;
 export type SettingsInput = z.output<typeof defaultsSchema>;

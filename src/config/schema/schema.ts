@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { dayMs, hourMs } from "../../base/time.ts";
+import { discoverSchema } from "./discover.ts";
 import { defaultsSchema, organizationSchema } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
 import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./source.ts";
@@ -146,6 +147,13 @@ export const rootSchema = strictObject(
       .optional()
       .describe(
         "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
+      ),
+    discover: z
+      .array(discoverSchema)
+      .max(100)
+      .optional()
+      .describe(
+        "Where more organizations are listed, by URL or file. Organizations of this file win over discovered ones, and of two sources the first one.",
       ),
     alerting: alertingSchema,
     receivers: z.array(receiverSchema).default([]).describe("Where notifications go."),

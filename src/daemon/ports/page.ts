@@ -132,8 +132,8 @@ function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
 }
 
 function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
-  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, regret, setAt } =
-    organization;
+  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, regret } = organization;
+  const { setAt, discoveredBy } = organization;
   const setting = (name: string, path: string, value: number | string) => {
     // A list stands where its first entry does.
     const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`];
@@ -141,6 +141,10 @@ function pageOrganization(organization: OrganizationConfig, folder: string): Pag
   };
   return {
     slug,
+    origin:
+      discoveredBy === null
+        ? { kind: "file", place: shorten(setAt[""] ?? "", folder) }
+        : { kind: "discovery", source: discoveredBy },
     labels,
     thresholds,
     forMs: alert.forMs,
@@ -186,6 +190,8 @@ function receiverText({ name, afterMs }: RoutedReceiverConfig): string {
 
 /** Without the folder of the configuration: who may read the page need not know the machine. */
 function shorten(place: string, folder: string): string {
+  // In no file, but in a list that a source gave.
+  if (!/:\d+$/.test(place)) return place;
   const colon = place.lastIndexOf(":");
   const file = relative(folder, place.slice(0, colon));
   return `${file.startsWith("..") || file === "" ? place.slice(place.lastIndexOf("/") + 1, colon) : file}${place.slice(colon)}`;

@@ -25,6 +25,7 @@ import type {
 } from "../../web/ports.ts";
 import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
+import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";
 import { createFleetGauges } from "../fleet-gauges.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
@@ -35,6 +36,7 @@ export interface WebPortsOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly metrics: AppMetrics;
+  readonly discovered: Pick<DiscoveredFleet, "gauges">;
   readonly fleet: Pick<FleetView, "refresh" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
@@ -80,13 +82,7 @@ type WebPorts = Pick<
 export function createWebPorts(options: WebPortsOptions): WebPorts {
   const { store, states, runtime, clock, metrics, prober, scheduler, silences } = options;
   const current = (): Applied => runtime.current();
-  const gauges = createFleetGauges({
-    store,
-    runtime,
-    clock,
-    unwatched: options.unwatched,
-    isStoreAway: () => options.fleet.isStoreAway(),
-  });
+  const gauges = createFleetGauges({ ...options, isStoreAway: () => options.fleet.isStoreAway() });
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());

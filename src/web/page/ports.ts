@@ -11,6 +11,9 @@ import type { Forecast, Notified } from "./parts/notified.ts";
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {
   readonly slug: string;
+  /** Where it comes from: the discovery source that lists it, or the place in a file of the configuration, `file:line`. */
+  readonly origin:
+    { readonly kind: "discovery"; readonly source: string } | { readonly kind: "file"; readonly place: string };
   readonly labels: Readonly<Record<string, string>>;
   readonly thresholds: {
     readonly windowHours: number;

@@ -311,7 +311,19 @@ const platform: readonly MigrationStatement[] = [
      PRIMARY KEY (organization_id, facet_id)) WITHOUT ROWID`,
 ];
 
+/** Sources of organizations, and what they listed last (CONTRACT 14). */
+const discovery: readonly MigrationStatement[] = [
+  // held: a HeldListState (store/discovery/discovered-lists.ts) as JSON.
+  `CREATE TABLE discovery_sources (
+     name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, etag TEXT, problem TEXT, refreshed_at_ms INTEGER NOT NULL,
+     applied_digest TEXT, applied_at_ms INTEGER, held TEXT) WITHOUT ROWID`,
+  // Of processes that share the store the one that takes the turn asks the source.
+  `CREATE TABLE discovery_turns (name TEXT PRIMARY KEY, next_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  // kind: applied or held. Apart from the sources, because a row with a long text is rewritten as a whole.
+  `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
+];
+
 /** The schema of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await runStatements(db, [...events, ...runs, ...alerts, ...acts, ...platform]);
+  await runStatements(db, [...events, ...runs, ...alerts, ...acts, ...discovery, ...platform]);
 }

@@ -1,4 +1,4 @@
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError } from "../../base/errors.ts";
 
 /** What was wrong with a configuration, in the words that name file and line. */
 export function describeProblem(error: unknown): string {

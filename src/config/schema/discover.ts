@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+import { dayMs } from "../../base/time.ts";
+import { templateSchema } from "./organization.ts";
+import { shortestIntervalMs } from "./source.ts";
+import { duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
+
+/** A source of organizations (CONTRACT 14). */
+export const discoverSchema = strictObject({
+  name: nameText(64).describe("The source's name in metrics, logs and commands."),
+  url: z
+    .string()
+    .optional()
+    .describe(
+      "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret: `urlFile` reads it from a file. Not with `file`.",
+    ),
+  urlFile: secretFile("the URL").optional(),
+  file: filePath()
+    .optional()
+    .describe("A file with the JSON array, at most 16 MiB; relative to the folder of this file. Not with `url`."),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Headers of the request. Secrets: `headersFile` reads them from a file, one `Name: value` a line."),
+  headersFile: secretFile("the headers").optional(),
+  refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
+    .default("5m")
+    .describe("How often the list is read."),
+  maxOrganizations: wholeNumber({ min: 1, max: 100_000 })
+    .default(20_000)
+    .describe("A list with more organizations is not applied."),
+  organization: templateSchema.optional(),
+}).describe("A list of organizations that another system keeps.");
+export type DiscoverInput = z.output<typeof discoverSchema>;

@@ -1,0 +1,81 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Clock } from "../../base/time.ts";
+import type { Config } from "../../config/config.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { describeProblem } from "./config-problem.ts";
+import type { DiscoveredFleet } from "./discovered-fleet.ts";
+import type { Runtime } from "../runtime.ts";
+
+/** When a configuration was applied, and how the last reload went. */
+export interface Reloads {
+  readonly appliedAtMs: number;
+  /** null: none since the start. */
+  readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
+}
+
+/** Replaces the configuration that runs: by what the files say now, or by what discovery sources list. */
+export interface Reloading {
+  reloads(): Reloads;
+  /** Reads the files again and applies them; bad ones change nothing and reject with invalid_config. */
+  reload(): Promise<void>;
+  /** Applies the same files with other discovered organizations. */
+  applyDiscovered(read: () => Config): Promise<void>;
+}
+
+export interface ReloadingOptions {
+  readonly runtime: Runtime;
+  readonly fleet: Pick<DiscoveredFleet, "join" | "settle">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "configReloaded">;
+  readonly readConfig: () => Promise<Config>;
+  /** Gives every part what the runtime holds now. */
+  readonly apply: () => Promise<void>;
+}
+
+/** One change at a time, in the order asked for: two at once could leave the older one behind. */
+export function createReloading(options: ReloadingOptions): Reloading {
+  const { runtime, fleet, clock, logger, metrics } = options;
+  let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
+  let last: Promise<unknown> = Promise.resolve();
+
+  function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  }
+
+  async function replace(next: Config): Promise<void> {
+    const before = runtime.current();
+    try {
+      runtime.replace(next);
+      await options.apply();
+    } catch (error) {
+      runtime.restore(before);
+      throw error;
+    }
+  }
+
+  async function readAndApply(): Promise<void> {
+    try {
+      const written = await options.readConfig();
+      const next = await fleet.join(written);
+      await replace(next);
+      fleet.settle(written);
+      metrics.configReloaded(true, clock.nowMs());
+      reloads = { appliedAtMs: clock.nowMs(), lastReload: { atMs: clock.nowMs(), problem: null } };
+      logger.info({ organizations: next.organizations.length }, "configuration reloaded");
+    } catch (error) {
+      metrics.configReloaded(false, clock.nowMs());
+      reloads = { ...reloads, lastReload: { atMs: clock.nowMs(), problem: describeProblem(error) } };
+      logger.error({ err: error }, "configuration not reloaded, the running one goes on");
+      throw error;
+    }
+  }
+
+  return {
+    reloads: () => reloads,
+    reload: () => inOrder(readAndApply),
+    applyDiscovered: (read) => inOrder(() => replace(read())),
+  };
+}

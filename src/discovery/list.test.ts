@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+
+import { readList } from "./list.ts";
+
+const read = (value: unknown, maxOrganizations = 20_000) =>
+  readList(typeof value === "string" ? value : JSON.stringify(value), { maxOrganizations });
+
+describe("readList", () => {
+  it.each([
+    ["slugs", ["globex", "acme"], [{ slug: "acme" }, { slug: "globex" }]],
+    [
+      "objects with what a list may say",
+      [
+        {
+          slug: "acme",
+          labels: { team: "trust" },
+          timezone: "Europe/Berlin",
+          schedule: "0 * * * *",
+          thresholds: { minSpikeCount: 3 },
+        },
+        { slug: "globex" },
+      ],
+      [
+        {
+          slug: "acme",
+          labels: { team: "trust" },
+          timezone: "Europe/Berlin",
+          schedule: "0 * * * *",
+          thresholds: { minSpikeCount: 3 },
+        },
+        { slug: "globex" },
+      ],
+    ],
+    [
+      "groups of Prometheus' HTTP service discovery, without its own labels",
+      [{ targets: ["acme", "globex"], labels: { region: "eu", __meta_datacenter: "x" } }, { targets: ["initech"] }],
+      [{ slug: "acme", labels: { region: "eu" } }, { slug: "globex", labels: { region: "eu" } }, { slug: "initech" }],
+    ],
+    [
+      "the first of two entries of a slug",
+      [{ slug: "acme", labels: { a: "1" } }, "acme"],
+      [{ slug: "acme", labels: { a: "1" } }],
+    ],
+    ["what looks like a reference as the text that it is", ["${HOME}"], [{ slug: "${HOME}" }]],
+    ["nothing", [], []],
+  ])("takes %s", (_name, value, organizations) => {
+    expect(read(value)).toEqual({ kind: "list", organizations });
+  });
+
+  it.each([
+    ["half a body", '["acme", "glo', "is not JSON"],
+    ["a page", "<html>", "is not JSON"],
+    ["an object", { organizations: ["acme"] }, "is no JSON array"],
+    ["null", "null", "is no JSON array"],
+    ["a number", ["acme", 7], "has a bad entry 2: must be a slug, an object with a slug, or one with targets"],
+    ["an empty slug", [""], "has a bad entry 1: must not be empty"],
+    ["a slug with a line end", ["a\nb"], "has a bad entry 1: must not hold control characters"],
+    ["a slug that is too long", ["a".repeat(257)], "has a bad entry 1: must be at most 256 characters long"],
+    ["no slug", [{ labels: {} }], "has a bad entry 1: slug: is required"],
+    ["receivers", [{ slug: "acme", receivers: [] }], "has a bad entry 1: receivers: unknown key"],
+    ["a key", [{ slug: "acme", apiKey: "x" }], "has a bad entry 1: apiKey: unknown key"],
+    ["a gate", [{ slug: "acme", gate: { whenUnknown: "allow" } }], "has a bad entry 1: gate: unknown key"],
+    ["an unknown timezone", [{ slug: "a", timezone: "Mars" }], /timezone: "Mars" is not a known timezone/],
+    ["a schedule that never comes", [{ slug: "a", schedule: "0 0 31 2 *" }], /schedule: .* never comes/],
+    [
+      "a threshold of a wrong type",
+      [{ slug: "a", thresholds: { windowHours: "24" } }],
+      /thresholds\.windowHours: must be/,
+    ],
+    ["a label that is flatline's own", [{ slug: "a", labels: { severity: "x" } }], /labels\.severity: this label is/],
+    ["a label of another type", [{ targets: ["a"], labels: { x: 1 } }], /labels\.x: must be/],
+    ["a target of another type", [{ targets: ["a", {}] }], /targets\[1\]: must be/],
+  ])("refuses %s", (_name, value, reason) => {
+    expect(read(value)).toEqual({
+      kind: "refused",
+      reason: typeof reason === "string" ? reason : expect.stringMatching(reason),
+    });
+  });
+
+  it("refuses more organizations than it may have", () => {
+    expect(read(["a", "b", "b"], 2)).toMatchObject({ kind: "list" });
+    expect(read(["a", "b", "c"], 2)).toEqual({
+      kind: "refused",
+      reason: "has more than 2 organizations (maxOrganizations)",
+    });
+  });
+});

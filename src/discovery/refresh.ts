@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import type { Logger } from "../base/logger.ts";
+import { actor } from "../contract/actor.ts";
+import type { DiscoverConfig } from "../config/config.ts";
+import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
+import type { Store, StoreParts } from "../store/store.ts";
+import { applyList, type ListChange } from "./applied.ts";
+import { judgeList } from "./judgement.ts";
+import { readOffer, type Offer, type OfferDeps } from "./offer.ts";
+
+export interface RefreshDeps extends OfferDeps {
+  readonly store: Store;
+  readonly logger: Logger;
+}
+
+/** What a refresh came to. */
+type Refreshed =
+  | { readonly kind: "failed"; readonly reason: string; readonly isNew: boolean }
+  | { readonly kind: "same" }
+  | { readonly kind: "held"; readonly held: NonNullable<DiscoveryState["held"]>; readonly organizations: number }
+  | { readonly kind: "applied"; readonly change: ListChange };
+
+/** Asks a source for its list, and stores what comes of it: applied, held back, or a problem with the last good list kept. */
+export async function refreshSource(source: DiscoverConfig, deps: RefreshDeps): Promise<void> {
+  const { store, logger } = deps;
+  const fingerprint = fingerprintOf(source);
+  const known = await store.discovery.state(source.name);
+  const etag = known?.fingerprint === fingerprint ? known.etag : null;
+  const offer = await readOffer(source, etag, deps);
+  // What was asked for by a process that ends proves nothing against the source.
+  if (offer.kind === "failed" && deps.signal.aborted) return;
+  const refreshed = await store.transaction((parts) =>
+    settle(parts, { source, fingerprint, offer }, deps.clock.nowMs()),
+  );
+  logRefresh(logger, source.name, refreshed);
+}
+
+interface SettledOffer {
+  readonly source: DiscoverConfig;
+  readonly fingerprint: string;
+  readonly offer: Offer;
+}
+
+async function settle(
+  parts: StoreParts,
+  { source, fingerprint, offer }: SettledOffer,
+  nowMs: number,
+): Promise<Refreshed> {
+  const { name, refreshIntervalMs } = source;
+  const before = (await parts.discovery.state(name)) ?? unknownState(name);
+  if (offer.kind === "failed") {
+    const { reason } = offer;
+    // It still waits, but not for refreshes in a row.
+    const held = before.held === null ? null : { ...before.held, repeats: 0 };
+    await parts.discovery.save({ ...before, held, problem: reason, refreshedAtMs: nowMs });
+    return { kind: "failed", reason, isNew: reason !== before.problem };
+  }
+  const etag = offer.kind === "list" ? offer.etag : before.etag;
+  const state: DiscoveryState = { ...before, fingerprint, etag, problem: null, refreshedAtMs: nowMs };
+  // The last answer is the list that is held, where one is.
+  const organizations = offer.kind === "list" ? offer.organizations : await parts.discovery.list(name, "held");
+  const digest = organizations === null ? state.appliedDigest : digestOf(organizations);
+  if (organizations === null || digest === null || digest === state.appliedDigest) {
+    if (state.held !== null) await parts.discovery.saveList(name, "held", null);
+    await parts.discovery.save({ ...state, held: null });
+    return { kind: "same" };
+  }
+  const applied = await parts.discovery.list(name, "applied");
+  const slugs = organizations.map(({ slug }) => slug);
+  const judgement = judgeList({
+    applied: applied?.map(({ slug }) => slug) ?? null,
+    offered: slugs,
+    offeredDigest: digestOf(slugs),
+    held: state.held,
+    nowMs,
+    refreshIntervalMs,
+  });
+  if (judgement.kind === "hold") {
+    const held = { ...judgement.held, digest };
+    if (state.held?.digest !== digest) await parts.discovery.saveList(name, "held", organizations);
+    await parts.discovery.save({ ...state, held });
+    return { kind: "held", held, organizations: slugs.length };
+  }
+  const change = await applyList(parts, state, {
+    before: applied ?? [],
+    after: organizations,
+    digest,
+    nowMs,
+    action: "discovery.change",
+    actor: actor(name, "discovery"),
+  });
+  return { kind: "applied", change };
+}
+
+function unknownState(name: string): DiscoveryState {
+  return {
+    name,
+    fingerprint: "",
+    etag: null,
+    problem: null,
+    refreshedAtMs: 0,
+    appliedDigest: null,
+    appliedAtMs: null,
+    held: null,
+  };
+}
+
+/** Of where a list is read from and what it must keep to: an answer of before says nothing where that is another. */
+export function fingerprintOf({ location, maxOrganizations }: DiscoverConfig): string {
+  const place =
+    location.kind === "file"
+      ? location.path
+      : [location.url.reveal(), ...Object.entries(location.headers).map(([name, value]) => [name, value.reveal()])];
+  return digestOf([place, maxOrganizations]);
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+// Enough to see what happened; the audit has all of them.
+const namedInLog = 20;
+
+function logRefresh(logger: Logger, source: string, refreshed: Refreshed): void {
+  switch (refreshed.kind) {
+    case "failed":
+      if (refreshed.isNew)
+        logger.warn(
+          { source, reason: refreshed.reason },
+          "organizations were not discovered, the last good list holds",
+        );
+      else logger.debug({ source, reason: refreshed.reason }, "organizations were not discovered again");
+      return;
+    case "held": {
+      const { held, organizations } = refreshed;
+      const message = "list is held back: it would remove too many organizations; flatline discover accept applies it";
+      const fields = { source, reason: held.reason, organizations, repeats: held.repeats };
+      if (held.repeats <= 1) logger.warn(fields, message);
+      else logger.debug(fields, message);
+      return;
+    }
+    case "applied": {
+      const { added, removed, organizations } = refreshed.change;
+      const named = { addedSlugs: added.slice(0, namedInLog), removedSlugs: removed.slice(0, namedInLog) };
+      logger.info(
+        { source, organizations, added: added.length, removed: removed.length, ...named },
+        "discovered organizations changed",
+      );
+      return;
+    }
+    case "same":
+      logger.debug({ source }, "discovered organizations are the same");
+  }
+}
