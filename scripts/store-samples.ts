@@ -164,7 +164,7 @@ async function addWhatTakesDays(path: string): Promise<void> {
   const { check, slug } = firing;
   const ended = { ...firing, id: "ended-sample", reason: "back_to_ok" };
   await store.alerts.end(ended, { atMs: clock.nowMs(), isByRun: true, baselineExclusion: "none" });
-  const said = { alertId: ended.id, check, slug, atMs: clock.nowMs(), comment: "a sample", by: "kim" };
+  const said = { alertId: ended.id, check, slug, atMs: clock.nowMs(), comment: "a sample", by: "token", note: "kim" };
   await store.judgements.append({ ...said, verdict: "checker" });
   const board = new Board();
   await board.reload(() => store.runs.load());

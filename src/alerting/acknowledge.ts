@@ -1,24 +1,27 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
-import type { Store } from "../store/store.ts";
+import type { ActContext } from "./acts/judge.ts";
+import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
 
 /** Who has seen which alert. */
 export interface Acknowledgement {
   readonly alertId: string;
   readonly author: Actor;
   readonly comment: string | null;
-  readonly nowMs: number;
+  /** Whether the author may open a held gate, where an acknowledgement does. */
+  readonly mayOpenGate: boolean;
 }
 
 /**
  * Makes an alert quiet until it is resolved or worse than it is now (CONTRACT 3, `alerts ack`); doing it again replaces who
  * and why. Wake the notifier afterwards.
- * @throws FlatlineError not_found without a live alert of that id, conflict when it does not fire yet
+ * @throws FlatlineError not_found without a live alert of that id, conflict when it does not fire yet, forbidden when it would
+ *   open the gate and the author may not
  */
 export async function acknowledgeAlert(
-  store: Store,
-  { alertId, author, comment, nowMs }: Acknowledgement,
+  { store, settings, nowMs }: ActContext,
+  { alertId, author, comment, mayOpenGate }: Acknowledgement,
 ): Promise<AlertState> {
   return store.transaction(async (parts) => {
     const alert = await parts.alerts.byId(alertId);
@@ -30,17 +33,12 @@ export async function acknowledgeAlert(
       ...alert,
       acknowledgement: { atMs: nowMs, by: author.name, note: author.note, comment, severity },
     };
-    await parts.alerts.save(acknowledged);
-    await parts.alerts.appendHistory({
-      alertId,
-      check,
-      slug,
-      kind,
-      atMs: nowMs,
-      event: "acknowledged",
-      severity,
-      reason: "acknowledged",
+    const { opened } = await changeGate(parts, { slug, settings, by: author.name, comment, nowMs }, async () => {
+      await parts.alerts.change(acknowledged);
+      const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+      await parts.alerts.appendHistory({ ...entry, event: "acknowledged", reason: "acknowledged" });
     });
+    if (!mayOpenGate) requireMayOpen(slug, opened);
     const detail = { check, kind, severity, ...(comment === null ? {} : { comment }) };
     await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
     return acknowledged;

@@ -5,7 +5,8 @@ import type { OutsideAct } from "../store/acts/outside-acts.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { acknowledgeAlert } from "./acknowledge.ts";
-import { gateChecks } from "./decide/gate.ts";
+import { isGateAlert } from "./decide/gate.ts";
+import type { AlertingSettings } from "./settings.ts";
 import { unacknowledgeAlert } from "./unacknowledge.ts";
 
 /** What somebody did to an incident at another service. */
@@ -29,6 +30,8 @@ export interface OutsideActs {
 export interface OutsideActsOptions {
   readonly store: Store;
   readonly clock: Clock;
+  /** Those that hold now. */
+  readonly settings: () => AlertingSettings;
   /** Whether an acknowledgement releases the organization's gate. */
   readonly acknowledgementOpensGate: (slug: string) => boolean;
   /** Told when something was changed. */
@@ -39,6 +42,7 @@ export interface OutsideActsOptions {
 export function createOutsideActs({
   store,
   clock,
+  settings,
   acknowledgementOpensGate,
   onChange,
 }: OutsideActsOptions): OutsideActs {
@@ -58,6 +62,7 @@ export function createOutsideActs({
       // It ended, or was taken back, between the look and the act.
       if (error instanceof FlatlineError && error.code === "not_found") return "no_alert";
       if (error instanceof FlatlineError && error.code === "conflict") return "unchanged";
+      if (error instanceof FlatlineError && error.code === "forbidden") return "opens_gate";
       throw error;
     }
     onChange();
@@ -83,7 +88,10 @@ export function createOutsideActs({
         // What changes nothing counts for the order of what comes later.
         if (found === "unchanged") await noting.transaction(async () => undefined);
         else if (wanted === "unacknowledge") await unacknowledgeAlert(noting, target);
-        else await acknowledgeAlert(noting, { ...target, comment: null });
+        else {
+          const act = { alertId: incidentKey, author, comment: null, mayOpenGate: false };
+          await acknowledgeAlert({ store: noting, settings: settings(), nowMs }, act);
+        }
       });
       return outcome === "applied" ? (found ?? outcome) : outcome;
     },
@@ -104,8 +112,7 @@ export function opensGate(
   acknowledgementOpensGate: (slug: string) => boolean,
 ): boolean {
   const hasFailed = severity === "fail" || peak?.severity === "fail";
-  const isOfGate = kind === "verdict" && gateChecks.some((one) => one === check);
-  return isOfGate && hasFailed && acknowledgementOpensGate(slug);
+  return isGateAlert({ check, kind }) && hasFailed && acknowledgementOpensGate(slug);
 }
 
 /** Notes the act; why it is not to be carried out, else null. */

@@ -13,6 +13,8 @@ import { splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { runTimeMs } from "./decide/run-time.ts";
+import { changeGate } from "./acts/gate-change.ts";
+import { isGateAlert } from "./decide/gate.ts";
 import { createGroupCommit, isOfStore } from "./group-commit.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
@@ -94,12 +96,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     report: CheckReport | null,
     context: SnapshotContext,
   ): Promise<void> {
-    for (const state of step.gone) {
-      // What never fired is forgotten.
-      if (state.state === "pending") await parts.alerts.remove(state.id);
-      else await parts.alerts.end(state, endOf(step, state, report));
-    }
-    for (const state of step.live) await parts.alerts.save(state);
+    await writeStates(parts, step, report);
     for (const entry of step.history) await parts.alerts.appendHistory(entry);
     const atMs = clock.nowMs();
     for (const { event, alert, endsAtMs, reason } of step.changes) {
@@ -108,6 +105,23 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const { id: alertId, check, slug, kind, severity } = alert;
       const snapshot = writeSnapshot(snapshotOf(alert, report, context, endsAtMs));
       await parts.notices.appendChange({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot });
+    }
+  }
+
+  /** The alerts as the step leaves them, and what it means for the gate. */
+  async function writeStates(parts: StoreParts, step: Transition, report: CheckReport | null): Promise<void> {
+    const nowMs = clock.nowMs();
+    for (const state of step.live) await parts.alerts.save(state);
+    for (const { alert, event } of step.changes) {
+      const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
+      if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
+    }
+    for (const state of step.gone) {
+      const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state, report));
+      // What never fired is forgotten.
+      if (state.state === "pending") await parts.alerts.remove(state.id);
+      else if (!isGateAlert(state)) await end();
+      else await changeGate(parts, { ...state, settings: options.settings(), by: null, comment: null, nowMs }, end);
     }
   }
 

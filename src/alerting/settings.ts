@@ -1,4 +1,5 @@
 import type { CheckName } from "../contract/report.ts";
+import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
 /** When alerts of one (check, slug) fire, end and speak again; milliseconds. */
@@ -62,4 +63,6 @@ export interface AlertingSettings {
   readonly silences: readonly SilenceRule[];
   /** null: it is not, or no longer, checked. */
   targetOf(check: CheckName, slug: string): AlertTarget | null;
+  /** What releases the gate of an organization; by `defaults` where it is not, or no longer, configured. */
+  gateOf(slug: string): GatePolicy;
 }

@@ -14,6 +14,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
     return [(await import("./config.ts")).configCommand({ nextRuns })];
   },
   alerts: async () => [(await import("./alerts.ts")).registerAlerts],
+  gate: async () => [(await import("./gate.ts")).registerGate],
   explain: async () => [(await import("./replay/explain.ts")).registerExplain],
   discover: async () => [(await import("./discover.ts")).registerDiscover],
   marker: async () => [(await import("./marker.ts")).registerMarker],

@@ -6,11 +6,21 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
 import type { Config } from "../config/config.ts";
 import { readErrorBody } from "../contract/error-body.ts";
+import type { JudgementVerdict } from "../contract/judgement.ts";
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
 
 /** What a request said of its author, which nobody has proved. */
 const note = z.string().nullable().optional();
+
+/** What somebody says of an alert; who and why only for who may read that. */
+const judgementSchema = z.looseObject({
+  verdict: z.string(),
+  at: z.string(),
+  by: z.string().nullable().optional(),
+  note,
+  comment: z.string().nullable().optional(),
+});
 
 /** A live alert as the daemon lists it; `GET /api/v1/alerts` may say more. Times are ISO 8601. */
 const alertSchema = z.looseObject({
@@ -27,6 +37,7 @@ const alertSchema = z.looseObject({
   acknowledged: z.boolean(),
   reason: z.string(),
   acknowledgement: z.looseObject({ by: z.string().nullable(), note, comment: z.string().nullable() }).optional(),
+  judgement: judgementSchema.nullable().optional(),
 });
 export type LiveAlert = z.infer<typeof alertSchema>;
 
@@ -50,9 +61,23 @@ const endedSchema = z.looseObject({
       reason: z.string(),
       judgedCount: z.number().nullable(),
       revivedCount: z.number().nullable(),
+      judgement: judgementSchema.nullable().optional(),
     }),
   ),
 });
+
+/** Whether an organization's deaths may be acted on; times are ISO 8601. */
+const gateSchema = z.looseObject({
+  slug: z.string(),
+  decision: z.enum(["allow", "hold"]),
+  reason: z.string(),
+  message: z.string(),
+  alertId: z.string().nullable(),
+  since: z.string().nullable(),
+  suspectFrom: z.string().nullable(),
+});
+export type Gate = z.infer<typeof gateSchema>;
+const gateListSchema = z.looseObject({ gates: z.array(gateSchema) });
 /** An alert that ended, with how many of its deaths were undone. */
 export type EndedAlertRow = z.infer<typeof endedSchema>["endedAlerts"][number] & { readonly check: CheckName };
 
@@ -117,6 +142,16 @@ export interface DaemonClient {
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
+  /** Says what an alert was; verdict null takes that back. */
+  judge(
+    id: string,
+    verdict: JudgementVerdict | null,
+    said: { readonly by: string | null; readonly comment: string | null },
+  ): Promise<LiveAlert>;
+  gate(slug: string): Promise<Gate>;
+  /** Those that a failure holds. */
+  heldGates(): Promise<readonly Gate[]>;
+  releaseGate(slug: string, by: string | null, comment: string): Promise<Gate>;
   silences(): Promise<readonly Silence[]>;
   addSilence(silence: SilenceRequest): Promise<Silence>;
   expireSilence(id: string): Promise<void>;
@@ -237,6 +272,20 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
       guarded();
       const body = { ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
       return read(alertSchema, await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/ack`, body));
+    },
+    judge: async (id, verdict, { by, comment }) => {
+      guarded();
+      const path = `/api/v1/alerts/${encodeURIComponent(id)}/judgement`;
+      if (verdict === null) return read(alertSchema, await ask("DELETE", path));
+      const body = { verdict, ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
+      return read(alertSchema, await ask("POST", path, body));
+    },
+    gate: async (slug) => read(gateSchema, await ask("GET", `/api/v1/gate/${encodeURIComponent(slug)}`)),
+    heldGates: async () => read(gateListSchema, await ask("GET", "/api/v1/gate")).gates,
+    releaseGate: async (slug, by, comment) => {
+      guarded();
+      const body = { ...(by === null ? {} : { by }), comment };
+      return read(gateSchema, await ask("POST", `/api/v1/gate/${encodeURIComponent(slug)}/release`, body));
     },
     silences: async () => {
       guarded();

@@ -43,6 +43,7 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
     externalUrl: config.alerting.externalUrl,
     receivers: receivers.map((receiver) => ({ ...receiver, match: null })),
     silences: [],
+    gateOf: () => config.defaults.gate,
     targetOf: () => ({ policy, receivers: routed, labels: {}, url: null, isDrill: true }),
   };
 }

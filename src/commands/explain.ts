@@ -56,12 +56,15 @@ async function explainAlert(config: Config, store: ExplainStore, id: string): Pr
 
 const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";
 
+/** What people did, of which no run has a verdict. */
+const peopleEvents: ReadonlySet<string> = new Set(["acknowledged", "unacknowledged", "judged", "judgement_withdrawn"]);
+
 async function explainDecision(
   config: Config,
   store: ExplainStore,
   { check, slug, atMs, event, kind }: AlertHistoryEntry,
 ): Promise<VerdictExplanation | null> {
-  if (check !== spike || kind !== "verdict" || event === "acknowledged") return null;
+  if (check !== spike || kind !== "verdict" || peopleEvents.has(event)) return null;
   // A decision is of the instant at which its run began, a verdict of the one at which it ended.
   const [point] = await store.history.runs({ check, slug, fromMs: atMs - 1, toMs: atMs + longestRunMs });
   return point === undefined ? null : explainVerdict(config, store, { check, slug, atMs: point.atMs });

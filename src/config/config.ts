@@ -14,8 +14,8 @@ export interface Config {
   readonly organizations: readonly OrganizationConfig[];
   /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
   readonly discover: readonly DiscoverConfig[];
-  /** What `defaults` says, for organizations that the embedded service has but the file does not name. */
-  readonly defaults: { readonly baseline: BaselineKind };
+  /** What `defaults` says, for organizations that the store has but the file does not, or no longer, name. */
+  readonly defaults: { readonly baseline: BaselineKind; readonly gate: GateConfig };
   readonly alerting: AlertingConfig;
   readonly receivers: readonly ReceiverConfig[];
   readonly silences: readonly SilenceRule[];
@@ -129,7 +129,7 @@ export interface RegretConfig {
 }
 
 export interface GateConfig {
-  readonly releaseOn: readonly ("acknowledged" | "resolved")[];
+  readonly releaseOn: readonly ("judged" | "acknowledged" | "resolved")[];
   readonly whenUnknown: "allow" | "hold";
 }
 

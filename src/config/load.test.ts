@@ -95,13 +95,13 @@ describe("defaults", () => {
             maxCoverageDrop: 0.5,
           },
           regret: null,
-          gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
+          gate: { releaseOn: ["judged"], whenUnknown: "allow" },
           apiKey: null,
           discoveredBy: null,
           setAt: { "": "flatline.yaml:2" },
         },
       ],
-      defaults: { baseline: "mean" },
+      defaults: { baseline: "mean", gate: { releaseOn: ["judged"], whenUnknown: "allow" } },
       alerting: {
         groupWaitMs: 10_000,
         groupIntervalMs: 60_000,
@@ -133,7 +133,7 @@ describe("defaults", () => {
       ["acme", "median"],
       ["globex", "mean"],
     ]);
-    expect(config.defaults).toEqual({ baseline: "median" });
+    expect(config.defaults).toMatchObject({ baseline: "median" });
     expect(config.organizations[1]?.setAt["baseline"]).toMatch(/^flatline\.yaml:\d+$/);
     const again = await load(renderConfig(config));
     expect(again.defaults).toEqual(config.defaults);

@@ -7,6 +7,14 @@ import type { Severity } from "./severity.ts";
 export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow", "regret"] as const;
 export type CheckName = (typeof checkNames)[number];
 
+/** The checks whose failure says that deaths can't be trusted; a full review queue says nothing of them. */
+export const gateChecks = [
+  "dead-asset-spike",
+  "sentinel",
+  "event-flow",
+  "regret",
+] as const satisfies readonly CheckName[];
+
 /** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
 export const checkErrorReasons = [
   "timeout",

@@ -170,8 +170,9 @@ export async function startApp(
   const reloading = createReloading({ runtime, fleet: discovered, clock, logger, metrics, apply, readConfig });
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
-  const gate = createGatePort({ store, states, history, runtime, clock, logger });
   const unwatched = createUnwatched({ store, runtime, clock, logger });
+  const storeProblem = (): string | null => fleet.storeProblem();
+  const gate = createGatePort({ store, states, runtime, clock, logger, storeProblem, onAct: wake });
   const web = createWeb({
     version: deps.version,
     clock,
@@ -200,7 +201,7 @@ export async function startApp(
       health: stalled,
       isStopping: () => signal.aborted,
       reload,
-      onAcknowledged: wake,
+      onAct: wake,
       onOutboxChanged: () => outbox.wake(),
     }),
     ...createOutsidePorts({ store, runtime, clock, logger, onChange: wake }),
@@ -215,7 +216,7 @@ export async function startApp(
       deliveries,
       gate,
       subscribe: (listener) => publisher.subscribe(listener),
-      storeProblem: () => fleet.storeProblem(),
+      storeProblem,
       reloads: () => reloading.reloads(),
     }),
   });

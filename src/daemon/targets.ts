@@ -45,11 +45,13 @@ export function alertingSettings(config: Config): AlertingSettings {
     const target = alertTarget(config, organization);
     for (const check of enabledChecks(organization)) targets.set(targetKey({ check, slug: organization.slug }), target);
   }
+  const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
     receivers: config.receivers,
     silences: config.silences,
     targetOf: (check: CheckName, slug: string) => targets.get(targetKey({ check, slug })) ?? null,
+    gateOf: (slug: string) => gates.get(slug) ?? config.defaults.gate,
   };
 }
 

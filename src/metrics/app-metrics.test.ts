@@ -68,6 +68,7 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
   metrics.notificationAttempt("ops", "delivered", 0.1);
   metrics.sourceRequest("dead_asset_spike", "429");
   metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
+  metrics.alertJudged("sentinel", "checker");
   metrics.apiRequest("list_reports", "200");
   metrics.eventsIngested("DETECTED_AS_DEAD", 5);
   metrics.configReloaded(true, nowMs);

@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
-import { checkErrorReasons, checkNames } from "../contract/report.ts";
+import { judgementVerdicts } from "../contract/judgement.ts";
+import { checkErrorReasons, checkNames, gateChecks } from "../contract/report.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
@@ -63,6 +64,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const countSourceRequest = requestCounter(countedInstruments.sourceRequests, registry);
   const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
   const eventsIngested = counter(countedInstruments.eventsIngested);
+  const alertsJudged = counter(countedInstruments.alertsJudged);
   const falseDeathRatio = gauge(countedInstruments.falseDeathRatio);
   if (withProcess) collectProcessMetrics(registry);
 
@@ -71,6 +73,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
     duration.zero({ check });
   }
+  for (const check of gateChecks) for (const verdict of judgementVerdicts) alertsJudged.inc({ check, verdict }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
 
   const checks = createCheckSeries();
@@ -137,6 +140,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       if (ratio === null) falseDeathRatio.remove({ check, slug });
       else falseDeathRatio.set({ check, slug }, ratio);
     },
+    alertJudged: (check, verdict) => alertsJudged.inc({ check, verdict }),
     configReloaded: (ok, nowMs) => {
       reloadSuccessful.set(ok ? 1 : 0);
       if (ok) reloadTimestamp.set(nowMs / secondMs);

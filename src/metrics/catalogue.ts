@@ -1,4 +1,5 @@
-import { checkErrorReasons } from "../contract/report.ts";
+import { judgementVerdicts } from "../contract/judgement.ts";
+import { checkErrorReasons, gateChecks } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
 
@@ -215,6 +216,14 @@ export const countedInstruments = {
     unit: "1",
     values: { status: eventStatuses },
     note: "Grows with the embedded source only.",
+  },
+  alertsJudged: {
+    name: "flatline_alerts_judged_total",
+    type: "counter",
+    labels: ["check", "verdict"],
+    help: "Judgements of alerts by this process, by what was said.",
+    unit: "1",
+    values: { check: gateChecks, verdict: judgementVerdicts },
   },
   falseDeathRatio: {
     name: "flatline_check_false_death_ratio",

@@ -1,3 +1,4 @@
+import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 
@@ -17,6 +18,7 @@ export interface Metrics {
   eventsIngested(status: string, count: number): void;
   /** Share (0–1) of the deaths of the last 30 days that were undone; null: there is nothing to judge. */
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
+  alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   configReloaded(ok: boolean, nowMs: number): void;
 }
 

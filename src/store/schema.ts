@@ -79,7 +79,8 @@ export interface JudgementRow {
   /** null: withdrawn. */
   readonly verdict: string | null;
   readonly comment: string | null;
-  readonly author: string | null;
+  readonly author: string;
+  readonly note: string | null;
   readonly is_standing: number;
 }
 

@@ -1,11 +1,13 @@
 import type { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
+import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { Right } from "../contract/rights.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertJudgement, AlertState } from "../store/alerts/alerts.ts";
+import type { JudgementEntry } from "../store/alerts/judgements.ts";
 import type { IngestOutcome } from "../store/events/events.ts";
 import type { EventPlace } from "../store/events/evidence.ts";
 import type { Marker } from "../store/alerts/markers.ts";
@@ -127,6 +129,14 @@ export interface AlertSnapshot {
   readonly url: string | null;
 }
 
+/** An alert, live or ended, with all that people said of it. */
+export interface AlertDetail extends AlertSnapshot {
+  /** null while it lives. */
+  readonly endsAtMs: number | null;
+  /** Oldest first, what was withdrawn included. */
+  readonly judgements: readonly JudgementEntry[];
+}
+
 /** Everything that lives, and the fleet verdict while it lasts. */
 export interface AlertsSnapshot {
   readonly alerts: readonly AlertSnapshot[];
@@ -137,7 +147,18 @@ export interface AlertsPort {
   /** Firing before pending, then the oldest first. */
   list(): Promise<AlertsSnapshot>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
-  acknowledge(id: string, author: Actor, comment: string | null): Promise<AlertSnapshot>;
+  acknowledge(id: string, author: Actor, comment: string | null, mayOpenGate: boolean): Promise<AlertSnapshot>;
+  /** Live, or ended and still kept; null: there is none. */
+  find(id: string): Promise<AlertDetail | null>;
+  /**
+   * Says what it was; verdict null takes that back. @throws FlatlineError not_found, invalid_data, conflict (it is pending),
+   * forbidden (it would open the gate)
+   */
+  judge(
+    id: string,
+    verdict: JudgementVerdict | null,
+    said: { readonly author: Actor; readonly comment: string | null; readonly mayOpenGate: boolean },
+  ): Promise<AlertDetail | null>;
 }
 
 /** An asset that died in an alert, by its last death there. */
@@ -211,9 +232,10 @@ export interface MarkersPort {
 /** One release of the gate: by hand, or of the alert that held it. */
 export interface ListedRelease {
   readonly atMs: number;
-  readonly how: "released" | "acknowledged" | "resolved";
+  readonly how: "released" | "judged" | "acknowledged" | "resolved";
   /** null: by hand. */
   readonly alertId: string | null;
+  /** null: nobody, or nobody said who. */
   readonly by: string | null;
   readonly comment: string | null;
 }
@@ -224,8 +246,12 @@ export interface GateView {
   readonly decision: "allow" | "hold";
   /** Named, so that a pipeline can tell them apart (alerting/decide/gate.ts). */
   readonly reason: string;
-  /** The failure that decided; null where none did. */
-  readonly failure: { readonly alertId: string; readonly check: CheckName; readonly failedAtMs: number } | null;
+  /** The alert whose failure decided; null where none did. */
+  readonly failure: { readonly alertId: string; readonly check: CheckName } | null;
+  /** While it holds, since when. */
+  readonly sinceMs: number | null;
+  /** Deaths before it are not in question; null: none are. */
+  readonly suspectFromMs: number | null;
   /** The reason in words. */
   readonly message: string;
   /** The latest ones, newest first. */
@@ -233,8 +259,13 @@ export interface GateView {
 }
 
 export interface GatePort {
-  /** null: nobody configured such an organization. */
+  /**
+   * null: nobody configured such an organization, and none that was once is on hold. @throws FlatlineError unavailable when the
+   * store cannot be read
+   */
   look(slug: string): Promise<GateView | null>;
+  /** Every gate that is held by a failure, by slug. @throws FlatlineError as in `look` */
+  held(): Promise<readonly GateView[]>;
   /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
   release(slug: string, author: Actor, comment: string): Promise<GateView | null>;
 }

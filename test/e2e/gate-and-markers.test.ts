@@ -20,6 +20,7 @@ defaults: { schedule: "@yearly" }
 organizations:
   - acme
   - { slug: globex, gate: { releaseOn: [] } }
+  - { slug: initech, gate: { releaseOn: [acknowledged] } }
   - { slug: silent, eventFlow: { enabled: true, schedule: "@yearly" }, alert: { for: 1h }, gate: { whenUnknown: hold } }
 alerting: { groupWait: 0s, fleet: false }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
@@ -27,6 +28,7 @@ storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("initech", { lastHour: 90, perDay: 3 });
   await folder.start();
 });
 afterAll(() => folder.close());
@@ -36,6 +38,7 @@ interface Gate {
   readonly reason: string;
   readonly message: string;
   readonly alertId: string | null;
+  readonly suspectFrom: string | null;
   readonly releases: readonly { readonly how: string; readonly by?: string | null }[];
 }
 
@@ -51,21 +54,110 @@ const gateOf = async (slug: string): Promise<Gate> => (await ask(`/api/v1/gate/$
 const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
 
 describe("GET /api/v1/gate/{slug}", () => {
-  it("holds while a fail fires, and allows once somebody has acknowledged it", async () => {
-    const held = await eventually(async () => {
-      const gate = await gateOf("acme");
+  const held = (slug: string): Promise<Gate> =>
+    eventually(async () => {
+      const gate = await gateOf(slug);
       return gate.reason === "fail_firing" ? gate : null;
     });
-    expect(held).toMatchObject({ decision: "hold", releases: [] });
-    expect(held.message).toContain("act on none of its deaths");
 
-    await post(`/api/v1/alerts/${held.alertId ?? ""}/ack`, { by: "kim" });
+  it("holds while a fail fires, acknowledged or not, and allows once somebody has judged it", async () => {
+    const gate = await held("acme");
+    const id = gate.alertId ?? "";
+    expect(gate).toMatchObject({ decision: "hold", releases: [], suspectFrom: expect.stringMatching(/Z$/) });
+    expect(gate.message).toContain("act on none of its deaths until it is judged or released");
+    expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("hold") });
 
+    await post(`/api/v1/alerts/${id}/ack`, { by: "kim" });
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    const judged = await flatline("alerts", "judge", id, "real", "--comment", "ten opened by hand");
+
+    expect(judged).toMatchObject({
+      exitCode: 0,
+      stdout: `${id}: acme dead-asset-spike is judged real: these assets did die\n`,
+    });
     expect(await gateOf("acme")).toMatchObject({
       decision: "allow",
       reason: "released",
-      releases: [{ how: "acknowledged" }],
+      suspectFrom: null,
+      releases: [{ how: "judged", alertId: id }],
     });
+    expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
+    expect((await flatline("alerts", "list")).stdout).toContain("judged real by kim: ten opened by hand");
+  });
+
+  it("holds again when the judgement is corrected or withdrawn, and keeps all of them", async () => {
+    const id = (await gateOf("acme")).alertId ?? "";
+
+    const corrected = await post(`/api/v1/alerts/${id}/judgement`, { verdict: "checker", comment: "captcha" });
+
+    expect(corrected).toMatchObject({
+      status: 200,
+      body: { state: "firing", endsAt: null, judgement: { verdict: "checker", comment: "captcha", by: null } },
+    });
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    await post(`/api/v1/alerts/${id}/judgement`, { verdict: "expected" });
+    expect(await gateOf("acme")).toMatchObject({ decision: "allow" });
+
+    expect(await flatline("alerts", "judge", id, "none")).toMatchObject({ exitCode: 0 });
+
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    const detail = (await ask(`/api/v1/alerts/${id}`, { headers: bearer })).body;
+    expect(detail).toMatchObject({
+      judgement: null,
+      judgements: [
+        { verdict: "real", comment: "ten opened by hand", by: "kim", withdrawnAt: null },
+        { verdict: "checker", comment: "captcha", by: null, withdrawnAt: null },
+        { verdict: "expected", comment: null, by: null, withdrawnAt: expect.stringMatching(/Z$/) },
+      ],
+    });
+    const open = (await ask(`/api/v1/alerts/${id}`)).body;
+    expect(open).toMatchObject({ id, judgement: null });
+    expect(open).not.toHaveProperty("judgements");
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('flatline_alerts_judged_total{check="dead-asset-spike",verdict="real"} 1');
+    expect(metrics).toContain('flatline_alerts_judged_total{check="sentinel",verdict="checker"} 0');
+  });
+
+  it("refuses a judgement of what is not there, is no verdict, or is none of the gate's alerts", async () => {
+    const path = (id: string): string => `/api/v1/alerts/${id}/judgement`;
+    const id = (await gateOf("acme")).alertId ?? "";
+
+    expect(await post(path("nobody"), { verdict: "real" })).toMatchObject({ status: 404 });
+    expect(await post(path(id), { verdict: "wrong" })).toMatchObject({
+      status: 400,
+      body: { issues: [{ message: "verdict: must be one of checker, real, expected" }] },
+    });
+    expect(await post(path(id), { verdict: "real", why: "x" })).toMatchObject({ status: 400 });
+    expect((await ask(path(id), { method: "POST", body: JSON.stringify({ verdict: "real" }) })).status).toBe(401);
+    expect((await ask(path(id), { method: "DELETE", headers: { authorization: bearer.authorization } })).status).toBe(
+      404,
+    );
+    expect((await ask("/api/v1/alerts/nobody")).status).toBe(404);
+    const { alerts } = (await ask("/api/v1/alerts")).body as { alerts: { id: string; kind: string; state: string }[] };
+    const pending = alerts.filter(({ state }) => state === "pending");
+    expect(pending.map(({ kind }) => kind).toSorted()).toEqual(["unknown", "verdict"]);
+    for (const one of pending)
+      expect(await post(path(one.id), { verdict: "real" })).toMatchObject({
+        status: one.kind === "verdict" ? 409 : 400,
+      });
+    expect(await flatline("alerts", "judge", "nobody", "real")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("alerts", "ack", "nobody")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("alerts", "judge", id, "wrong")).toMatchObject({ exitCode: 64 });
+  });
+
+  it("is released by an acknowledgement where the configuration says so", async () => {
+    const { alertId } = await held("initech");
+
+    await post(`/api/v1/alerts/${alertId ?? ""}/ack`, { by: "kim" });
+
+    expect(await gateOf("initech")).toMatchObject({ decision: "allow", releases: [{ how: "acknowledged" }] });
+  });
+
+  it("has exit codes of its own for what is neither allow nor hold", async () => {
+    expect(await flatline("gate", "nobody")).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(await flatline("gate", "acme", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
+    expect(await flatline("gate", "release", "--comment", "x")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("gate", "release", "acme")).toMatchObject({ exitCode: 64 });
   });
 
   it("can be released by hand, which needs the token and a reason, and is recorded", async () => {
@@ -84,6 +176,18 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     expect(released.body).toMatchObject({ decision: "allow", releases: [{ how: "released", by: "token" }] });
     expect((await gateOf("globex")).releases[0]).not.toHaveProperty("by");
+  });
+
+  it("is released for all that is held at once", async () => {
+    const slugs = async (): Promise<string[]> =>
+      ((await ask("/api/v1/gate")).body as { gates: { slug: string }[] }).gates.map(({ slug }) => slug);
+    expect(await slugs()).toEqual(["acme"]);
+
+    const released = await flatline("gate", "release", "--all", "--comment", "the checker is mended");
+
+    expect(released).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^acme: allow \(released\)/) });
+    expect(await slugs()).toEqual([]);
+    expect(await flatline("gate", "release", "nobody", "--comment", "x")).toMatchObject({ exitCode: 64 });
   });
 
   it("answers as configured while nothing is known, and 404 for a stranger", async () => {

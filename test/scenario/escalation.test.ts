@@ -27,7 +27,7 @@ async function open(options: WorldOptions = {}): Promise<void> {
 }
 
 async function setJudged(isJudged: boolean): Promise<void> {
-  const judgement = { verdict: "real", comment: null, by: "kim", atMs: world.clock.nowMs() } as const;
+  const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: world.clock.nowMs() } as const;
   for (const { judgement: _before, ...alert } of await world.store.alerts.allLive())
     await world.store.alerts.save(isJudged ? { ...alert, judgement } : alert);
 }

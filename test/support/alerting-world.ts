@@ -145,6 +145,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       fleet: null,
       externalUrl: null,
       silences: [],
+      gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
       ...options.settings,
       receivers: routes(),
       targetOf,
@@ -358,12 +359,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     acknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert === undefined) return false;
-      await acknowledgeAlert(store, {
-        alertId: alert.id,
-        author: actor("kim", "token"),
-        comment: null,
-        nowMs: clock.nowMs(),
-      });
+      const context = { store, settings: settings(), nowMs: clock.nowMs() };
+      const act = { alertId: alert.id, author: actor("kim", "token"), comment: null, mayOpenGate: true };
+      await acknowledgeAlert(context, act);
       return true;
     },
     unacknowledge: async (slug) => {

@@ -48,6 +48,7 @@ export async function createRunProcess(
       receivers: [],
       silences: [],
       targetOf: () => null,
+      gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
     }),
     onChange: () => undefined,
     ...over,

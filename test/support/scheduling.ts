@@ -113,6 +113,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
         receivers: [],
         silences: [],
         targetOf: () => null,
+        gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
       }),
       onChange: () => undefined,
     });

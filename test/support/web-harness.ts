@@ -14,6 +14,7 @@ import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type {
   AccessSettings,
   AlertAssets,
+  AlertDetail,
   AlertsSnapshot,
   CheckSnapshot,
   EndedAlert,
@@ -46,6 +47,9 @@ export interface WebWorld {
   run: (check: string, slug: string) => Promise<CheckReport>;
   live: AlertsSnapshot;
   acknowledged: { id: string; author: Actor; comment: string | null }[];
+  /** Alerts that can be asked for one by one. */
+  details: AlertDetail[];
+  judged: { id: string; verdict: string | null; author: Actor; comment: string | null; mayOpenGate: boolean }[];
   /** Of the configuration. */
   windows: ListedSilence[];
   silences: StoredSilence[];
@@ -112,6 +116,8 @@ export async function startWeb(
     ended: [],
     live: { alerts: [], fleet: null },
     acknowledged: [],
+    details: [],
+    judged: [],
     windows: [],
     silences: [],
     healthReasons: [],
@@ -162,7 +168,7 @@ export async function startWeb(
       }),
       remove: async () => false,
     },
-    gate: { look: async () => null, release: async () => null },
+    gate: { look: async () => null, held: async () => [], release: async () => null },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { pagerduty: async () => "unsigned" },
     health: {
@@ -187,6 +193,11 @@ export async function startWeb(
         const { name: by, note } = author;
         const acknowledgement = { atMs: harnessNowMs, by, note, comment, severity: alert.state.severity };
         return { ...alert, state: { ...alert.state, acknowledgement } };
+      },
+      find: async (id) => world.details.find(({ state }) => state.id === id) ?? null,
+      judge: async (id, verdict, said) => {
+        world.judged.push({ id, verdict, ...said });
+        return world.details.find(({ state }) => state.id === id) ?? null;
       },
     },
     silences: {

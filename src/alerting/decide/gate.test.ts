@@ -1,198 +1,205 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { minuteMs } from "../../base/time.ts";
-import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
-import { decideGate, releasesByAlerts, type GateFacts, type GatePolicy } from "./gate.ts";
+import { hourMs, minuteMs } from "../../base/time.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
+import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
+import { decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
 
-const either: GatePolicy = { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" };
-const check = "dead-asset-spike" as const;
+const startMs = Date.UTC(2026, 0, 15, 12);
+const at = (minute: number): number => startMs + minute * minuteMs;
+const nowMs = at(60);
+const byJudgement: GatePolicy = { releaseOn: ["judged"], whenUnknown: "allow" };
 
-function entry(minute: number, event: string, severity: "warn" | "fail", alertId = "a"): AlertHistoryEntry {
-  return { alertId, check, slug: "acme", kind: "verdict", atMs: minute * minuteMs, event, severity, reason: "" };
-}
-
-function live(severity: "warn" | "fail", given: Partial<AlertState> = {}): AlertState {
+function alert(given: Partial<AlertState> = {}): AlertState {
   return {
     id: "a",
-    check,
+    check: "dead-asset-spike",
     slug: "acme",
     kind: "verdict",
     state: "firing",
-    severity,
-    startsAtMs: 0,
-    firingAtMs: 0,
+    severity: "fail",
+    startsAtMs: at(0),
+    firingAtMs: at(0),
     okSinceMs: null,
     unknownRuns: 0,
-    peak: { severity, currentCount: 90, atMs: 0 },
+    peak: { severity: "fail", currentCount: 90, atMs: at(0) },
     acknowledgement: null,
     reason: "",
     ...given,
   };
 }
 
-const release = (minute: number) => ({ slug: "acme", atMs: minute * minuteMs, by: "kim", comment: "seen" });
-const failed = [entry(1, "firing", "fail")];
-const over = [...failed, entry(9, "resolved", "fail")];
+const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
+  atMs: at(30),
+  isByRun: true,
+  baselineExclusion: "none",
+  ...given,
+});
+const judged = (verdict: JudgementVerdict): Partial<AlertState> => ({
+  judgement: { verdict, comment: null, by: "kim", note: null, atMs: at(5) },
+});
+const acknowledged = (minute: number): Partial<AlertState> => ({
+  acknowledgement: { atMs: at(minute), by: "kim", note: null, comment: null, severity: "fail" },
+});
+
+function failed(
+  given: Partial<AlertState> = {},
+  end: AlertEnd | null = null,
+  over: Partial<GateFailure> = {},
+): GateFailure {
+  return { alert: alert(given), end, failedAtMs: at(1), releasedAtMs: null, ...over };
+}
+
+function decide(failures: readonly GateFailure[], policy: Partial<GatePolicy> = {}, facts: Partial<GateFacts> = {}) {
+  const all = { failures, checkers: [], isKnown: true, nowMs, windowHours: 24, ...facts };
+  return decideGate(all, { ...byJudgement, ...policy });
+}
 
 describe("the gate", () => {
-  it.each<{ rule: string; facts: Partial<GateFacts>; policy?: Partial<GatePolicy>; answer: string }>([
-    { rule: "nothing ever failed", facts: {}, answer: "allow no_failure" },
+  it.each<{ rule: string; failures: readonly GateFailure[]; policy?: Partial<GatePolicy>; answer: string }>([
+    { rule: "nothing ever failed", failures: [], answer: "allow no_failure" },
+    { rule: "a fail fires", failures: [failed()], answer: "hold fail_firing" },
+    { rule: "it is down to warn", failures: [failed({ severity: "warn" })], answer: "hold fail_latched" },
+    { rule: "it is over", failures: [failed({}, ended())], answer: "hold fail_latched" },
+    { rule: "it is acknowledged", failures: [failed(acknowledged(5))], answer: "hold fail_firing" },
+    { rule: "it is judged real", failures: [failed(judged("real"))], answer: "allow released" },
+    { rule: "it is judged expected", failures: [failed(judged("expected"))], answer: "allow released" },
+    { rule: "it is over and judged real", failures: [failed(judged("real"), ended())], answer: "allow released" },
+    { rule: "it fires and is judged checker", failures: [failed(judged("checker"))], answer: "hold fail_firing" },
     {
-      rule: "a warn fires",
-      facts: { live: [live("warn")], history: [entry(1, "firing", "warn")] },
-      answer: "allow no_failure",
-    },
-    {
-      rule: "a fail is pending",
-      facts: { live: [live("fail", { state: "pending", firingAtMs: null })] },
-      answer: "allow no_failure",
-    },
-    { rule: "a fail fires", facts: { live: [live("fail")], history: failed }, answer: "hold fail_firing" },
-    {
-      rule: "it is down to warn",
-      facts: { live: [live("warn")], history: [...failed, entry(5, "deescalated", "warn")] },
+      rule: "it is down to warn and judged checker",
+      failures: [failed({ ...judged("checker"), severity: "warn" })],
       answer: "hold fail_latched",
     },
+    { rule: "it is over and judged checker", failures: [failed(judged("checker"), ended())], answer: "allow released" },
     {
-      rule: "it was acknowledged",
-      facts: { live: [live("fail")], history: [...failed, entry(2, "acknowledged", "fail")] },
+      rule: "it ended with its stretch left out of the baseline",
+      failures: [failed(judged("checker"), ended({ baselineExclusion: "applied" }))],
       answer: "allow released",
     },
     {
-      rule: "the warn was acknowledged before it became a fail",
-      facts: {
-        live: [live("fail")],
-        history: [entry(1, "firing", "warn"), entry(2, "acknowledged", "warn"), entry(3, "escalated", "fail")],
-      },
-      answer: "hold fail_firing",
-    },
-    { rule: "it is over", facts: { history: over }, answer: "allow no_failure" },
-    {
-      rule: "it is over, and only people release",
-      facts: { history: over },
-      policy: { releaseOn: ["acknowledged"] },
+      rule: "it ended against a baseline that has the incident in it",
+      failures: [failed(judged("checker"), ended({ baselineExclusion: "too_much" }))],
       answer: "hold fail_latched",
     },
     {
-      rule: "it is over and had been acknowledged",
-      facts: { history: [...failed, entry(2, "acknowledged", "fail"), entry(9, "resolved", "fail")] },
-      policy: { releaseOn: ["acknowledged"] },
-      answer: "allow no_failure",
+      rule: "a reload ended it, and no run",
+      failures: [failed(judged("checker"), ended({ isByRun: false, baselineExclusion: null }))],
+      answer: "hold fail_latched",
     },
     {
-      rule: "it was acknowledged, and only its end releases",
-      facts: { live: [live("fail")], history: [...failed, entry(2, "acknowledged", "fail")] },
-      policy: { releaseOn: ["resolved"] },
-      answer: "hold fail_firing",
-    },
-    {
-      rule: "it was released by hand",
-      facts: { live: [live("fail")], history: failed, releases: [release(3)] },
+      rule: "that was released by hand",
+      failures: [failed(judged("checker"), ended({ baselineExclusion: "too_much" }), { releasedAtMs: at(40) })],
       answer: "allow released",
     },
     {
-      rule: "it failed again after the release",
-      facts: {
-        live: [live("fail")],
-        history: [...failed, entry(4, "deescalated", "warn"), entry(6, "escalated", "fail")],
-        releases: [release(5)],
-      },
-      answer: "hold fail_firing",
-    },
-    {
-      rule: "only a release by hand counts",
-      facts: { history: over },
+      rule: "judged, where only people release by hand",
+      failures: [failed(judged("real"))],
       policy: { releaseOn: [] },
-      answer: "hold fail_latched",
-    },
-    {
-      rule: "it has fired for longer than history is kept",
-      facts: { live: [live("fail")] },
       answer: "hold fail_firing",
     },
-    { rule: "nothing is known", facts: { isKnown: false }, answer: "allow unknown" },
     {
-      rule: "nothing is known, and that closes it",
-      facts: { isKnown: false },
-      policy: { whenUnknown: "hold" },
-      answer: "hold unknown",
+      rule: "acknowledged since, where that releases",
+      failures: [failed(acknowledged(5))],
+      policy: { releaseOn: ["acknowledged"] },
+      answer: "allow released",
     },
     {
-      rule: "a failure is open and the last run failed",
-      facts: { live: [live("fail")], history: failed, isKnown: false },
+      rule: "acknowledged before it became a failure, where that releases",
+      failures: [failed(acknowledged(0))],
+      policy: { releaseOn: ["acknowledged"] },
       answer: "hold fail_firing",
     },
-  ])("$rule: $answer", ({ facts, policy, answer }) => {
-    const all = { live: [], history: [], releases: [], isKnown: true, ...facts };
-
-    const { decision, reason } = decideGate(all, { ...either, ...policy });
+    {
+      rule: "over and acknowledged while it fired, where that releases",
+      failures: [failed(acknowledged(5), ended())],
+      policy: { releaseOn: ["acknowledged"] },
+      answer: "allow released",
+    },
+    {
+      rule: "over, where that releases",
+      failures: [failed({}, ended())],
+      policy: { releaseOn: ["judged", "resolved"] },
+      answer: "allow released",
+    },
+    {
+      rule: "one of two is judged real",
+      failures: [failed(judged("real")), failed({ id: "b", check: "sentinel" })],
+      answer: "hold fail_firing",
+    },
+  ])("answers $answer when $rule", ({ failures, policy, answer }) => {
+    const { decision, reason } = decide(failures, policy);
 
     expect(`${decision} ${reason}`).toBe(answer);
   });
 
-  it("is latched: once a fail has fired it holds until something of the policy came after it, whatever else came", () => {
-    const noise = fc.constantFrom("deescalated", "reminder", "pending");
-    const releasing = fc.constantFrom("acknowledged", "resolved");
-    fc.assert(
-      fc.property(
-        fc.array(noise, { maxLength: 6 }),
-        fc.option(releasing),
-        fc.subarray<"acknowledged" | "resolved">(["acknowledged", "resolved"]),
-        (events, last, releaseOn) => {
-          const later = [...events, ...(last === null ? [] : [last])];
-          const history = [
-            ...failed,
-            ...later.map((event, index) => entry(index + 2, event, event === "deescalated" ? "warn" : "fail")),
-          ];
-          const facts = { live: last === "resolved" ? [] : [live("fail")], history, releases: [], isKnown: true };
+  it("names what fires before what is over, and holds since the first of them", () => {
+    const over = failed({ id: "over" }, ended());
+    const firing = failed({ id: "firing", check: "sentinel" }, null, { failedAtMs: at(40) });
 
-          const { decision } = decideGate(facts, { ...either, releaseOn });
+    const decided = decide([firing, over]);
 
-          expect(decision).toBe(last !== null && releaseOn.includes(last) ? "allow" : "hold");
-        },
-      ),
-    );
+    expect(decided).toMatchObject({ reason: "fail_firing", sinceMs: at(1) });
+    expect(decided.failure?.alert.id).toBe("firing");
   });
+
+  it.each([
+    { rule: "nothing is known", whenUnknown: "allow", isKnown: false, failures: [], answer: "allow unknown" },
+    { rule: "nothing is known", whenUnknown: "hold", isKnown: false, failures: [], answer: "hold unknown" },
+    { rule: "a fail is open", whenUnknown: "allow", isKnown: false, failures: [failed()], answer: "hold fail_firing" },
+    {
+      rule: "nothing is known and a fail was released",
+      whenUnknown: "hold",
+      isKnown: false,
+      failures: [failed(judged("real"))],
+      answer: "hold unknown",
+    },
+  ] as const)(
+    "answers $answer with whenUnknown $whenUnknown when $rule",
+    ({ whenUnknown, isKnown, failures, answer }) => {
+      const { decision, reason } = decide(failures, { whenUnknown }, { isKnown });
+
+      expect(`${decision} ${reason}`).toBe(answer);
+    },
+  );
 });
 
-describe("releases by alerts", () => {
-  const acknowledged = [...failed, entry(3, "acknowledged", "fail")];
-  const failedAgain = [...acknowledged, entry(5, "deescalated", "warn"), entry(6, "escalated", "fail")];
+describe("the deaths in question", () => {
+  const onset = { atMs: at(-90), marker: null };
+  const checker = (given: Partial<AlertState>, end: AlertEnd | null): KeptAlert => ({
+    alert: alert({ id: "c", ...judged("checker"), ...given }),
+    end,
+  });
 
-  it.each<{ rule: string; facts: Partial<GateFacts>; policy?: Partial<GatePolicy>; listed: string[] }>([
-    { rule: "an acknowledgement", facts: { history: acknowledged }, listed: ["acknowledged 3"] },
-    { rule: "it stays when the alert fails again", facts: { history: failedAgain }, listed: ["acknowledged 3"] },
+  it.each<{
+    rule: string;
+    failures?: readonly GateFailure[];
+    checkers?: readonly KeptAlert[];
+    fromMs: number | null;
+  }>([
+    { rule: "are none where nothing failed", fromMs: null },
+    { rule: "are none where what failed is released", failures: [failed(judged("real"))], fromMs: null },
+    { rule: "begin with the onset of what holds", failures: [failed({ onset })], fromMs: at(-90) },
+    { rule: "begin with the window of what has none", failures: [failed({ windowHours: 12 })], fromMs: at(-720) },
+    { rule: "begin with the window of today where its own is not known", failures: [failed()], fromMs: at(-1_440) },
     {
-      rule: "and the end of that one is another",
-      facts: { history: [...failedAgain, entry(9, "resolved", "fail")] },
-      listed: ["acknowledged 3", "resolved 9"],
+      rule: "begin with a checker that lies in the window still, released or not",
+      failures: [failed({ onset: { atMs: at(50), marker: null } })],
+      checkers: [checker({ onset }, ended())],
+      fromMs: at(-90),
     },
     {
-      rule: "what was released already is not released by its end",
-      facts: { history: [...acknowledged, entry(9, "resolved", "fail")] },
-      listed: ["acknowledged 3"],
-    },
-    { rule: "nor what was released by hand", facts: { history: over, releases: [release(4)] }, listed: [] },
-    {
-      rule: "a later release by hand changes nothing",
-      facts: { history: over, releases: [release(20)] },
-      listed: ["resolved 9"],
+      rule: "begin with a checker that never failed",
+      checkers: [checker({ onset, severity: "warn" }, null)],
+      fromMs: at(-90),
     },
     {
-      rule: "the end of a warn",
-      facts: { history: [entry(1, "firing", "warn"), entry(9, "resolved", "warn")] },
-      listed: [],
+      rule: "leave out a checker that has left the window",
+      checkers: [checker({ onset }, ended({ atMs: nowMs - 24 * hourMs }))],
+      fromMs: null,
     },
-    {
-      rule: "what the policy does not name",
-      facts: { history: over },
-      policy: { releaseOn: ["acknowledged"] },
-      listed: [],
-    },
-  ])("$rule", ({ facts, policy, listed }) => {
-    const found = releasesByAlerts({ history: [], releases: [], ...facts }, { ...either, ...policy });
-
-    expect(found.map(({ how, atMs }) => `${how} ${atMs / minuteMs}`)).toEqual(listed);
+  ])("$rule", ({ failures = [], checkers = [], fromMs }) => {
+    expect(decide(failures, {}, { checkers }).suspectFromMs).toBe(fromMs);
   });
 });

@@ -1,132 +1,108 @@
-import type { CheckName } from "../../contract/report.ts";
-import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
-import type { GateRelease } from "../../store/alerts/gate.ts";
-
-/** The checks whose failure says that deaths can't be trusted; a full review queue says nothing of them. */
-export const gateChecks = [
-  "dead-asset-spike",
-  "sentinel",
-  "event-flow",
-  "regret",
-] as const satisfies readonly CheckName[];
+import { hourMs } from "../../base/time.ts";
+import { gateChecks } from "../../contract/report.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
 
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {
-  /** Any of these. Without `resolved` a hold outlives its alert until somebody has looked. */
-  readonly releaseOn: readonly ("acknowledged" | "resolved")[];
+  /** Any of these. With `judged` alone a hold outlives its alert until somebody has looked. */
+  readonly releaseOn: readonly ("judged" | "acknowledged" | "resolved")[];
   /** `allow`: fail-open, `hold`: fail-closed. */
   readonly whenUnknown: "allow" | "hold";
 }
 
 /** What is known of one organization. */
 export interface GateFacts {
-  /** Alerts of kind verdict of the gate's checks that live. */
-  readonly live: readonly AlertState[];
-  /** Of the same checks, oldest first, as far as it is kept. */
-  readonly history: readonly AlertHistoryEntry[];
-  /** By hand, in any order. */
-  readonly releases: readonly GateRelease[];
+  /** Alerts of the gate's checks that reached fail while they fired, live and ended. */
+  readonly failures: readonly GateFailure[];
+  /** Alerts of the gate's checks that are judged `checker` now, whether they failed or not. */
+  readonly checkers: readonly KeptAlert[];
   /** Whether the spike check's last run gave a result that still holds. */
   readonly isKnown: boolean;
+  readonly nowMs: number;
+  /** Of the spike check, as it is configured now. */
+  readonly windowHours: number;
 }
 
 /** Named, so that a pipeline can tell them apart. */
 export type GateReason = "fail_firing" | "fail_latched" | "unknown" | "released" | "no_failure";
 
+/** What ended a hold. */
+export type GateRelease = "released" | "judged" | "acknowledged" | "resolved";
+
 export interface GateDecision {
   readonly decision: "allow" | "hold";
   readonly reason: GateReason;
-  /** The failure that decided, the oldest one that is not released; null where none did. */
+  /** What decided: one that fires as fail before one that is over, then the oldest; released, the last one. null: nothing failed. */
   readonly failure: GateFailure | null;
+  /** While it holds: since when; else when `failure` failed. */
+  readonly sinceMs: number | null;
+  /** Deaths before it are not in question; null: none are. */
+  readonly suspectFromMs: number | null;
 }
 
-/** One alert that reached fail. */
-export interface GateFailure {
-  readonly alertId: string;
-  readonly check: CheckName;
-  /** When it last became a failure. */
-  readonly failedAtMs: number;
-  /** null: it still fires. */
-  readonly endedAtMs: number | null;
-  /** What released it; null: nothing yet. */
-  readonly releasedBy: "acknowledged" | "resolved" | "released" | null;
+/** Whether the alert is one that the gate looks at. */
+export function isGateAlert({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
+  return kind === "verdict" && gateChecks.some((one) => one === check);
 }
 
 /**
- * Whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail and stays so, also while it
- * is down to warn or over, until what the policy names has happened since: a pipeline that asks once an hour must not miss a
- * failure that lasted for ten minutes, or was there when it slept.
+ * Whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it is down to warn
+ * or over, until what the policy names is true of it: a pipeline that asks once an hour must not miss a failure that lasted
+ * for ten minutes, or was there when it slept.
  */
 export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
-  const failures = failuresOf(facts, policy).toSorted((left, right) => left.failedAtMs - right.failedAtMs);
-  const holding = failures.find(({ releasedBy }) => releasedBy === null);
-  if (holding !== undefined) {
-    const isFailing = facts.live.some(({ id, severity }) => id === holding.alertId && severity === "fail");
-    return { decision: "hold", reason: isFailing ? "fail_firing" : "fail_latched", failure: holding };
+  const failures = facts.failures.toSorted((left, right) => left.failedAtMs - right.failedAtMs);
+  const holding = holdingFailures(failures, policy);
+  const suspectFromMs = suspectFrom(holding, facts);
+  const oldest = holding[0];
+  if (oldest !== undefined) {
+    const firing = holding.find(isFailing);
+    const reason = firing === undefined ? "fail_latched" : "fail_firing";
+    return { decision: "hold", reason, failure: firing ?? oldest, sinceMs: oldest.failedAtMs, suspectFromMs };
   }
-  if (!facts.isKnown) return { decision: policy.whenUnknown, reason: "unknown", failure: null };
-  const released = failures.findLast(({ endedAtMs }) => endedAtMs === null);
-  if (released !== undefined) return { decision: "allow", reason: "released", failure: released };
-  return { decision: "allow", reason: "no_failure", failure: null };
+  const failure = failures.at(-1) ?? null;
+  const told = { failure, sinceMs: failure?.failedAtMs ?? null, suspectFromMs };
+  if (!facts.isKnown) return { ...told, decision: policy.whenUnknown, reason: "unknown", failure: null, sinceMs: null };
+  return { ...told, decision: "allow", reason: failure === null ? "no_failure" : "released" };
 }
 
-/** Alerts that reached fail while they fired, each with what released it. */
-function failuresOf({ live, history, releases }: Omit<GateFacts, "isKnown">, policy: GatePolicy): GateFailure[] {
-  const firing = live.filter(({ state, kind }) => state === "firing" && kind === "verdict");
-  const lives = Map.groupBy(
-    history.filter(({ kind }) => kind === "verdict"),
-    ({ alertId }) => alertId,
-  );
-  // One that fires for longer than history is kept has no beginning there.
-  for (const { id } of firing) if (!lives.has(id)) lives.set(id, []);
-  return [...lives].flatMap(([alertId, entries]) => {
-    const alert = firing.find(({ id }) => id === alertId) ?? null;
-    const failed = entries.findLast(
-      ({ event, severity }) => severity === "fail" && (event === "firing" || event === "escalated"),
-    );
-    const isOldFailure = failed === undefined && alert !== null && alert.peak.severity === "fail";
-    const failedAtMs = failed?.atMs ?? (isOldFailure ? (alert.firingAtMs ?? alert.startsAtMs) : null);
-    const check = failed?.check ?? alert?.check;
-    if (failedAtMs === null || check === undefined) return [];
-    const since = entries.filter(({ atMs }) => atMs >= failedAtMs);
-    const ended = alert === null ? since.findLast(({ event }) => event === "resolved") : undefined;
-    const acknowledged =
-      since.some(({ event }) => event === "acknowledged") ||
-      (isOldFailure && alert.acknowledgement !== null && alert.acknowledgement.atMs >= failedAtMs);
-    const releasedBy = releases.some(({ atMs }) => atMs >= failedAtMs)
-      ? "released"
-      : policy.releaseOn.includes("acknowledged") && acknowledged
-        ? "acknowledged"
-        : policy.releaseOn.includes("resolved") && alert === null
-          ? "resolved"
-          : null;
-    return [{ alertId, check, failedAtMs, endedAtMs: alert === null ? (ended?.atMs ?? failedAtMs) : null, releasedBy }];
-  });
+/** Those that nothing has released. */
+export function holdingFailures(failures: readonly GateFailure[], policy: GatePolicy): readonly GateFailure[] {
+  return failures.filter((failure) => releaseOf(failure, policy) === null);
 }
 
-/** What an alert itself did to end a hold. */
-export interface AlertRelease {
-  readonly alertId: string;
-  readonly atMs: number;
-  readonly how: "acknowledged" | "resolved";
+/** What releases the failure as things are; null: it holds. */
+export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
+  const { alert, end, failedAtMs, releasedAtMs } = failure;
+  if (releasedAtMs !== null) return "released";
+  if (releaseOn.includes("judged") && isReleasedByJudgement(failure)) return "judged";
+  const isAcknowledged = alert.acknowledgement !== null && alert.acknowledgement.atMs >= failedAtMs;
+  if (releaseOn.includes("acknowledged") && isAcknowledged) return "acknowledged";
+  return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
-/** Every hold that an acknowledgement or the end of its alert ended; what somebody released by hand before is not among them. */
-export function releasesByAlerts(
-  { history, releases }: Pick<GateFacts, "history" | "releases">,
-  { releaseOn }: GatePolicy,
-): AlertRelease[] {
-  const failedAtById = new Map<string, number>();
-  const found: AlertRelease[] = [];
-  for (const { alertId, kind, event, severity, atMs } of history) {
-    if (kind !== "verdict") continue;
-    if (severity === "fail" && (event === "firing" || event === "escalated")) failedAtById.set(alertId, atMs);
-    const how = releaseOn.find((one) => one === event);
-    const failedAtMs = failedAtById.get(alertId);
-    if (how === undefined || failedAtMs === undefined) continue;
-    failedAtById.delete(alertId);
-    const isReleased = releases.some((release) => release.atMs >= failedAtMs && release.atMs <= atMs);
-    if (!isReleased) found.push({ alertId, atMs, how });
-  }
-  return found;
+/** A checker that was wrong may be mended when the rate is back against a baseline without its deaths; else a person decides. */
+function isReleasedByJudgement({ alert: { judgement }, end }: GateFailure): boolean {
+  if (judgement === undefined) return false;
+  if (judgement.verdict !== "checker") return true;
+  return end !== null && end.isByRun && end.baselineExclusion !== "too_much";
+}
+
+function isFailing({ alert, end }: GateFailure): boolean {
+  return end === null && alert.severity === "fail";
+}
+
+function suspectFrom(holding: readonly GateFailure[], { checkers, nowMs, windowHours }: GateFacts): number | null {
+  const inWindow = checkers.filter(({ end }) => end === null || end.atMs > nowMs - windowHours * hourMs);
+  const begins = [...holding, ...inWindow].map(({ alert }) => deathsBeginAtMs(alert, windowHours));
+  return begins.length === 0 ? null : Math.min(...begins);
+}
+
+/** From when on the deaths of an alert are in question. */
+export function deathsBeginAtMs(
+  { onset, startsAtMs, windowHours }: Pick<AlertState, "onset" | "startsAtMs" | "windowHours">,
+  defaultWindowHours: number,
+): number {
+  return onset?.atMs ?? startsAtMs - (windowHours ?? defaultWindowHours) * hourMs;
 }

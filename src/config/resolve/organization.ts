@@ -92,7 +92,8 @@ function milliseconds(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
-function given<Fields extends object>(
+/** What a layer says, without what it leaves open. */
+export function given<Fields extends object>(
   layer: Fields | undefined,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const entries = Object.entries(layer ?? {}).filter(([, value]) => value !== undefined);

@@ -7,7 +7,7 @@ import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfi
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../schema/durations.ts";
 import { resolveDiscover } from "./discover.ts";
-import { resolveOrganization, whereSet } from "./organization.ts";
+import { given, resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";
 import { resolveTableSource } from "./table-source.ts";
 import { builtinSettings } from "../schema/organization.ts";
@@ -46,7 +46,10 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     source: resolveSource(data, places, secrets),
     organizations,
     discover,
-    defaults: { baseline: defaults.baseline ?? builtinSettings.baseline },
+    defaults: {
+      baseline: defaults.baseline ?? builtinSettings.baseline,
+      gate: { ...builtinSettings.gate, ...given(defaults.gate) },
+    },
     alerting: {
       groupWaitMs: durationMs(data.alerting.groupWait),
       groupIntervalMs: durationMs(data.alerting.groupInterval),

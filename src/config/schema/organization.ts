@@ -29,7 +29,7 @@ export const builtinSettings = {
   eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 },
   // Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was undone within 60 days.
   regret: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, window: "24h", maturity: "auto" },
-  gate: { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" },
+  gate: { releaseOn: ["judged"], whenUnknown: "allow" },
 } as const;
 
 const { thresholds, alert, reviewQueue, sentinel, eventFlow, regret, gate } = builtinSettings;
@@ -183,10 +183,10 @@ const regretSchema = strictObject({
 
 const gateSchema = strictObject({
   releaseOn: z
-    .array(z.enum(["acknowledged", "resolved"]))
+    .array(z.enum(["judged", "acknowledged", "resolved"]))
     .optional()
     .describe(
-      "What lets deaths be acted on again after a fail, beside a release by hand: any of these; none when empty. Without `resolved` a hold outlives its alert.",
+      "What lets deaths be acted on again after a fail, beside a release by hand: any of these; none when empty. `judged`: somebody has judged the alert; `real` and `expected` at once, `checker` when the alert has ended against a baseline that is sound. Without `resolved` a hold outlives its alert.",
     )
     .meta({ default: gate.releaseOn }),
   whenUnknown: z

@@ -1,73 +1,136 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { createEventWorld, type EventWorld } from "../../../test/support/event-store.ts";
-import { createRunProcess } from "../../../test/support/run-process.ts";
-import { resultReport } from "../../../test/support/reports.ts";
-import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { actor } from "../../contract/actor.ts";
 import { createSilentLogger } from "../../base/logger.ts";
-import { dayMs, minuteMs } from "../../base/time.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import { createGatePort } from "./gate.ts";
+import type { GatePort } from "../../web/ports.ts";
 import type { Runtime } from "../runtime.ts";
+import { createGatePort, type GatePortOptions } from "./gate.ts";
 
+const kim = actor("kim", "token");
 const startMs = Date.UTC(2026, 0, 15, 12);
-const key = { check: "dead-asset-spike", slug: "acme" } as const;
 
-const alert: AlertState = {
-  id: "a",
-  ...key,
-  kind: "verdict",
-  state: "firing",
-  severity: "fail",
-  startsAtMs: startMs,
-  firingAtMs: startMs,
-  okSinceMs: null,
-  unknownRuns: 0,
-  peak: { severity: "fail", currentCount: 90, atMs: startMs },
-  acknowledgement: null,
-  reason: "not_ok",
-};
+function alert(slug: string): AlertState {
+  return {
+    id: slug,
+    check: "dead-asset-spike",
+    slug,
+    kind: "verdict",
+    state: "firing",
+    severity: "fail",
+    startsAtMs: startMs,
+    firingAtMs: startMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: 90, atMs: startMs },
+    acknowledgement: null,
+    reason: "not_ok",
+  };
+}
 
-const gate = { releaseOn: ["acknowledged", "resolved"], whenUnknown: "allow" };
+const thresholds = { windowHours: 24 };
 const applied = {
-  config: { organizations: [{ slug: "acme", gate }], storage: { retentionMs: 90 * dayMs } },
-  targetByKey: new Map(),
+  config: {
+    organizations: [
+      { slug: "acme", thresholds },
+      { slug: "globex", thresholds },
+    ],
+  },
+  settings: { gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) },
 };
 const runtime = { current: () => applied } as unknown as Runtime;
 
 let world: EventWorld;
+let clock: VirtualClock;
+let gate: GatePort;
+
+function portOver(over: Partial<GatePortOptions> = {}): GatePort {
+  return createGatePort({
+    store: world.store,
+    // No run is on the board here.
+    states: { of: () => null, staleAfterMs: () => 0 },
+    runtime,
+    clock,
+    logger: createSilentLogger(),
+    storeProblem: () => null,
+    onAct: () => undefined,
+    ...over,
+  });
+}
+
 beforeEach(async () => {
   world = await createEventWorld();
+  clock = createVirtualClock({ startMs });
+  gate = portOver();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-it.each([
-  { rule: "before the failure was known does not count", releasedMinute: 4, decision: "hold", reason: "fail_firing" },
-  { rule: "after it was known counts", releasedMinute: 6, decision: "allow", reason: "unknown" },
-])("a release $rule, though the run counts from when it was due", async ({ releasedMinute, decision, reason }) => {
-  const { store } = world;
-  const clock = createVirtualClock({ startMs: startMs + releasedMinute * minuteMs });
-  const own = await createRunProcess(store, clock);
-  // No run is on the board here.
-  const states = { of: () => null, staleAfterMs: () => 0 };
-  const port = createGatePort({ store, states, history: own.history, runtime, clock, logger: createSilentLogger() });
-  await port.release("acme", actor("kim", "token"), "ten opened by hand");
+async function fail(slug: string): Promise<void> {
+  await world.store.alerts.save(alert(slug));
+  await world.store.gate.fail(alert(slug), clock.nowMs());
+}
 
-  // Due at noon, late, and over five minutes after it.
-  await store.alerts.save(alert);
-  await store.alerts.appendHistory({
-    alertId: "a",
-    ...key,
-    kind: "verdict",
-    atMs: startMs,
-    event: "firing",
-    severity: "fail",
-    reason: "not_ok",
-  });
-  await own.record(resultReport({ ...key, severity: "fail", startedAtMs: startMs + 5 * minuteMs }));
-  await clock.advance(10 * minuteMs);
+it("is not opened by a release before the failure was recorded, though the run counts from when it was due", async () => {
+  await clock.advance(4 * minuteMs);
+  await gate.release("acme", kim, "ten opened by hand");
+  await clock.advance(minuteMs);
+
+  await fail("acme");
+
+  expect(await gate.look("acme")).toMatchObject({ decision: "hold", reason: "fail_firing", sinceMs: clock.nowMs() });
+});
+
+it("is opened by a release for what has failed, and held again by what fails later", async () => {
+  await fail("acme");
 
   // With nothing on hold, nothing is known.
-  expect(await port.look("acme")).toMatchObject({ decision, reason });
+  expect(await gate.release("acme", kim, "ten opened by hand")).toMatchObject({ decision: "allow" });
+  await world.store.gate.fail(alert("acme"), clock.nowMs());
+
+  expect(await gate.look("acme")).toMatchObject({
+    decision: "hold",
+    releases: [{ how: "released", alertId: null, by: "kim", comment: "ten opened by hand" }],
+  });
+});
+
+it("holds for an organization that is gone from the configuration as long as it has a failure", async () => {
+  await fail("gone");
+  await world.store.alerts.end(alert("gone"), { atMs: startMs, isByRun: false, baselineExclusion: null });
+  expect(await gate.look("gone")).toMatchObject({ decision: "hold", reason: "fail_latched" });
+  expect(await gate.look("stranger")).toBeNull();
+  expect(await gate.release("stranger", kim, "x")).toBeNull();
+
+  await gate.release("gone", kim, "moved away");
+
+  expect(await gate.look("gone")).toBeNull();
+});
+
+it("lists what is held, by slug", async () => {
+  await fail("globex");
+  await fail("acme");
+  await fail("gone");
+  await gate.release("gone", kim, "moved away");
+
+  expect((await gate.held()).map(({ slug }) => slug)).toEqual(["acme", "globex"]);
+});
+
+it.each([
+  [
+    "the store cannot be read",
+    () => {
+      const refuse = () => Promise.reject(new FlatlineError("store_busy", "the server is away"));
+      return portOver({ store: { ...world.store, gate: { ...world.store.gate, failures: refuse } } });
+    },
+    /the store cannot be read: the server is away/,
+  ],
+  ["its file is gone", () => portOver({ storeProblem: () => "the file was deleted" }), /the file was deleted/],
+])("is not known while %s", async (_what, make, message) => {
+  const port = make();
+
+  for (const ask of [() => port.look("acme"), () => port.held(), () => port.release("acme", kim, "x")])
+    await expect(ask()).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(message) });
 });

@@ -1,122 +1,137 @@
+import { releaseGate } from "../../alerting/acts/release.ts";
 import {
   decideGate,
-  gateChecks,
-  releasesByAlerts,
-  type AlertRelease,
+  holdingFailures,
+  isGateAlert,
   type GateDecision,
   type GatePolicy,
 } from "../../alerting/decide/gate.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { hourMs, type Clock } from "../../base/time.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
-import type { GateRelease } from "../../store/alerts/gate.ts";
-import type { History } from "../../store/runs/history.ts";
+import type { Clock } from "../../base/time.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { Store } from "../../store/store.ts";
-import type { GatePort, GateView, ListedRelease } from "../../web/ports.ts";
+import type { GatePort, GateView } from "../../web/ports.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface GatePortOptions {
   readonly store: Store;
   readonly states: Pick<CheckStates, "of" | "staleAfterMs">;
-  readonly history: Pick<History, "runs">;
-  readonly runtime: Runtime;
+  readonly runtime: Pick<Runtime, "current">;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What is wrong with the store's file, in words; null: nothing. */
+  readonly storeProblem: () => string | null;
+  /** Called after a release by hand. */
+  readonly onAct: () => void;
 }
 
-// Of a life that is longer the beginning is left out.
-const mostHistory = 1_000;
 const shownReleases = 10;
-// From when a run was due to its end: a quarter of a day's interval (alerting/decide/run-time.ts).
-const longestLagMs = 6 * hourMs;
 
-/** The gate as the HTTP server sees it: read from what the alerts left, at each question. */
-export function createGatePort({ store, states, history: runs, runtime, clock, logger }: GatePortOptions): GatePort {
-  async function look(slug: string): Promise<GateView | null> {
-    const applied = runtime.current();
-    const organization = applied.config.organizations.find((one) => one.slug === slug);
-    if (organization === undefined) return null;
-    const nowMs = clock.nowMs();
-    const fromMs = nowMs - applied.config.storage.retentionMs;
-    const live = (await Promise.all(gateChecks.map((check) => store.alerts.live(check, slug)))).flat();
-    const lives = gateChecks.map((check) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }));
-    const releases = await store.gate.releases(slug, fromMs);
-    const told = (await Promise.all(lives)).flat();
-    const history = await asRecorded(runs, told, releases);
-    const state = states.of("dead-asset-spike", slug);
-    const isKnown =
-      state !== null &&
-      state.lastReport?.kind === "result" &&
-      nowMs - (state.lastRunAtMs ?? 0) <= states.staleAfterMs(state);
-    const facts = { live, history, releases, isKnown };
-    const decided = decideGate(facts, organization.gate);
+/** The gate as the HTTP server sees it: decided at each question from what the store has, never from memory. */
+export function createGatePort(options: GatePortOptions): GatePort {
+  const { store, states, runtime, clock, logger } = options;
+
+  async function view(slug: string): Promise<GateView> {
+    const { config, settings } = runtime.current();
+    const organization = config.organizations.find((one) => one.slug === slug);
+    const policy = settings.gateOf(slug);
+    const decided = decideGate(
+      {
+        failures: await store.gate.failures(slug),
+        checkers: (await store.judgements.judgedChecker(slug)).filter(({ alert }) => isGateAlert(alert)),
+        isKnown: isKnown(slug),
+        nowMs: clock.nowMs(),
+        windowHours: (organization?.thresholds ?? defaultThresholds).windowHours,
+      },
+      policy,
+    );
+    const { decision, reason, failure, sinceMs, suspectFromMs } = decided;
     return {
       slug,
-      ...decided,
-      message: wordDecision(slug, decided, organization.gate),
-      releases: listReleases(releasesByAlerts(facts, organization.gate), releases),
+      decision,
+      reason,
+      message: wordDecision(slug, decided, policy),
+      failure: failure === null ? null : { alertId: failure.alert.id, check: failure.alert.check },
+      sinceMs,
+      suspectFromMs,
+      releases: await store.gate.releases(slug, shownReleases),
     };
   }
 
-  return {
-    look,
-    release: async (slug, author, comment) => {
-      if ((await look(slug)) === null) return null;
-      const atMs = clock.nowMs();
-      const { name: by, note } = author;
-      await store.transaction(async ({ gate, audit }) => {
-        await gate.addRelease({ slug, atMs, by, comment });
-        await audit.append({ atMs, actor: author, action: "release", slug, subject: null, detail: { comment } });
+  /** Whether the spike check's last run gave a result that still holds. */
+  function isKnown(slug: string): boolean {
+    const state = states.of("dead-asset-spike", slug);
+    if (state === null || state.lastReport?.kind !== "result") return false;
+    return clock.nowMs() - (state.lastRunAtMs ?? 0) <= states.staleAfterMs(state);
+  }
+
+  const isConfigured = (slug: string): boolean =>
+    runtime.current().config.organizations.some((one) => one.slug === slug);
+
+  async function read<Result>(work: () => Promise<Result>): Promise<Result> {
+    const problem = options.storeProblem();
+    if (problem !== null) throw new FlatlineError("unavailable", `the gate is not known: ${problem}`);
+    try {
+      return await work();
+    } catch (error) {
+      const message = error instanceof FlatlineError ? error.message : "an unexpected error, see the log";
+      if (!(error instanceof FlatlineError)) logger.error({ err: error }, "gate could not be read");
+      throw new FlatlineError("unavailable", `the gate is not known, the store cannot be read: ${message}`, {
+        cause: error,
       });
+    }
+  }
+
+  return {
+    look: (slug) =>
+      read(async () => {
+        const found = await view(slug);
+        return isConfigured(slug) || isHeldByFailure(found) ? found : null;
+      }),
+    held: () =>
+      read(async () => {
+        const { settings } = runtime.current();
+        const failures = await store.gate.failures();
+        const holding = failures.filter((one) => holdingFailures([one], settings.gateOf(one.alert.slug)).length > 0);
+        const slugs = [...new Set(holding.map(({ alert }) => alert.slug))].toSorted();
+        return (await Promise.all(slugs.map(view))).filter(isHeldByFailure);
+      }),
+    release: async (slug, author, comment) => {
+      const isHeld = await read(async () => isHeldByFailure(await view(slug)));
+      if (!isConfigured(slug) && !isHeld) return null;
+      const context = { store, settings: runtime.current().settings, nowMs: clock.nowMs() };
+      await releaseGate(context, { slug, author, comment });
+      const { name: by, note } = author;
       logger.warn({ slug, by, note, comment }, "gate released by hand");
-      return look(slug);
+      options.onAct();
+      return view(slug);
     },
   };
 }
 
-/**
- * History by when it was recorded, oldest first. A run counts from when it was due; who released the gate before its failure
- * was known has not released that one.
- */
-async function asRecorded(
-  runs: Pick<History, "runs">,
-  history: readonly AlertHistoryEntry[],
-  releases: readonly GateRelease[],
-): Promise<readonly AlertHistoryEntry[]> {
-  const acknowledged = history.filter(({ event }) => event === "acknowledged");
-  const byPeople = [...releases, ...acknowledged].map(({ atMs }) => atMs);
-  const recorded = history.map(async (entry): Promise<AlertHistoryEntry> => {
-    const { check, slug, atMs, event, severity } = entry;
-    const isFailure = severity === "fail" && (event === "firing" || event === "escalated");
-    const isClose = byPeople.some((personAtMs) => personAtMs >= atMs && personAtMs - atMs <= longestLagMs);
-    if (!isFailure || !isClose) return entry;
-    const points = await runs.runs({ check, slug, fromMs: atMs - 1, toMs: atMs + longestLagMs });
-    return { ...entry, atMs: points.find((point) => point.severity === "fail")?.atMs ?? atMs };
-  });
-  return (await Promise.all(recorded)).toSorted((left, right) => left.atMs - right.atMs);
+function isHeldByFailure({ failure, decision }: GateView): boolean {
+  return decision === "hold" && failure !== null;
 }
 
-/** By hand, and by alerts, newest first. */
-function listReleases(byAlerts: readonly AlertRelease[], byHand: readonly GateRelease[]): ListedRelease[] {
-  const listed = [
-    ...byHand.map(({ atMs, by, comment }) => ({ atMs, how: "released" as const, alertId: null, by, comment })),
-    ...byAlerts.map(({ atMs, how, alertId }) => ({ atMs, how, alertId, by: null, comment: null })),
-  ];
-  return listed.toSorted((left, right) => right.atMs - left.atMs).slice(0, shownReleases);
-}
+const releaseWords = { judged: "judged", acknowledged: "acknowledged", resolved: "resolved" } as const;
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed = (how: string): string =>
-    failure === null ? "" : `${failure.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
-  const firing = failed("has fired as fail since");
+    failure === null ? "" : `${failure.alert.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
+  const isTainted = failure?.end?.baselineExclusion === "too_much";
   switch (reason) {
     case "fail_firing":
-      return `${firing}: act on none of its deaths until it is ${[...releaseOn, "released"].join(" or ")}`;
+      return `${failed("has fired as fail since")}: act on none of its deaths until it is ${[...releaseOn.map((one) => releaseWords[one]), "released"].join(" or ")}`;
     case "fail_latched":
-      return `${failed("fired as fail at")}, and nobody has released it yet`;
+      return failure?.alert.judgement?.verdict === "checker" && isTainted
+        ? `${failed("fired as fail at")}; it ended against a baseline that has the incident in it: release the gate by hand when the checker is right again`
+        : `${failed("fired as fail at")}, and nobody has released it yet`;
     case "released":
-      return `${firing}, and somebody let its deaths be acted on`;
+      return failure?.end === null
+        ? `${failed("has fired as fail since")}, and somebody let its deaths be acted on`
+        : `${failed("fired as fail at")}, and is released`;
     case "unknown":
       return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;
     case "no_failure":

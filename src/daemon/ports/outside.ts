@@ -23,6 +23,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): { readonly hoo
   const acts = createOutsideActs({
     store,
     clock,
+    settings: () => runtime.current().settings,
     onChange,
     acknowledgementOpensGate: (slug) => acknowledgementOpensGate(config(), slug),
   });

@@ -1,4 +1,5 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
+import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
@@ -14,6 +15,7 @@ import { targetKey } from "../../monitor/target.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   AlertAssetsPort,
+  AlertDetail,
   AlertSnapshot,
   CheckSnapshot,
   CheckState,
@@ -52,8 +54,8 @@ export interface WebPortsOptions {
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
   readonly reload: () => Promise<void>;
-  /** Told after an alert was acknowledged. */
-  readonly onAcknowledged: () => void;
+  /** Called after somebody acknowledged or judged an alert. */
+  readonly onAct: () => void;
   /** Told after something was queued again. */
   readonly onOutboxChanged: () => void;
 }
@@ -84,6 +86,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   const current = (): Applied => runtime.current();
   const gauges = createFleetGauges({ ...options, isStoreAway: () => options.fleet.isStoreAway() });
 
+  const actContext = (): ActContext => ({ store, settings: current().settings, nowMs: clock.nowMs() });
+
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
     return Map.groupBy(alerts, ({ alert }) => targetKey(alert));
@@ -96,6 +100,17 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       staleAfterMs: states.staleAfterMs(state),
       ...states.paceOf(state),
     };
+  }
+
+  async function find(alertId: string): Promise<AlertDetail | null> {
+    const kept = await store.alerts.find(alertId);
+    if (kept === null) return null;
+    const { alert, end } = kept;
+    const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+    const live = alerts.find((view) => view.alert.id === alertId);
+    const target = current().settings.targetOf(alert.check, alert.slug);
+    const snapshot = alertSnapshot(live ?? { alert, isSilenced: false, target });
+    return { ...snapshot, endsAtMs: end?.atMs ?? null, judgements: await store.judgements.of(alertId) };
   }
 
   return {
@@ -162,13 +177,20 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
         return { alerts: alerts.map(alertSnapshot), fleet };
       },
-      acknowledge: async (alertId, author, comment) => {
-        const acknowledged = await acknowledgeAlert(store, { alertId, author, comment, nowMs: clock.nowMs() });
-        options.onAcknowledged();
+      acknowledge: async (alertId, author, comment, mayOpenGate) => {
+        const acknowledged = await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate });
+        options.onAct();
         const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
         const view = alerts.find(({ alert }) => alert.id === alertId);
         // It may have ended since.
         return alertSnapshot(view ?? { alert: acknowledged, isSilenced: false, target: null });
+      },
+      find,
+      judge: async (alertId, verdict, said) => {
+        const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });
+        if (verdict !== null) metrics.alertJudged(alert.check, verdict);
+        options.onAct();
+        return find(alertId);
       },
     },
     silences: {

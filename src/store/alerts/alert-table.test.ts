@@ -78,7 +78,14 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
   describe("alerts that are over", () => {
     const end = (atMs: number) => ({ atMs, isByRun: true, baselineExclusion: null });
-    const said = { check: "dead-asset-spike", slug: "acme", atMs: nowMs, comment: null, by: "kim" } as const;
+    const said = {
+      check: "dead-asset-spike",
+      slug: "acme",
+      atMs: nowMs,
+      comment: null,
+      by: "kim",
+      note: null,
+    } as const;
 
     it("are found as they ended, and no longer live", async () => {
       const firing = alert("a", { slug: "acme", state: "firing", windowHours: 12 });
@@ -98,7 +105,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     it("can be changed as live ones can, and are not brought back by it", async () => {
       const firing = alert("a", { state: "firing" });
       await alerts.save(firing);
-      const judgement = { verdict: "real", comment: null, by: "kim", atMs: nowMs } as const;
+      const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: nowMs } as const;
       await alerts.change({ ...firing, judgement });
       expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: null });
       await alerts.end(firing, end(nowMs));
@@ -126,13 +133,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
 
   describe("judgements", () => {
-    const said = { alertId: "a", check: "dead-asset-spike", slug: "acme", comment: null, by: "kim" } as const;
+    const said = {
+      alertId: "a",
+      check: "dead-asset-spike",
+      slug: "acme",
+      comment: null,
+      by: "kim",
+      note: null,
+    } as const;
 
     it("are all kept, in order, withdrawals among them", async () => {
       const entries = [
         { ...said, atMs: 1, verdict: "real" },
         { ...said, atMs: 1, verdict: "checker", comment: "captcha" },
-        { ...said, atMs: 3, verdict: null, by: null },
+        { ...said, atMs: 3, verdict: null, note: "lee" },
       ] as const;
       for (const one of entries) await opened.store.judgements.append(one);
 

@@ -2,14 +2,8 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { checkNames, type CheckName } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
-import {
-  judgementVerdicts,
-  type AlertEnd,
-  type AlertHistoryEntry,
-  type AlertState,
-  type AlertStore,
-  type KeptAlert,
-} from "./alerts.ts";
+import { judgementVerdicts } from "../../contract/judgement.ts";
+import type { AlertEnd, AlertHistoryEntry, AlertState, AlertStore, KeptAlert } from "./alerts.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
 
@@ -45,7 +39,8 @@ const storedAlert = z.object({
     .object({
       verdict: z.enum(judgementVerdicts),
       comment: z.string().nullable(),
-      by: z.string().nullable(),
+      by: z.string(),
+      note: z.string().nullable(),
       atMs: z.number(),
     })
     .exactOptional(),

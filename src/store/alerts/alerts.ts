@@ -1,3 +1,4 @@
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -22,15 +23,13 @@ export interface AlertAcknowledgement {
   readonly severity: Severity;
 }
 
-/** What people may say of an alert: the checker was wrong, the assets did die, or it was known beforehand. */
-export const judgementVerdicts = ["checker", "real", "expected"] as const;
-export type JudgementVerdict = (typeof judgementVerdicts)[number];
-
 /** What somebody who looked says of an alert. */
 export interface AlertJudgement {
   readonly verdict: JudgementVerdict;
   readonly comment: string | null;
-  readonly by: string | null;
+  readonly by: string;
+  /** What a request says of its author beside that. */
+  readonly note: string | null;
   readonly atMs: number;
 }
 

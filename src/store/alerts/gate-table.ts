@@ -1,23 +1,72 @@
-import type { GateStore } from "./gate.ts";
+import { sql } from "kysely";
+
+import { keptAlert } from "./alert-table.ts";
+import type { GateReleaseEntry, GateStore } from "./gate.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import { engineOf } from "../engine/engine.ts";
 import type { Db } from "../schema.ts";
 
-/** Releases of the gate, over the table `gate_releases`. */
+/** Failures and releases of the gate, over the tables `gate_failures` and `gate_releases`. */
 export function createGateStore(db: Db): GateStore {
   return {
-    addRelease: async ({ slug, atMs, by, comment }) => {
-      const row = { slug, at_ms: atMs, how: "released", alert_id: null, released_by: by, comment };
+    takeTurn: async (slug) => {
+      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is undone and begins anew.
+      if (engineOf(db) === "postgres")
+        await db
+          .updateTable("gate_failures")
+          .set({ turn: sql<number>`turn + 1` })
+          .where("slug", "=", slug)
+          .execute();
+    },
+    fail: async ({ id, check, slug }, atMs) => {
+      await db
+        .insertInto("gate_failures")
+        .values({ alert_id: id, check_name: check, slug, failed_at_ms: atMs, released_at_ms: null })
+        .onConflict((conflict) => conflict.column("alert_id").doUpdateSet({ failed_at_ms: atMs, released_at_ms: null }))
+        .execute();
+    },
+    failures: async (slug) => {
+      const all = db
+        .selectFrom("gate_failures")
+        .leftJoin("alerts", "alerts.id", "gate_failures.alert_id")
+        .leftJoin("ended_alerts", "ended_alerts.id", "gate_failures.alert_id")
+        .select(["failed_at_ms", "released_at_ms"])
+        .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
+        .orderBy("failed_at_ms");
+      const rows = await (
+        slug === undefined ? all.where("released_at_ms", "is", null) : all.where("gate_failures.slug", "=", slug)
+      ).execute();
+      return rows.flatMap(
+        ({ failed_at_ms: failedAtMs, released_at_ms: releasedAtMs, live_body, ended_body, end_body }) => {
+          const body = live_body ?? ended_body;
+          if (body === null) return [];
+          const kept = keptAlert({ body, end_body: live_body === null ? end_body : null });
+          return [{ ...kept, failedAtMs, releasedAtMs }];
+        },
+      );
+    },
+    releaseAll: async (slug, atMs) => {
+      const open = db.updateTable("gate_failures").set({ released_at_ms: atMs }).where("slug", "=", slug);
+      await open.where("released_at_ms", "is", null).execute();
+    },
+    forget: async (alertIds) => {
+      for (const ids of chunksOf(alertIds)) await db.deleteFrom("gate_failures").where("alert_id", "in", ids).execute();
+    },
+    addRelease: async ({ slug, atMs, how, alertId, by, comment }) => {
+      const row = { slug, at_ms: atMs, how, alert_id: alertId, released_by: by, comment };
       await db.insertInto("gate_releases").values(row).execute();
     },
-    releases: async (slug, fromMs) => {
-      const rows = await db
-        .selectFrom("gate_releases")
-        .select(["slug", "at_ms", "released_by", "comment"])
-        .where("slug", "=", slug)
-        .where("at_ms", ">=", fromMs)
-        .orderBy("at_ms")
-        .orderBy("release_id")
-        .execute();
-      return rows.map((row) => ({ slug: row.slug, atMs: row.at_ms, by: row.released_by, comment: row.comment }));
+    releases: async (slug, limit) => {
+      const rows = db.selectFrom("gate_releases").selectAll().where("slug", "=", slug);
+      const latest = await rows.orderBy("at_ms", "desc").orderBy("release_id", "desc").limit(limit).execute();
+      return latest.map((row) => ({
+        slug: row.slug,
+        atMs: row.at_ms,
+        how: row.how as GateReleaseEntry["how"],
+        alertId: row.alert_id,
+        by: row.released_by,
+        comment: row.comment,
+      }));
     },
     prune: async (beforeMs) => {
       await db.deleteFrom("gate_releases").where("at_ms", "<", beforeMs).execute();

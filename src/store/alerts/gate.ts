@@ -1,16 +1,40 @@
-/** Somebody let deaths of an organization be acted on again, by hand. */
-export interface GateRelease {
+import type { CheckName } from "../../contract/report.ts";
+import type { KeptAlert } from "./alerts.ts";
+
+/** An alert that reached fail while it fired. */
+export interface GateFailure extends KeptAlert {
+  /** When it was recorded that it last became a failure. */
+  readonly failedAtMs: number;
+  /** When somebody released the gate by hand since; null: nobody has. */
+  readonly releasedAtMs: number | null;
+}
+
+/** One end of a hold: by hand for all that had failed, or of one alert's failure. */
+export interface GateReleaseEntry {
   readonly slug: string;
   readonly atMs: number;
+  readonly how: "released" | "judged" | "acknowledged" | "resolved";
+  /** null: by hand. */
+  readonly alertId: string | null;
   readonly by: string | null;
   readonly comment: string | null;
 }
 
-/** Releases of the gate (alerting/decide/gate.ts); what else releases it is in the history of the alerts. */
+/** What the gate is decided from (alerting/decide/gate.ts), beside the judgements. */
 export interface GateStore {
-  addRelease(release: GateRelease): Promise<void>;
-  /** At or after `fromMs`, oldest first. */
-  releases(slug: string, fromMs: number): Promise<readonly GateRelease[]>;
-  /** Deletes those before `beforeMs`. */
+  /** Excludes others who change the gate of this organization until the transaction ends; before anything of it is read. */
+  takeTurn(slug: string): Promise<void>;
+  /** Notes that an alert has become a failure, for the first time or again. */
+  fail(alert: { readonly id: string; readonly check: CheckName; readonly slug: string }, atMs: number): Promise<void>;
+  /** Of one organization, or of all those that nobody released by hand. */
+  failures(slug?: string): Promise<readonly GateFailure[]>;
+  /** Releases by hand all that have failed by now. */
+  releaseAll(slug: string, atMs: number): Promise<void>;
+  /** Deletes these failures, so that their alerts can be pruned. */
+  forget(alertIds: readonly string[]): Promise<void>;
+  addRelease(release: GateReleaseEntry): Promise<void>;
+  /** The latest ones, newest first. */
+  releases(slug: string, limit: number): Promise<readonly GateReleaseEntry[]>;
+  /** Deletes releases before `beforeMs`. */
   prune(beforeMs: number): Promise<void>;
 }

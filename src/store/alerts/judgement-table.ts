@@ -1,15 +1,15 @@
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { keptAlert } from "./alert-table.ts";
-import type { JudgementVerdict } from "./alerts.ts";
 import type { JudgementStore } from "./judgements.ts";
 import type { Db } from "../schema.ts";
 
 /** Judgements over the table `judgements`. */
 export function createJudgementStore(db: Db): JudgementStore {
   return {
-    append: async ({ alertId, check, slug, atMs, verdict, comment, by }) => {
+    append: async ({ alertId, check, slug, atMs, verdict, comment, by, note }) => {
       const standing = db.updateTable("judgements").set({ is_standing: 0 }).where("alert_id", "=", alertId);
       await standing.where("is_standing", "=", 1).execute();
-      const row = { alert_id: alertId, check_name: check, slug, at_ms: atMs, verdict, comment, author: by };
+      const row = { alert_id: alertId, check_name: check, slug, at_ms: atMs, verdict, comment, author: by, note };
       await db
         .insertInto("judgements")
         .values({ ...row, is_standing: 1 })
@@ -25,6 +25,7 @@ export function createJudgementStore(db: Db): JudgementStore {
         verdict: row.verdict as JudgementVerdict | null,
         comment: row.comment,
         by: row.author,
+        note: row.note,
       }));
     },
     judgedChecker: async (slug) => {

@@ -1,5 +1,6 @@
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { JudgementVerdict, KeptAlert } from "./alerts.ts";
+import type { KeptAlert } from "./alerts.ts";
 
 /** One thing that somebody said of an alert, or took back. */
 export interface JudgementEntry {
@@ -10,7 +11,9 @@ export interface JudgementEntry {
   /** null: withdrawn. */
   readonly verdict: JudgementVerdict | null;
   readonly comment: string | null;
-  readonly by: string | null;
+  readonly by: string;
+  /** What a request says of its author beside that. */
+  readonly note: string | null;
 }
 
 /** What people said of alerts: the last entry of an alert holds, all are kept as long as the alert. */

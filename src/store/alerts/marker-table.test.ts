@@ -28,14 +28,15 @@ describe.each(storeEngines)("what operators tell, on $engine,", ({ openTemporary
 
   it("is releases of the gate", async () => {
     const { gate } = opened.store;
-    const release = { slug: "acme", atMs: nowMs, by: "kim", comment: null };
-    const later = { ...release, atMs: nowMs + 5, comment: "seen" };
+    const release = { slug: "acme", atMs: nowMs, how: "released", alertId: null, by: "kim", comment: null } as const;
+    const later = { ...release, atMs: nowMs + 5, how: "judged", alertId: "a", comment: "seen" } as const;
     await gate.addRelease(later);
     await gate.addRelease(release);
 
-    expect(await gate.releases("acme", nowMs)).toEqual([release, later]);
-    expect(await gate.releases("globex", 0)).toEqual([]);
+    expect(await gate.releases("acme", 9)).toEqual([later, release]);
+    expect(await gate.releases("acme", 1)).toEqual([later]);
+    expect(await gate.releases("globex", 9)).toEqual([]);
     await gate.prune(nowMs + 5);
-    expect(await gate.releases("acme", 0)).toEqual([later]);
+    expect(await gate.releases("acme", 9)).toEqual([later]);
   });
 });

@@ -60,6 +60,7 @@ const shown = {
   marker: { text: "captcha rollout", at: "2025-12-31T23:00:00.000Z" },
   silenced: true,
   acknowledged: false,
+  judgement: null,
   peak: { severity: "fail", currentCount: 42, at: "2026-01-01T00:00:00.000Z" },
   reason: "for_elapsed",
   labels: { team: "trust" },

@@ -1,12 +1,15 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
+import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
+import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, seesDetails } from "../access/identity.ts";
-import { iso, viewOnsetMarker } from "./check-view.ts";
-import type { AccessSettings, AlertSnapshot, AlertsPort } from "../ports.ts";
+import { iso, viewJudgement, viewOnsetMarker } from "./check-view.ts";
+import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
@@ -18,13 +21,26 @@ const acknowledgementSchema = z.strictObject({
   comment: z.string().max(longestComment).optional(),
 });
 
-/** `/api/v1/alerts…`: what lives, and its acknowledgement. It holds no findings, so that anybody may read it (CONTRACT 8). */
+const judgementSchema = z.strictObject({
+  verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
+  ...acknowledgementSchema.shape,
+});
+
+/** `/api/v1/alerts…`: what lives, one alert, what people do and say about it. It holds no findings, so that anybody may read it (CONTRACT 8). */
 export function addAlertRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
   { alerts }: { readonly alerts: AlertsPort },
 ): void {
   takeJsonBodies(scope);
+  const judge = async (
+    request: FastifyRequest,
+    verdict: JudgementVerdict | null,
+    said: { readonly author: Actor; readonly comment: string | null },
+  ): Promise<object> => {
+    const judged = await alerts.judge(idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
+    return viewDetail(known(judged), seesDetails(request));
+  };
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
@@ -38,16 +54,50 @@ export function addAlertRoutes(
       },
     },
   });
+  addResource(scope, "/api/v1/alerts/:id", settings, {
+    GET: {
+      access: "public",
+      handle: async (request) => viewDetail(known(await alerts.find(idOf(request))), seesDetails(request)),
+    },
+  });
+  addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
+    POST: {
+      access: "operate",
+      handle: async (request) => {
+        const { verdict, by, comment } = readJudgement(request.body);
+        return judge(request, verdict, { author: authorOf(request, by), comment: nonBlank(comment) });
+      },
+    },
+    DELETE: {
+      access: "operate",
+      handle: async (request) => judge(request, null, { author: authorOf(request), comment: null }),
+    },
+  });
   addResource(scope, "/api/v1/alerts/:id/ack", settings, {
     POST: {
       access: "operate",
       handle: async (request) => {
-        const { id } = request.params as { readonly id: string };
         const { by, comment } = readAcknowledgement(request.body);
-        return viewAlert(await alerts.acknowledge(id, authorOf(request, by), comment), seesDetails(request));
+        const author = authorOf(request, by);
+        return viewAlert(
+          await alerts.acknowledge(idOf(request), author, comment, mayOpen(request)),
+          seesDetails(request),
+        );
       },
     },
   });
+}
+
+function known(alert: AlertDetail | null): AlertDetail {
+  if (alert === null) throw new FlatlineError("not_found", "no alert has this id");
+  return alert;
+}
+
+function readJudgement(body: unknown): z.infer<typeof judgementSchema> {
+  const read = readWith(judgementSchema, body);
+  if (read.kind === "problems")
+    throw new FlatlineError("invalid_data", "not a judgement", { issues: issueMessages(read.problems) });
+  return read.data;
 }
 
 function readAcknowledgement(body: unknown): { readonly by: string | null; readonly comment: string | null } {
@@ -63,9 +113,40 @@ function nonBlank(text: string | undefined): string | null {
   return text === undefined || text.trim() === "" ? null : text;
 }
 
+/** Whether it may do what opens a held gate. */
+function mayOpen({ identity }: FastifyRequest): boolean {
+  return identity?.rights.has("gate") ?? false;
+}
+
+function idOf(request: FastifyRequest): string {
+  return (request.params as { readonly id: string }).id;
+}
+
+/** An alert with its end, and all that was said of it for who may read that. */
+function viewDetail(detail: AlertDetail, withPeople: boolean): object {
+  const { endsAtMs, judgements } = detail;
+  return {
+    ...viewAlert(detail, withPeople),
+    ...(endsAtMs === null ? {} : { state: "resolved" }),
+    endsAt: iso(endsAtMs),
+    ...(withPeople ? { judgements: viewJudgements(judgements) } : {}),
+  };
+}
+
+/** Oldest first; a withdrawal is an end of the one before it. */
+function viewJudgements(entries: readonly JudgementEntry[]): object[] {
+  return entries.flatMap(({ verdict, comment, by, note, atMs }, index) => {
+    if (verdict === null) return [];
+    const next = entries[index + 1];
+    const withdrawnAt = next?.verdict === null ? iso(next.atMs) : null;
+    return [{ verdict, comment, by, note, at: iso(atMs), withdrawnAt }];
+  });
+}
+
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
 function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: boolean): object {
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
+  const judgement = viewJudgement(state.judgement ?? null, withPeople);
   return {
     id,
     check,
@@ -79,6 +160,7 @@ function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: 
     marker: viewOnsetMarker(onset),
     silenced,
     acknowledged: acknowledgement !== null,
+    judgement,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
     reason,
     labels,

@@ -87,7 +87,7 @@ describe("GET /api/v1/checks", () => {
     ]);
     const ended = { id: "a0", kind: "verdict", severity: "fail", reason: "back_to_ok" } as const;
     const times = { startsAtMs: harnessNowMs - 7_200_000, endsAtMs: harnessNowMs - 3_600_000 };
-    const judgement = { verdict: "checker", comment: "captcha", by: "kim", atMs: harnessNowMs } as const;
+    const judgement = { verdict: "checker", comment: "captcha", by: "kim", note: null, atMs: harnessNowMs } as const;
     web?.world.ended.push({ ...ended, ...times, judgement, deaths: { judgedCount: 53, revivedCount: 26 } });
     expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual({
       ...(checks as object[])[0],

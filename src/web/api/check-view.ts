@@ -108,8 +108,8 @@ export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
 /** What somebody says of an alert; null: nobody has. `withPeople`: who, and why in their words. */
 export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): object | null {
   if (judgement === null) return null;
-  const { verdict, atMs, by, comment } = judgement;
-  return { verdict, at: iso(atMs), ...(withPeople ? { by, comment } : {}) };
+  const { verdict, atMs, by, note, comment } = judgement;
+  return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
 }
 
 function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): AlertView {

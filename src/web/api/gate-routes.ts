@@ -20,13 +20,23 @@ const releaseSchema = z.strictObject({
     .refine((comment) => comment.trim() !== "", "is empty"),
 });
 
-/** `/api/v1/gate/{slug}`: whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
+/** `/api/v1/gate…`: those that are held, and whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
 export function addGateRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
   { gate }: { readonly gate: GatePort },
 ): void {
   takeJsonBodies(scope);
+  addResource(scope, "/api/v1/gate", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const withPeople = seesDetails(request);
+        const gates = (await gate.held()).map((view) => viewGate(view, withPeople));
+        return reply.header("cache-control", "no-store").send({ gates });
+      },
+    },
+  });
   addResource(scope, "/api/v1/gate/:slug", settings, {
     GET: {
       access: "public",
@@ -61,7 +71,10 @@ function known(view: GateView | null): GateView {
 }
 
 /** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */
-function viewGate({ slug, decision, reason, message, failure, releases }: GateView, withPeople: boolean): object {
+function viewGate(
+  { slug, decision, reason, message, failure, sinceMs, suspectFromMs, releases }: GateView,
+  withPeople: boolean,
+): object {
   return {
     slug,
     decision,
@@ -69,7 +82,8 @@ function viewGate({ slug, decision, reason, message, failure, releases }: GateVi
     message,
     check: failure?.check ?? null,
     alertId: failure?.alertId ?? null,
-    since: iso(failure?.failedAtMs ?? null),
+    since: iso(sinceMs),
+    suspectFrom: iso(suspectFromMs),
     releases: releases.map(({ atMs, how, alertId, by, comment }) => ({
       at: iso(atMs),
       how,

@@ -147,7 +147,8 @@ const alerts: readonly MigrationStatement[] = [
   // What people said of alerts, live and ended; only appended. verdict null: withdrawn. is_standing: the last one of its alert.
   `CREATE TABLE judgements (
      judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
-     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT, is_standing INTEGER NOT NULL)`,
+     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT NOT NULL, note TEXT,
+     is_standing INTEGER NOT NULL)`,
   `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
   `CREATE INDEX judgements_of_checker ON judgements (slug) WHERE is_standing = 1 AND verdict = 'checker'`,
   `CREATE TABLE alert_history (

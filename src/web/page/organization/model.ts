@@ -170,7 +170,9 @@ function spansOf(
   nowMs: number,
 ): LaneSpan[] {
   const spans: LaneSpan[] = [];
-  for (const entries of Map.groupBy(history, ({ alertId }) => alertId).values()) {
+  // What people say of it changes nothing of how long it fired.
+  const byRuns = history.filter(({ event }) => !peopleEvents.has(event));
+  for (const entries of Map.groupBy(byRuns, ({ alertId }) => alertId).values()) {
     for (const [index, { event, atMs }] of entries.entries()) {
       if (event === "resolved" || event === "recovered" || event === "cleared") continue;
       const toMs = entries[index + 1]?.atMs ?? nowMs;
@@ -186,6 +188,8 @@ function spansOf(
   return spans;
 }
 
+const peopleEvents: ReadonlySet<string> = new Set(["acknowledged", "unacknowledged", "judged", "judgement_withdrawn"]);
+
 const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = {
   pending: (severity) => `Pending with ${severity}`,
   firing: (severity) => `Firing with ${severity}`,
@@ -196,6 +200,8 @@ const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = 
   recovered: () => "Results again",
   cleared: () => "Ok before it fired",
   acknowledged: () => "Acknowledged",
+  judged: () => "Judged",
+  judgement_withdrawn: () => "Judgement withdrawn",
 };
 
 function timelineOf(
@@ -214,11 +220,11 @@ function timelineOf(
     const word = eventWords[event]?.(severity) ?? event;
     const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
     // Of what never fired nobody was told: what was sent then was of another check.
-    const isTold = event !== "pending" && event !== "cleared" && event !== "acknowledged";
+    const isTold = event !== "pending" && event !== "cleared" && !peopleEvents.has(event);
     const sent = deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs));
     return {
       atMs,
-      kind: event === "acknowledged" ? "dot" : "mark",
+      kind: peopleEvents.has(event) ? "dot" : "mark",
       severity: isEnd ? "ok" : severity,
       title: isSpike ? word : `${check}: ${word.charAt(0).toLowerCase()}${word.slice(1)}`,
       text: !isSpike

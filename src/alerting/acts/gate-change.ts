@@ -1,0 +1,53 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { holdingFailures, releaseOf } from "../decide/gate.ts";
+import type { AlertingSettings } from "../settings.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
+import type { StoreParts } from "../../store/store.ts";
+
+/** Who changes the gate, and by which settings it is decided. */
+export interface GateChange {
+  readonly slug: string;
+  readonly settings: Pick<AlertingSettings, "gateOf">;
+  /** null: nobody, a run did. */
+  readonly by: string | null;
+  readonly comment: string | null;
+  readonly nowMs: number;
+}
+
+/** What a change left of the gate. */
+export interface GateChanged<Result> {
+  readonly result: Result;
+  /** The failures that held before, where the gate was held and no longer is; else none. */
+  readonly opened: readonly GateFailure[];
+}
+
+/** @throws FlatlineError forbidden when the act of somebody who may not has opened the gate: roll it back */
+export function requireMayOpen(slug: string, opened: readonly GateFailure[]): void {
+  if (opened.length === 0) return;
+  throw new FlatlineError("forbidden", `this would open the gate of ${slug}, which needs the right "gate"`);
+}
+
+/**
+ * Does `work` in the transaction of `parts` and records each hold that it ends, by whom. Everything that may open the gate goes
+ * through here: judgement, acknowledgement, release by hand, and the end of an alert.
+ */
+export async function changeGate<Result>(
+  parts: StoreParts,
+  { slug, settings, by, comment, nowMs }: GateChange,
+  work: () => Promise<Result>,
+): Promise<GateChanged<Result>> {
+  const policy = settings.gateOf(slug);
+  await parts.gate.takeTurn(slug);
+  const before = holdingFailures(await parts.gate.failures(slug), policy);
+  const result = await work();
+  if (before.length === 0) return { result, opened: [] };
+  const after = await parts.gate.failures(slug);
+  for (const { alert } of before) {
+    const now = after.find((failure) => failure.alert.id === alert.id);
+    const how = now === undefined ? null : releaseOf(now, policy);
+    // A release by hand is one entry for all.
+    if (how === null || how === "released") continue;
+    await parts.gate.addRelease({ slug, atMs: nowMs, how, alertId: alert.id, by, comment });
+  }
+  return { result, opened: holdingFailures(after, policy).length === 0 ? before : [] };
+}

@@ -1,0 +1,81 @@
+import { FlatlineError } from "../../base/errors.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Store } from "../../store/store.ts";
+import { isGateAlert } from "../decide/gate.ts";
+import type { Reason } from "../decide/reasons.ts";
+import type { AlertingSettings } from "../settings.ts";
+import { changeGate, requireMayOpen } from "./gate-change.ts";
+
+/** What somebody says of an alert. */
+export interface Judgement {
+  readonly alertId: string;
+  /** null: takes back what was said. */
+  readonly verdict: JudgementVerdict | null;
+  readonly author: Actor;
+  readonly comment: string | null;
+  /** Whether the author may open a held gate; who may not can still judge where that does not open it. */
+  readonly mayOpenGate: boolean;
+}
+
+/** What acts share. */
+export interface ActContext {
+  readonly store: Store;
+  readonly settings: AlertingSettings;
+  readonly nowMs: number;
+}
+
+/**
+ * Stores what somebody says of an alert that fires or has ended (CONTRACT 12): the last judgement holds, all are kept. With
+ * `judged` in `gate.releaseOn` it may open the gate. Wake the notifier afterwards.
+ * @throws FlatlineError not_found without such an alert or, to withdraw, without a judgement; invalid_data for one that is not
+ *   the gate's; conflict when it is pending; forbidden when it would open the gate and the author may not
+ */
+export async function judgeAlert(
+  { store, settings, nowMs }: ActContext,
+  { alertId, verdict, author, comment, mayOpenGate }: Judgement,
+): Promise<KeptAlert> {
+  return store.transaction(async (parts) => {
+    const kept = await parts.alerts.find(alertId);
+    if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
+    const { alert, end } = kept;
+    const { judgement: before, ...unjudged } = alert;
+    const { check, slug, kind, severity } = alert;
+    if (!isGateAlert(alert))
+      throw new FlatlineError(
+        "invalid_data",
+        `an alert of ${describeKind(alert)} is not judged: it questions no deaths`,
+      );
+    if (alert.state === "pending")
+      throw new FlatlineError("conflict", "the alert is pending: there is nothing to judge before it fires");
+    if (verdict === null && before === undefined)
+      throw new FlatlineError("not_found", "the alert has no judgement to withdraw");
+    const { name: by, note } = author;
+    const judged: AlertState =
+      verdict === null ? unjudged : { ...unjudged, judgement: { verdict, comment, by, note, atMs: nowMs } };
+    const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
+      await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
+      await parts.alerts.change(judged);
+      const event = verdict === null ? "judgement_withdrawn" : "judged";
+      const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
+      await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
+    });
+    if (!mayOpenGate) requireMayOpen(slug, opened);
+    const action = verdict === null ? "judgement.withdraw" : "judgement";
+    const said = { ...(verdict === null ? {} : { verdict }), ...(comment === null ? {} : { comment }) };
+    await parts.audit.append({
+      atMs: nowMs,
+      actor: author,
+      action,
+      slug,
+      subject: alertId,
+      detail: { check, severity, ...said },
+    });
+    return { alert: judged, end };
+  });
+}
+
+function describeKind({ check, kind }: AlertState): string {
+  return kind === "unknown" ? `kind unknown (${check})` : check;
+}

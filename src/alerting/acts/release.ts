@@ -1,0 +1,32 @@
+import type { Actor } from "../../contract/actor.ts";
+import { changeGate } from "./gate-change.ts";
+import type { ActContext } from "./judge.ts";
+
+/** Somebody who lets deaths be acted on again. */
+export interface ReleaseByHand {
+  readonly slug: string;
+  readonly author: Actor;
+  readonly comment: string;
+}
+
+/** Releases the gate by hand: all that have failed by now hold no longer; what fails later holds again (CONTRACT 12). */
+export async function releaseGate(
+  { store, settings, nowMs }: ActContext,
+  { slug, author, comment }: ReleaseByHand,
+): Promise<void> {
+  const { name: by } = author;
+  await store.transaction(async (parts) => {
+    await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
+      await parts.gate.releaseAll(slug, nowMs);
+      await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId: null, by, comment });
+    });
+    await parts.audit.append({
+      atMs: nowMs,
+      actor: author,
+      action: "release",
+      slug,
+      subject: null,
+      detail: { comment },
+    });
+  });
+}
