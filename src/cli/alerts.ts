@@ -1,7 +1,8 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
-import { withDaemon, type EndedAlertRow, type LiveAlert, type LiveAlerts } from "../commands/daemon-client.ts";
+import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../commands/daemon-answers.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
 import { addAlertAssets } from "./alert-assets.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";

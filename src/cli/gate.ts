@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { withDaemon, type Gate } from "../commands/daemon-client.ts";
+import type { Gate } from "../commands/daemon-answers.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";

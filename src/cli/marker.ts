@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { withDaemon, type ListedMarker } from "../commands/daemon-client.ts";
+import type { ListedMarker } from "../commands/daemon-answers.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";

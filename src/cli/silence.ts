@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { withDaemon, type Silence } from "../commands/daemon-client.ts";
+import type { Silence } from "../commands/daemon-answers.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
 import { silencedSlugs } from "../commands/silence-scope.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";

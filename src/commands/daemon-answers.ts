@@ -1,0 +1,105 @@
+import { z } from "zod";
+import type { CheckName } from "../contract/report.ts";
+
+/** What a request said of its author, which nobody has proved. */
+const note = z.string().nullable().optional();
+
+/** What somebody says of an alert; who and why only for who may read that. */
+const judgementSchema = z.looseObject({
+  verdict: z.string(),
+  at: z.string(),
+  by: z.string().nullable().optional(),
+  note,
+  comment: z.string().nullable().optional(),
+});
+
+/** A live alert as the daemon lists it; `GET /api/v1/alerts` may say more. Times are ISO 8601. */
+export const alertSchema = z.looseObject({
+  id: z.string(),
+  check: z.string(),
+  slug: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  severity: z.string(),
+  startsAt: z.string(),
+  onsetAt: z.string().nullable().optional(),
+  marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
+  silenced: z.boolean(),
+  acknowledged: z.boolean(),
+  reason: z.string(),
+  acknowledgement: z.looseObject({ by: z.string().nullable(), note, comment: z.string().nullable() }).optional(),
+  judgement: judgementSchema.nullable().optional(),
+});
+export type LiveAlert = z.infer<typeof alertSchema>;
+
+/** What lives, and the fleet verdict while it lasts. */
+export const alertListSchema = z.looseObject({
+  alerts: z.array(alertSchema),
+  fleet: z
+    .looseObject({ id: z.string(), startsAt: z.string(), spiking: z.number(), organizations: z.number() })
+    .nullable(),
+});
+export type LiveAlerts = z.infer<typeof alertListSchema>;
+
+/** What is read of a check: the alerts of it that ended lately, newest first. Times are ISO 8601. */
+export const endedSchema = z.looseObject({
+  endedAlerts: z.array(
+    z.looseObject({
+      id: z.string(),
+      kind: z.string(),
+      severity: z.string(),
+      startsAt: z.string(),
+      endsAt: z.string(),
+      reason: z.string(),
+      judgedCount: z.number().nullable(),
+      revivedCount: z.number().nullable(),
+      judgement: judgementSchema.nullable().optional(),
+    }),
+  ),
+});
+/** An alert that ended, with how many of its deaths were undone. */
+export type EndedAlertRow = z.infer<typeof endedSchema>["endedAlerts"][number] & { readonly check: CheckName };
+
+/** Whether an organization's deaths may be acted on; times are ISO 8601. */
+export const gateSchema = z.looseObject({
+  slug: z.string(),
+  decision: z.enum(["allow", "hold"]),
+  reason: z.string(),
+  message: z.string(),
+  alertId: z.string().nullable(),
+  since: z.string().nullable(),
+  suspectFrom: z.string().nullable(),
+});
+export type Gate = z.infer<typeof gateSchema>;
+/** The gates that a failure holds. */
+export const gateListSchema = z.looseObject({ gates: z.array(gateSchema) });
+
+/** A silence as the daemon lists it; a recurring one has a schedule in place of its start and end. */
+export const silenceSchema = z.looseObject({
+  id: z.string().nullable(),
+  origin: z.string(),
+  state: z.string(),
+  slug: z.string().nullable(),
+  check: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  startsAt: z.string().nullable(),
+  endsAt: z.string().nullable(),
+  schedule: z.string().optional(),
+  duration: z.string().optional(),
+  timezone: z.string().optional(),
+  comment: z.string(),
+  createdBy: z.string().nullable(),
+  note,
+});
+export type Silence = z.infer<typeof silenceSchema>;
+
+/** A marker as the daemon lists it, who made it only with the token; times are ISO 8601. */
+export const markerSchema = z.looseObject({
+  id: z.string(),
+  at: z.string(),
+  text: z.string(),
+  slug: z.string().nullable(),
+  createdBy: z.string().nullable().optional(),
+  note,
+});
+export type ListedMarker = z.infer<typeof markerSchema>;
