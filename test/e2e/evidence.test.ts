@@ -132,7 +132,9 @@ storage: { path: flatline.db }
       alerts: [{ slug: "acme", event: "resolved", onsetAt }],
     });
     const ended = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "acme"], { cwd: folder.path });
-    expect(ended.stdout).toMatch(/^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE\nwarn +dead-asset-spike .* 12 of 40\n$/);
+    expect(ended.stdout).toMatch(
+      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 12 of 40 *\n$/,
+    );
     const stranger = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "x"], { cwd: folder.path });
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, "flatline: no organization x is checked\n"]);
     await sink.close();

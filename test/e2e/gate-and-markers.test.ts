@@ -82,7 +82,7 @@ describe("GET /api/v1/gate/{slug}", () => {
       releases: [{ how: "judged", alertId: id }],
     });
     expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
-    expect((await flatline("alerts", "list")).stdout).toContain("judged real by kim: ten opened by hand");
+    expect((await flatline("alerts", "list")).stdout).toContain("judged real by token (kim): ten opened by hand");
   });
 
   it("holds again when the judgement is corrected or withdrawn, and keeps all of them", async () => {
@@ -92,7 +92,11 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     expect(corrected).toMatchObject({
       status: 200,
-      body: { state: "firing", endsAt: null, judgement: { verdict: "checker", comment: "captcha", by: null } },
+      body: {
+        state: "firing",
+        endsAt: null,
+        judgement: { verdict: "checker", comment: "captcha", by: "token", note: null },
+      },
     });
     expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
     await post(`/api/v1/alerts/${id}/judgement`, { verdict: "expected" });
@@ -105,9 +109,9 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(detail).toMatchObject({
       judgement: null,
       judgements: [
-        { verdict: "real", comment: "ten opened by hand", by: "kim", withdrawnAt: null },
-        { verdict: "checker", comment: "captcha", by: null, withdrawnAt: null },
-        { verdict: "expected", comment: null, by: null, withdrawnAt: expect.stringMatching(/Z$/) },
+        { verdict: "real", comment: "ten opened by hand", by: "token", note: "kim", withdrawnAt: null },
+        { verdict: "checker", comment: "captcha", by: "token", note: null, withdrawnAt: null },
+        { verdict: "expected", comment: null, by: "token", note: null, withdrawnAt: expect.stringMatching(/Z$/) },
       ],
     });
     const open = (await ask(`/api/v1/alerts/${id}`)).body;
