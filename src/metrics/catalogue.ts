@@ -1,6 +1,6 @@
-import { judgementVerdicts } from "../contract/judgement.ts";
-import { checkErrorReasons, gateChecks } from "../contract/report.ts";
+import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
+import { countedJudgementInstruments } from "./judgement-instruments.ts";
 import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
 
 /** Types of the text format, by the same words as in OpenMetrics. */
@@ -217,14 +217,7 @@ export const countedInstruments = {
     values: { status: eventStatuses },
     note: "Grows with the embedded source only.",
   },
-  alertsJudged: {
-    name: "flatline_alerts_judged_total",
-    type: "counter",
-    labels: ["check", "verdict"],
-    help: "Judgements of alerts by this process, by what was said.",
-    unit: "1",
-    values: { check: gateChecks, verdict: judgementVerdicts },
-  },
+  ...countedJudgementInstruments,
   falseDeathRatio: {
     name: "flatline_check_false_death_ratio",
     type: "gauge",
