@@ -70,7 +70,10 @@ const readings: readonly {
   { since: 1, name: "platform's reports", read: (store) => store.platform.reports.records([9001], 0) },
   { since: 1, name: "reviews", read: (store) => store.platform.reviews.apiReviewsAfter(1, 0, 9) },
   { since: 1, name: "markers", read: (store) => store.markers.between({ fromMs: 0, toMs: endMs }) },
-  { since: 1, name: "releases of the gate", read: (store) => store.gate.releases("acme", 0) },
+  { since: 1, name: "failures of the gate", read: (store) => store.gate.failures("acme") },
+  { since: 1, name: "an ended alert", read: (store) => store.alerts.find("ended-sample") },
+  { since: 1, name: "judgements", read: (store) => store.judgements.of("ended-sample") },
+  { since: 1, name: "releases of the gate", read: (store) => store.gate.releases("acme", 9) },
   { since: 1, name: "audit", read: (store) => store.audit.list({ limit: 99 }) },
   { since: 1, name: "deliveries", read: (store) => store.deliveries.last("gone", false) },
 ];
