@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { backupTo } from "../commands/backup.ts";
+import { backupTo, restoreFrom } from "../commands/backup.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
@@ -30,7 +30,7 @@ export const registerBackup: RegisterCommand = (program: Command, context: CliCo
 
 const help = `
 The copy is the store as it was at one moment, checked, readable by its owner only, and has its name only when it is whole.
-No writer waits for it. To restore it: stop flatline, put it in the place of the store, remove the store's -wal and -shm.
+No writer waits for it. "flatline restore FILE" puts it back.
 A store in PostgreSQL (storage.url) is backed up with pg_dump.
 
 Exit code: 0; 64 when the file exists already or the store is a PostgreSQL; 66 without a store; 74 when it cannot be read,
@@ -38,4 +38,34 @@ is damaged, or the copy cannot be written.
 
 Example:
   flatline backup /var/backups/flatline-$(date +%F).db
+`;
+
+/** `flatline restore FILE` */
+export const registerRestore: RegisterCommand = (program: Command, context: CliContext): void => {
+  program
+    .command("restore")
+    .description("put a backup in the place of the store, while no daemon runs on it")
+    .argument("<file>", "a copy that `flatline backup` wrote")
+    .option("-c, --config <file>", "configuration file")
+    .option("--force", "replace a store that is there already")
+    .option("--json", "print {file, store, bytes, schemaVersion}")
+    .addHelpText("after", restoreHelp)
+    .action(async (file: string, flags: BackupFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const { path, bytes, schemaVersion } = await restoreFrom(config, context, file, { force: flags.force === true });
+      const text = `${path}: restored from ${file}, ${bytes} bytes, schema version ${schemaVersion}, checked`;
+      const view = { file, store: path, bytes, schemaVersion };
+      context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
+    });
+};
+
+const restoreHelp = `
+The backup is copied and checked before the store is touched; the store is replaced in one step, or stays as it is. A backup
+of an older release is migrated at the next start. A store in PostgreSQL (storage.url) is restored with pg_restore.
+
+Exit code: 0; 64 when there is a store already (--force replaces it) or the store is a PostgreSQL; 66 without the backup;
+74 when it is damaged or no store of flatline; 75 while a daemon runs on the store; 78 when a newer flatline wrote it.
+
+Example:
+  flatline restore /var/backups/flatline-2026-01-15.db
 `;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { backupStore, type BackupOutcome } from "../store/backup.ts";
+import { restoreStore } from "../store/restore.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 /**
@@ -23,4 +24,27 @@ export async function backupTo(
     );
   }
   return backupStore({ path: location.path, target: resolve(deps.cwd, file), force });
+}
+
+/**
+ * Puts a backup in the place of the configured store.
+ * @throws usage with a PostgreSQL, which has tools of its own, and what restoreStore throws
+ */
+export async function restoreFrom(
+  config: Config,
+  deps: Pick<PartsDeps, "cwd" | "clock">,
+  file: string,
+  { force }: { readonly force: boolean },
+): Promise<BackupOutcome & { readonly path: string }> {
+  const location = storeLocation(config, deps.cwd);
+  if (!("path" in location)) {
+    throw new FlatlineError(
+      "usage",
+      "the store is a PostgreSQL (storage.url): stop every replica and restore it with its own tools, as in " +
+        'pg_restore --clean --if-exists --no-owner --dbname="$STORAGE_URL" flatline.dump',
+    );
+  }
+  const { path } = location;
+  const outcome = await restoreStore({ backup: resolve(deps.cwd, file), path, force, clock: deps.clock });
+  return { ...outcome, path };
 }

@@ -28,16 +28,16 @@ export interface BackupOutcome {
  */
 export async function backupStore({ path, target, force }: BackupOptions): Promise<BackupOutcome> {
   await refuseTarget(path, target, force);
-  const folder = await makeFolder(target);
+  const folder = await makeCopyFolder(target);
   try {
     // SQLite gives its file the mode of what is there, and what is there is the owner's alone.
     const copy = join(folder, basename(target));
     await (await open(copy, "wx", 0o600)).close();
     await copyPages(path, copy);
-    const outcome = { ...checkCopy(copy), bytes: (await stat(copy)).size };
-    await sync(copy);
+    const outcome = { ...checkCopy(copy, path), bytes: (await stat(copy)).size };
+    await syncPath(copy);
     await publish(copy, target, force);
-    await sync(dirname(target));
+    await syncPath(dirname(target));
     return outcome;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -69,11 +69,11 @@ function alreadyThere(target: string): FlatlineError {
 }
 
 /** Beside the target, so that renaming is one step; with a name that nobody else has, for the owner only. */
-async function makeFolder(target: string): Promise<string> {
+export async function makeCopyFolder(target: string): Promise<string> {
   try {
     return await mkdtemp(join(dirname(target), ".flatline-backup-"));
   } catch (error) {
-    const message = `the backup ${target} cannot be written: ${folderProblem(target, error)}`;
+    const message = `${target} cannot be written: ${folderProblem(target, error)}`;
     throw new FlatlineError("store_unusable", message, { cause: error });
   }
 }
@@ -115,19 +115,21 @@ async function copyPages(path: string, copy: string): Promise<void> {
   }
 }
 
-/** Reads all of the copy, and makes it one file that needs no log beside it. */
-function checkCopy(copy: string): Pick<BackupOutcome, "schemaVersion"> {
+/** Reads all of the copy, and makes it one file that needs no log beside it; `place` is what messages call it. */
+export function checkCopy(copy: string, place: string): Pick<BackupOutcome, "schemaVersion"> {
   const database = new DatabaseSync(copy);
   try {
     database.exec("pragma journal_mode = delete");
+    const id = database.prepare("pragma application_id").get();
+    if (id?.["application_id"] !== applicationId)
+      throw new FlatlineError("store_unusable", `${place} is not a store of flatline`);
     const problems = database.prepare("pragma integrity_check").all();
     const [first] = problems.map((row) => String(row["integrity_check"]));
-    if (first !== "ok")
-      throw new FlatlineError("store_unusable", `the store is damaged, so is its copy: ${first ?? "?"}`);
+    if (first !== "ok") throw new FlatlineError("store_unusable", `${place} is damaged: ${first ?? "?"}`);
     const row = database.prepare("select max(version) as version from schema_version").get();
     return { schemaVersion: Number(row?.["version"]) };
   } catch (error) {
-    throw storeError(error, copy);
+    throw storeError(error, place);
   } finally {
     database.close();
   }
@@ -146,7 +148,8 @@ async function publish(copy: string, target: string, force: boolean): Promise<vo
   await rename(copy, target);
 }
 
-async function sync(path: string): Promise<void> {
+/** Writes a file, or the names in a folder, to the disk. */
+export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();

@@ -1,0 +1,86 @@
+import { copyFile, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { FlatlineError } from "../base/errors.ts";
+import type { Clock } from "../base/time.ts";
+import { checkCopy, makeCopyFolder, syncPath, type BackupOutcome } from "./backup.ts";
+import { currentVersion } from "./engine/migrations/migrations.ts";
+import { makeFolder } from "./open.ts";
+import { takeOwnerLock } from "./runs/owner-lock.ts";
+
+export interface RestoreOptions {
+  /** Of the backup, absolute. */
+  readonly backup: string;
+  /** Of the store's file, absolute. */
+  readonly path: string;
+  /** Replaces a store that is there already. */
+  readonly force: boolean;
+  readonly clock: Clock;
+}
+
+/**
+ * Puts a backup in the place of a store on which no daemon runs. The backup is copied and checked before the store is touched:
+ * the store is replaced in one step, or stays as it is.
+ * @throws no_input without the backup, usage for a store that exists, store_busy while a daemon runs, store_newer, store_unusable
+ */
+export async function restoreStore({ backup, path, force, clock }: RestoreOptions): Promise<BackupOutcome> {
+  await refuse(backup, path, force);
+  await makeFolder(dirname(path));
+  const lock = await takeOwnerLock(path, clock);
+  try {
+    return await replaceStore(backup, path);
+  } finally {
+    lock.release();
+  }
+}
+
+async function refuse(backup: string, path: string, force: boolean): Promise<void> {
+  const status = await stat(backup).catch(() => null);
+  if (status === null || !status.isFile()) throw new FlatlineError("no_input", `there is no backup ${backup}`);
+  if (!(await isDatabase(backup)))
+    throw new FlatlineError("store_unusable", `${backup} is no backup: it is not a database of SQLite`);
+  const present = await stat(path).catch(() => null);
+  if (present === null) return;
+  if (!present.isFile()) throw new FlatlineError("usage", `${path} is no file: storage.path must name one`);
+  if (present.ino === status.ino && present.dev === status.dev)
+    throw new FlatlineError("usage", `${backup} is the store itself: name a backup`);
+  if (!force)
+    throw new FlatlineError("usage", `there is a store at ${path} already: back it up, then --force replaces it`);
+}
+
+async function replaceStore(backup: string, path: string): Promise<BackupOutcome> {
+  const folder = await makeCopyFolder(path);
+  try {
+    const copy = join(folder, basename(path));
+    // A copy has the mode of the file that is there: what is there is the owner's alone.
+    await (await open(copy, "wx", 0o600)).close();
+    await copyFile(backup, copy);
+    const { schemaVersion } = checkCopy(copy, backup);
+    if (schemaVersion > currentVersion)
+      throw new FlatlineError(
+        "store_newer",
+        `the backup ${backup} has schema version ${schemaVersion}, this flatline supports up to ${currentVersion}: ` +
+          "restore it with the flatline that wrote it, or a newer one",
+      );
+    await syncPath(copy);
+    // They belong to the store that goes: SQLite would play its log into the new one.
+    for (const suffix of ["-wal", "-shm", "-journal"]) await rm(`${path}${suffix}`, { force: true });
+    await rename(copy, path);
+    await syncPath(dirname(path));
+    return { bytes: (await stat(path)).size, schemaVersion };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The first bytes of every database file of SQLite (its file format, 1.3). */
+const magic = "SQLite format 3\0";
+
+async function isDatabase(path: string): Promise<boolean> {
+  const handle = await open(path, "r");
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+    return buffer.toString("latin1") === magic;
+  } finally {
+    await handle.close();
+  }
+}
