@@ -23,7 +23,7 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   const uplot = `${root}node_modules/uplot/dist`;
   copyFileSync(`${uplot}/uPlot.iife.min.js`, `${assets}/uplot.js`);
   // One file, in the order of the cascade: what is narrow or printed overrides all before it.
-  const styles = ["base", "frame", "overview", "organization", "chart", "parts", "narrow", "listing"];
+  const styles = ["base", "frame", "overview", "organization", "chart", "parts", "narrow", "listing", "alerts"];
   const css = [`${uplot}/uPlot.min.css`, ...styles.map((name) => `${client}/style/${name}.css`)].map((path) =>
     readFileSync(path, "utf8"),
   );

@@ -212,6 +212,7 @@ export async function startApp(
       history,
       runtime,
       clock,
+      logger,
       hours,
       deliveries,
       gate,

@@ -119,7 +119,7 @@ export const exceptions: readonly Exception[] = [
     rule: "import-does-nothing",
     reason: "a plain script that runs before anything is drawn",
   },
-  ...["main", "stream", "overview", "actions", "choices", "silence"].map((name) => ({
+  ...["main", "stream", "overview", "actions", "choices", "silence", "acts", "dead-assets", "listing"].map((name) => ({
     path: `src/web/client/${name}.ts`,
     rule: "clock",
     reason: "runs in a browser, which has no clock of ours",

@@ -2,6 +2,7 @@ import { dirname, relative } from "node:path";
 import { matches } from "../../alerting/decide/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig, RoutedReceiverConfig } from "../../config/config.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
@@ -16,6 +17,7 @@ import type { GatePort } from "../../web/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
+import { createPageAlerts } from "./page-alerts.ts";
 import { createPageSilences } from "./page-silences.ts";
 import { readQueues } from "./page-queue.ts";
 import type { CheckStates } from "../check-states.ts";
@@ -28,6 +30,7 @@ export interface PagePortOptions {
   readonly history: History;
   readonly runtime: Runtime;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly hours: HourBook;
   readonly deliveries: DeliveryLog;
   readonly gate: GatePort;
@@ -60,6 +63,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
   return {
     ...createPageFleet(options),
     ...createPageSilences(options),
+    ...createPageAlerts(options),
     retentionMs: () => runtime.current().config.storage.retentionMs,
     storeProblem: options.storeProblem,
     organizations,

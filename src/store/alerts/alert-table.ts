@@ -129,6 +129,16 @@ export function createAlertStore(db: Db): AlertStore {
         .execute();
       return rows.map(keptAlert);
     },
+    allEnded: async ({ fromMs, limit }) => {
+      const rows = await db
+        .selectFrom("ended_alerts")
+        .selectAll()
+        .where("ends_at_ms", ">=", fromMs)
+        .orderBy("ends_at_ms", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(keptAlert);
+    },
     appendHistory: async (entry) => {
       const { alertId, check, slug, kind, atMs, event, severity, reason } = entry;
       await db

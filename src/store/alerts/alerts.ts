@@ -105,6 +105,8 @@ export interface AlertStore {
   end(state: AlertState, end: AlertEnd): Promise<void>;
   /** Those of a check that ended since `fromMs`, newest first. */
   ended(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly KeptAlert[]>;
+  /** Those of all checks and organizations that ended since `fromMs`, newest first. */
+  allEnded(query: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]>;
   appendHistory(entry: AlertHistoryEntry): Promise<void>;
   history(query: {
     check: CheckName;

@@ -1,5 +1,6 @@
 import { swapPage } from "./swap.ts";
-import { callApi, keepToken, type Answer } from "./token.ts";
+import { actOnAlert } from "./acts.ts";
+import { askToken, callApi, keepToken, type Answer } from "./token.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence } from "./silence.ts";
 
@@ -80,6 +81,15 @@ async function act(button: HTMLButtonElement): Promise<void> {
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
     case "silence":
       return silence(button, slug, checks.split(" "));
+    case "ack-alert":
+    case "unack":
+    case "judge":
+    case "unjudge":
+    case "release":
+      return onAlert(button);
+    case "log-in":
+      if ((await askToken()) !== null) await swapPage(location.href);
+      return;
     case "silence-new":
       return silence(button, null, []);
     case "silence-again":
@@ -104,6 +114,18 @@ async function callEach(names: string, pathOf: (name: string) => string): Promis
     if (answer === null || !answer.ok) return answer;
   }
   return answer;
+}
+
+/** An act on the alert that the page shows; its answer stands in place. */
+async function onAlert(button: HTMLButtonElement): Promise<void> {
+  const { do: what = "", verdict = null } = button.dataset;
+  const outcome = await actOnAlert(what, verdict);
+  if (outcome === null) return;
+  const { isDone, message } = outcome;
+  if (isDone) await swapPage(location.href);
+  tell({ ok: isDone, message, body: null }, message);
+  const live = document.getElementById("live");
+  if (live !== null && isDone) live.textContent = message;
 }
 
 /** Silences this organization or, on the page of silences, any. */

@@ -22,8 +22,9 @@ export function startChart(): (() => void) | null {
   const host = document.getElementById("chart");
   const block = document.getElementById("data")?.textContent;
   if (host === null || block === undefined || block === null || typeof uPlot === "undefined") return null;
-  const { chart: data } = JSON.parse(block) as { readonly chart: ChartData };
-  if (data.at.length === 0) return null;
+  const { chart } = JSON.parse(block) as { readonly chart?: ChartData };
+  if (chart === undefined || chart.at.length === 0) return null;
+  const data: ChartData = chart;
   const Plot = uPlot;
   const narrow = matchMedia("(max-width: 720px)");
   const dark = matchMedia("(prefers-color-scheme: dark)");

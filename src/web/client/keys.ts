@@ -6,6 +6,7 @@ import { openDialog } from "./dialog.ts";
 const offKey = "flatline-keys-off";
 const pages: Readonly<Record<string, string>> = {
   o: "/",
+  a: "/alerts",
   s: "/silences",
   r: "/receivers",
   q: "/queue",
@@ -60,7 +61,7 @@ const list: readonly (readonly [string, string])[] = [
   ["Enter", "open"],
   ["1–4", "only fail, warn, unknown, ok"],
   ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
-  ["g, then o s r q c", "organizations, silences, receivers, queue, configuration"],
+  ["g, then o a s r q c", "organizations, alerts, silences, receivers, queue, configuration"],
   ["r", "run now"],
   ["?", "this list"],
 ];

@@ -1,13 +1,33 @@
+import { swapPart } from "./swap.ts";
+
 /** Filters the rows of a listing that is all in the document, by words: each must stand in a row. */
 export function startListings(): void {
   document.addEventListener("input", (event) => {
     const input = event.target as Element;
     const form = input.closest<HTMLElement>("form[data-filter]");
     if (input instanceof HTMLInputElement && form !== null) filterListing(form.dataset["filter"] ?? "", input.value);
+    const search = input.closest<HTMLFormElement>("form[data-search]");
+    if (search !== null) searchSoon(search);
   });
   document.addEventListener("submit", (event) => {
-    if ((event.target as Element).matches("form[data-filter]")) event.preventDefault();
+    if ((event.target as Element).matches("form[data-filter], form[data-search]")) event.preventDefault();
   });
+}
+
+const searchAfterMs = 150;
+const pending: { timer: ReturnType<typeof setTimeout> | undefined } = { timer: undefined };
+
+/** Asks the server for the part of the page that a filter in words is about, and keeps it in the address. */
+function searchSoon(form: HTMLFormElement): void {
+  clearTimeout(pending.timer);
+  pending.timer = setTimeout(() => {
+    const params = new URLSearchParams();
+    for (const [name, value] of new FormData(form))
+      if (typeof value === "string" && value !== "") params.set(name, value);
+    const query = params.size === 0 ? "" : `?${params.toString()}`;
+    history.replaceState(null, "", `${location.pathname}${query}`);
+    void swapPart(location.href, [form.dataset["search"] ?? "", "counters-part"]);
+  }, searchAfterMs);
 }
 
 function filterListing(name: string, text: string): void {

@@ -24,7 +24,7 @@ function start(): void {
   startListings();
   useOrder();
   // A reload asks without the token of the tab.
-  const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *)") !== null;
+  const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *), [data-may=no]") !== null;
   if (knownToken() !== null && isPart) void swapPage(location.href);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
@@ -36,7 +36,7 @@ function start(): void {
       else void swapPage(location.href).then(useOrder);
     }, refreshEveryMs);
   };
-  const isLivePage = (): boolean => location.pathname.startsWith("/o/") || location.pathname === "/receivers";
+  const isLivePage = (): boolean => document.getElementById("main")?.dataset["live"] === "yes";
   stream = openStream({
     hello: () => {
       overview?.hello();

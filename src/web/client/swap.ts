@@ -1,17 +1,37 @@
+import { startDeadAssets } from "./dead-assets.ts";
 import { startChart } from "./chart.ts";
 import { forgetToken, knownToken } from "./token.ts";
 
 // The one chart of this page.
 const shown: { end: (() => void) | null } = { end: null };
 
-/** Begins the chart of the page that is shown, if it has one. */
+/** Begins what scripts draw on the page that is shown: its chart, its dead assets. */
 export function beginChart(): void {
   shown.end?.();
   shown.end = startChart();
+  startDeadAssets();
 }
 
 /** Gets a page from the server and shows its content in the place of what is shown; false when it could not. */
 export async function swapPage(url: string): Promise<boolean> {
+  const page = await fetchPage(url);
+  if (page === null) return false;
+  show(page);
+  return true;
+}
+
+/** The same for some of its elements, by id: what is typed into stays. */
+export async function swapPart(url: string, ids: readonly string[]): Promise<void> {
+  const page = await fetchPage(url);
+  // A later word was quicker.
+  if (page === null || location.href !== url) return;
+  for (const id of ids) {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old !== null && fresh !== null) old.innerHTML = fresh.innerHTML;
+  }
+}
+
+async function fetchPage(url: string): Promise<Document | null> {
   const token = knownToken();
   let response: Response;
   try {
@@ -23,13 +43,12 @@ export async function swapPage(url: string): Promise<boolean> {
       },
     });
   } catch {
-    return false;
+    return null;
   }
   // The page that is answered then asks for another.
   if (response.status === 401) forgetToken();
-  if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return false;
-  show(new DOMParser().parseFromString(await response.text(), "text/html"));
-  return true;
+  if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return null;
+  return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
 function show(page: Document): void {
@@ -40,6 +59,7 @@ function show(page: Document): void {
   const open = [...main.querySelectorAll("details")].map((details) => details.open);
   const selector = main.contains(focused) ? selectorOf(focused) : null;
   main.innerHTML = next.innerHTML;
+  main.dataset["live"] = next.dataset["live"] ?? "no";
   for (const [index, details] of [...main.querySelectorAll("details")].entries()) details.open = open[index] ?? false;
   if (selector !== null) main.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
   document.title = page.title;

@@ -43,3 +43,9 @@ export async function sendText(
       : await compressGzip(plain);
   return reply.header("content-encoding", encoding).send(packed);
 }
+
+/** The query of a request. */
+export function paramsOf(request: FastifyRequest): URLSearchParams {
+  const at = request.url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));
+}

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+import type { FastifyRequest } from "fastify";
+
+import { reachesPattern } from "../access/identity.ts";
 import { dayMs } from "../../base/time.ts";
 import { renderSilences } from "./silences/silences.ts";
 import type { PageKey } from "./parts/layout.ts";
@@ -10,7 +13,11 @@ import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers/r
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 
-type OperatorRoute = readonly [path: string, current: PageKey, render: () => Promise<OperatorPage>];
+type OperatorRoute = readonly [
+  path: string,
+  current: PageKey,
+  render: (request: FastifyRequest) => Promise<OperatorPage>,
+];
 
 /** What of a queued notification is shown; it is ours, but an older version may have written it. */
 const payloadSchema = z.object({
@@ -24,9 +31,10 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
     [
       "/silences",
       "silences",
-      async () => {
+      async (request) => {
         const days = Math.round(page.retentionMs() / dayMs);
-        const main = renderSilences(await page.silences(), days, clock.nowMs());
+        const own = (await page.silences()).filter(({ slug }) => reachesPattern(request.identity, slug ?? "*"));
+        const main = renderSilences(own, days, clock.nowMs());
         return { title: "Silences · flatline", main };
       },
     ],

@@ -1,6 +1,7 @@
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
+import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
@@ -73,6 +74,43 @@ export interface PageConfiguration {
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
 }
 
+/** An alert, live or over, with what the list of alerts says of it. */
+export interface PageAlert {
+  readonly alert: AlertState;
+  /** null while it lives. */
+  readonly endsAtMs: number | null;
+  /** By the configuration that holds now. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url: string | null;
+  readonly isSilenced: boolean;
+  readonly silencedUntilMs: number | null;
+  /** While it is pending; null: it is not, or nobody knows. */
+  readonly firesAtMs: number | null;
+  /** At its peak; null where nothing was expected, or nobody counts. */
+  readonly ratio: number | null;
+  /** Of its deaths those whose asset has a name, and of these those found alive again; null: nobody can tell, or not yet. */
+  readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
+}
+
+/** What the configuration says about the acts of people on alerts of an organization. */
+export interface PageActRules {
+  /** What opens its gate, beside a release by hand. */
+  readonly releaseOn: readonly string[];
+  /** 0: no reminders. */
+  readonly repeatIntervalMs: number;
+  /** Receivers that are notified of what nobody takes on, with how long they wait, milliseconds. */
+  readonly escalations: readonly { readonly name: string; readonly afterMs: number }[];
+}
+
+/** Everything that is kept of one alert. */
+export interface PageAlertDetail {
+  readonly view: PageAlert;
+  /** Its life, oldest first. */
+  readonly history: readonly AlertHistoryEntry[];
+  /** What people said that it was, oldest first. */
+  readonly judgements: readonly JudgementEntry[];
+}
+
 /** A silence of either origin, with what it holds back. Of a recurring one the window that holds, else the next. */
 export interface PageSilence {
   /** null: of the configuration, which is where it can be changed. */
@@ -129,6 +167,12 @@ export interface PagePort {
   fleets(): Promise<readonly FleetState[]>;
   /** Who accepted this fleet verdict, and who has not yet. */
   notifiedOfFleet(fleetId: string): Promise<Notified>;
+  /** null: nobody configured the organization. */
+  actRules(slug: string): PageActRules | null;
+  /** Those that live, and those that are over as long as they are kept, the newest first. */
+  alerts(): Promise<readonly PageAlert[]>;
+  /** One that is live or kept; null: there is none. */
+  alert(id: string): Promise<PageAlertDetail | null>;
   /** Those of the configuration, then those made at run time as long as they are kept. */
   silences(): Promise<readonly PageSilence[]>;
   /** For how long what is over is kept, milliseconds. */

@@ -7,13 +7,14 @@ import { escapeUnseen } from "../../base/unseen-text.ts";
 import { refusalOf, sendRefusal } from "../access/admission.ts";
 import { seesDetails } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
-import { sendText } from "./answer.ts";
+import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type PageModelPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
 import { overviewTitle, renderCounters, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
 import { renderMessage, type PageKey } from "./parts/layout.ts";
+import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
 import { sendLogin, wantsHtml } from "./login.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
@@ -146,6 +147,7 @@ export function addPageRoutes(
     const text = documents.render(model, {
       title: organizationTitle(data.row),
       current: "organizations",
+      isLive: true,
       severity: shownSeverity(data.row),
       main: renderOrganization(data),
       scripts: ["uplot.js", "web/client/main.js"],
@@ -154,6 +156,8 @@ export function addPageRoutes(
     });
     return sendText(request, reply, "text/html", text);
   });
+
+  addAlertPages({ ...options, addPage, readModel, documents, sendMissing, settings });
 
   addResource(scope, "/places.json", settings, {
     GET: {
@@ -198,8 +202,13 @@ export function addPageRoutes(
   const read = (): AbortSignal => clock.timeout(queueTimeoutMs);
   for (const [path, current, render] of operatorPages(options, read)) {
     addPage(path, "read", current, async (request, reply) => {
-      const [model, made] = await Promise.all([readModel(), render()]);
-      return sendText(request, reply, "text/html", documents.render(model, { current, ...made }));
+      const [model, made] = await Promise.all([readModel(), render(request)]);
+      return sendText(
+        request,
+        reply,
+        "text/html",
+        documents.render(model, { current, isLive: path === "/receivers", ...made }),
+      );
     });
   }
 
@@ -257,9 +266,4 @@ export function addPageRoutes(
       documents.renderBare({ current: "organizations", main }, page.storeProblem()),
     );
   });
-}
-
-function paramsOf(request: FastifyRequest): URLSearchParams {
-  const at = request.url.indexOf("?");
-  return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));
 }

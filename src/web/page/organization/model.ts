@@ -116,7 +116,8 @@ export async function readOrganization(
   };
 }
 
-function chartOf(
+/** Makes the chart of points, with the thresholds that each was held to. */
+export function chartOf(
   points: readonly VerdictPoint[],
   heldTo: (atMs: number) => Omit<PageThresholds, "atMs">,
   span: { readonly fromMs: number; readonly toMs: number },
@@ -144,7 +145,7 @@ function chartOf(
 }
 
 /** What a point was held to: by the last kept run before it, the first one for what is older, else the configuration. */
-function thresholdsAt(
+export function thresholdsAt(
   kept: readonly PageThresholds[],
   organization: PageOrganization | null,
 ): (atMs: number) => Omit<PageThresholds, "atMs"> {
@@ -163,7 +164,7 @@ function thin(points: readonly VerdictPoint[]): readonly VerdictPoint[] {
 }
 
 /** The alert's life from its history: pending, firing, and silenced while it is now. */
-function spansOf(
+export function spansOf(
   history: readonly AlertHistoryEntry[],
   { alerts }: CheckSnapshot,
   fromMs: number,
@@ -204,7 +205,8 @@ const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = 
   judgement_withdrawn: () => "Judgement withdrawn",
 };
 
-function timelineOf(
+/** Tells what happened to alerts, the newest first. */
+export function timelineOf(
   history: readonly AlertHistoryEntry[],
   markers: readonly { readonly atMs: number; readonly text: string }[],
   deliveries: readonly DeliveryAttempt[],

@@ -5,7 +5,7 @@ import { mark } from "../parts/marks.ts";
 import type { OrganizationData } from "./organization.ts";
 
 /** Which types carry the excess, with their share of the count. */
-export function renderAssetTypes({ assetTypes }: OrganizationData): Html {
+export function renderAssetTypes({ assetTypes }: Pick<OrganizationData, "assetTypes">): Html {
   if (assetTypes.length === 0) return nothing;
   const total = assetTypes.reduce((sum, { count }) => sum + count, 0);
   const rows = assetTypes.slice(0, 12).map(({ assetType, count, expected }) => {
@@ -100,15 +100,18 @@ export function renderThresholds({ settings, row, thresholds }: OrganizationData
 }
 
 /** What happened to the alerts, the newest first. */
-export function renderTimeline({ timeline, nowMs }: OrganizationData): Html {
+export function renderTimeline(
+  { timeline, nowMs }: Pick<OrganizationData, "timeline" | "nowMs">,
+  title = "Timeline",
+): Html {
   if (timeline.length === 0)
     return html`<section aria-labelledby="timeline-h">
-      <h2 id="timeline-h">Timeline</h2>
+      <h2 id="timeline-h">${title}</h2>
       <p class="detail">No alert in this time.</p>
     </section>`;
   const days = Map.groupBy(timeline, ({ atMs }) => Math.floor(atMs / 86_400_000));
   return html`<section aria-labelledby="timeline-h">
-    <h2 id="timeline-h">Timeline</h2>
+    <h2 id="timeline-h">${title}</h2>
     ${[...days.values()].map(
       (entries) =>
         html`<h3>${formatLongDay(entries[0]?.atMs ?? nowMs)}</h3>

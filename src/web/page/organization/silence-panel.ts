@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatLengthInProse } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
@@ -28,7 +29,7 @@ export function renderSilencePanel(
         left.${more.length === 0 ? nothing : ` And ${more.length} more.`}
       </p>
       <p class="second">
-        ${withPeople ? html`«${comment}», ${who}. ${which}.` : html`${which}. Why and by whom needs a token. <a href="/silences" data-swap data-closed>Silences</a>`}
+        ${withPeople ? html`«${breakAddresses(comment)}», ${who}. ${which}.` : html`${which}. Why and by whom needs a token. <a href="/silences" data-swap data-closed>Silences</a>`}
       </p>
     </div>
     ${

@@ -29,6 +29,8 @@ export interface PageFrame extends WaitingCounts {
   readonly main: Html;
   /** What the scripts read at the start; JSON. */
   readonly data?: unknown;
+  /** It is read again when something changes [no]. */
+  readonly isLive?: boolean;
   /** A banner that the page is part of a fleet verdict is shown on every page but the overview. */
   readonly showsVerdict: boolean;
 }
@@ -43,6 +45,7 @@ export const pages: readonly {
   readonly count?: keyof WaitingCounts;
 }[] = [
   { key: "organizations", href: "/", name: "Organizations", short: "Organizations", isClosed: false },
+  { key: "alerts", href: "/alerts", name: "Alerts", short: "Alerts", isClosed: false, count: "unattended" },
   { key: "silences", href: "/silences", name: "Silences", short: "Silences", isClosed: true },
   { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers", isClosed: true, count: "deadLetters" },
   { key: "queue", href: "/queue", name: "Review queue", short: "Review", isClosed: true, count: "queued" },
@@ -103,7 +106,13 @@ export function renderDocument(frame: PageFrame): string {
         <p class="stale" id="stale" hidden></p>
         <div id="store">${renderStoreProblem(frame.storeProblem)}</div>
         <div id="banner">${banner}</div>
-        <main id="main" tabindex="-1" data-now="${nowMs}" data-token="${frame.hasToken ? "yes" : "no"}">
+        <main
+          id="main"
+          tabindex="-1"
+          data-now="${nowMs}"
+          data-token="${frame.hasToken ? "yes" : "no"}"
+          data-live="${frame.isLive === true ? "yes" : "no"}"
+        >
           ${frame.main}
         </main>
         <footer>

@@ -40,7 +40,8 @@ export function renderNotified({ accepted, waiting }: Notified, nowMs: number): 
   return html`${parts.map((part, index) => html`${index === 0 ? nothing : " · "}${part}`)}`;
 }
 
-function renderUnaccepted(one: Unaccepted, nowMs: number): Html {
+/** A receiver that has not accepted a notification, how often that was tried and why. */
+export function renderUnaccepted(one: Unaccepted, nowMs: number): Html {
   const { receiver, state, attempts, lastError } = one;
   if (state !== "dead" && lastError === null) return html`${receiver} <span class="detail">being sent</span>`;
   const words = state === "dead" ? "did not accept it" : "waiting";

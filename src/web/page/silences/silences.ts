@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { compareWorst, organizationPath } from "../overview/row.ts";
 import { countOf, formatLength, formatLengthInProse } from "../parts/figures.ts";
@@ -96,7 +97,7 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
       >
     </th>
     <td class="s-holds">${holdsText(silence)}</td>
-    <td class="s-why">${comment}</td>
+    <td class="s-why">${breakAddresses(comment)}</td>
     <td class="s-by">
       ${by}<span class="second"
         >${createdAtMs === null ? (silence.schedule === null ? nothing : html`<code>${silence.schedule}</code>`) : html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`}</span

@@ -1,0 +1,136 @@
+import { dayMs } from "../../../base/time.ts";
+import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
+import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
+import type { JudgementEntry } from "../../../store/alerts/judgements.ts";
+import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
+import type { GateView } from "../../ports.ts";
+import type { ChartData } from "../chart/chart-data.ts";
+import type { LaneDelivery, LaneEvent, LaneMarker, LaneSpan } from "../chart/chart.ts";
+import { findingLines } from "../organization/evidence.ts";
+import { chartOf, spansOf, thresholdsAt, timelineOf } from "../organization/model.ts";
+import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
+import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import type { FleetData } from "../overview/fleet.ts";
+import type { RowData } from "../overview/row.ts";
+import type { Unaccepted } from "../parts/notified.ts";
+import type { PageActRules, PageAlert } from "../ports.ts";
+import { beganMs } from "./alert-row.ts";
+
+/** Which stretch of time the chart shows. */
+export const alertRanges = ["alert", "24h", "3d", "7d", "all"] as const;
+export type AlertRange = (typeof alertRanges)[number];
+
+const rangeMs: Readonly<Record<Exclude<AlertRange, "alert">, number>> = {
+  "24h": dayMs,
+  "3d": 3 * dayMs,
+  "7d": 7 * dayMs,
+  all: 400 * dayMs,
+};
+
+export interface AlertAsk {
+  readonly id: string;
+  readonly params: URLSearchParams;
+  readonly hasToken: boolean;
+  readonly withPeople: boolean;
+}
+
+/** Everything that the page of one alert shows. Times are epoch ms. */
+export interface AlertData {
+  readonly nowMs: number;
+  readonly view: PageAlert;
+  /** Of its organization now; null: nobody configures it any more. */
+  readonly row: RowData | null;
+  readonly fleet: FleetData;
+  readonly gate: GateView | null;
+  readonly rules: PageActRules | null;
+  readonly history: readonly AlertHistoryEntry[];
+  readonly judgements: readonly JudgementEntry[];
+  readonly deliveries: readonly DeliveryAttempt[];
+  /** Of its notifications, those that no receiver has accepted yet. */
+  readonly waiting: readonly Unaccepted[];
+  readonly chart: ChartData;
+  readonly range: AlertRange;
+  readonly isScaleAsked: boolean;
+  readonly lanes: {
+    readonly spans: readonly LaneSpan[];
+    readonly events: readonly LaneEvent[];
+    readonly sent: readonly LaneDelivery[];
+    readonly markers: readonly LaneMarker[];
+  };
+  readonly assetTypes: OrganizationData["assetTypes"];
+  readonly findings: OrganizationData["findings"];
+  readonly suggestedAction: string | null;
+  readonly timeline: readonly TimelineEntry[];
+  readonly hasToken: boolean;
+  readonly withPeople: boolean;
+}
+
+/** Reads what the page of one alert shows; null when none has this id, or it is no longer kept. */
+export async function readAlert(
+  ports: PageModelPorts,
+  model: PageModel,
+  { id, params, hasToken, withPeople }: AlertAsk,
+): Promise<AlertData | null> {
+  const { page, outbox } = ports;
+  const detail = await page.alert(id);
+  if (detail === null) return null;
+  const { view, history, judgements } = detail;
+  const { alert, endsAtMs } = view;
+  const { slug, check, kind } = alert;
+  const { nowMs } = model;
+  const endMs = endsAtMs ?? nowMs;
+  const range = alertRanges.find((one) => one === params.get("range")) ?? "alert";
+  const toMs = range === "alert" ? endMs : nowMs;
+  const fromMs = range === "alert" ? beganMs(alert) - dayMs : nowMs - rangeMs[range];
+  const points = await page.points(slug, fromMs, toMs);
+  const span = { fromMs: range === "all" ? (points[0]?.atMs ?? fromMs) : fromMs, toMs };
+  const organization = page.organizations().find((one) => one.slug === slug) ?? null;
+  const asked = params.get("scale");
+  const deliveries = (await page.deliveriesOf(slug, alert.startsAtMs)).filter(({ atMs }) => atMs <= endMs + dayMs);
+  const markers = await page.markers(slug, Math.min(fromMs, beganMs(alert) - dayMs), toMs);
+  const subject = `${check}/${slug}/${kind}`;
+  const waiting = endsAtMs === null ? waitingOf(await outbox.list(), subject, slug) : [];
+  const snapshot = model.snapshots.get(slug);
+  const report = snapshot?.state.lastReport;
+  const result = endsAtMs === null && report?.kind === "result" && check === report.result.id ? report.result : null;
+  const own = snapshot === undefined ? [] : snapshot.alerts.filter((one) => one.id === id);
+  return {
+    nowMs,
+    view,
+    row: model.rows.find((one) => one.slug === slug) ?? null,
+    fleet: model.fleet,
+    gate: await page.gate(slug),
+    rules: page.actRules(slug),
+    history,
+    judgements,
+    deliveries,
+    waiting,
+    chart: chartOf(points, thresholdsAt(await page.thresholdsOf(slug, fromMs, toMs), organization), span, asked),
+    range,
+    isScaleAsked: asked === "log" || asked === "linear",
+    lanes: {
+      spans: snapshot === undefined ? [] : spansOf(history, { ...snapshot, alerts: own }, span.fromMs, endMs),
+      events: history
+        .filter(({ event }) => !peopleEvents.has(event))
+        .map(({ atMs, event, severity }) => ({ atMs, event, severity })),
+      sent: deliveries
+        .filter(({ outcome }) => outcome !== "retry")
+        .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
+      markers,
+    },
+    assetTypes: endsAtMs === null && check === "dead-asset-spike" ? await page.assetTypes(slug) : [],
+    findings: findingLines(result),
+    suggestedAction: result?.suggestedAction ?? null,
+    timeline: timelineOf(history, markers, deliveries, points, nowMs, []),
+    hasToken,
+    withPeople,
+  };
+}
+
+const peopleEvents: ReadonlySet<string> = new Set(["acknowledged", "unacknowledged", "judged", "judgement_withdrawn"]);
+
+function waitingOf(entries: readonly OutboxEntry[], subject: string, slug: string): Unaccepted[] {
+  return entries
+    .filter(({ subjects, payload }) => subjects.includes(subject) || payload.includes(`"slug":${JSON.stringify(slug)}`))
+    .map((entry) => ({ ...entry, receiver: deliveryName(entry.receiver, entry.recipient) }));
+}

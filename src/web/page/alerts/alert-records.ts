@@ -1,0 +1,96 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { none } from "../../../base/numbers.ts";
+import { formatWait, nbsp } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
+import { renderUnaccepted } from "../parts/notified.ts";
+import { renderTime } from "../parts/time.ts";
+import type { AlertData } from "./alert-model.ts";
+
+/** What was sent, and what its receivers answered. */
+export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Html {
+  // Attempts that were tried again are told in the line of what waits.
+  const shown = deliveries
+    .filter(({ outcome }) => outcome !== "retry")
+    .toReversed()
+    .slice(0, 30);
+  return html`<section aria-labelledby="deliveries-h">
+    <h2 id="deliveries-h">Deliveries</h2>
+    ${
+      shown.length === 0 && waiting.length === 0
+        ? html`<p class="detail">Nothing was sent.</p>`
+        : html`<div class="scroll" tabindex="0" role="region" aria-labelledby="deliveries-h">
+            <table class="plain">
+              <thead>
+                <tr>
+                  <th scope="col">When</th>
+                  <th scope="col">Receiver</th>
+                  <th scope="col">Answer</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${waiting.map(
+                  (one) =>
+                    html`<tr>
+                      <td>${one.state === "dead" ? none : formatWait(Math.max(0, one.nextAttemptAtMs - nowMs))}</td>
+                      <td colspan="2">${renderUnaccepted(one, nowMs)}</td>
+                    </tr>`,
+                )}
+                ${shown.map(
+                  ({ atMs, receiver, outcome, detail, tookMs }) =>
+                    html`<tr>
+                      <td>${renderTime(atMs, nowMs)}</td>
+                      <td>${receiver}</td>
+                      <td>
+                        ${outcome === "accepted" ? `accepted in ${tookMs}${nbsp}ms` : html`<span class="late">${mark("warn", 12)} ${outcome === "retry" ? "not accepted" : "refused"}</span>, ${detail}`}
+                      </td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+    }
+  </section>`;
+}
+
+/** What people wrote with what they did, oldest first; nothing for who may not read it. */
+export function renderComments({ view, judgements, withPeople, nowMs, gate }: AlertData): Html {
+  if (!withPeople) return nothing;
+  const { acknowledgement } = view.alert;
+  const comments = [
+    ...(acknowledgement?.comment
+      ? [
+          {
+            by: acknowledgement.by,
+            atMs: acknowledgement.atMs,
+            text: acknowledgement.comment,
+            what: "with the acknowledgement",
+          },
+        ]
+      : []),
+    ...judgements.flatMap(({ by, atMs, comment, verdict }) =>
+      comment === null
+        ? []
+        : [
+            {
+              by,
+              atMs,
+              text: comment,
+              what: verdict === null ? "with the withdrawal" : `with the judgement ${verdict}`,
+            },
+          ],
+    ),
+    ...(gate?.releases ?? []).flatMap(({ by, atMs, comment, alertId }) =>
+      comment === null || (alertId !== null && alertId !== view.alert.id) || atMs < view.alert.startsAtMs
+        ? []
+        : [{ by, atMs, text: comment, what: "with the release" }],
+    ),
+  ].toSorted((left, right) => left.atMs - right.atMs);
+  if (comments.length === 0) return nothing;
+  return html`<section aria-labelledby="comments-h">
+    <h2 id="comments-h">Comments</h2>
+    <ul class="comments">
+      ${comments.map(({ by, atMs, text, what }) => html`<li><span class="detail">${by ?? "Somebody"}, ${renderTime(atMs, nowMs)}, ${what}</span><br />${breakAddresses(text)}</li>`)}
+    </ul>
+  </section>`;
+}

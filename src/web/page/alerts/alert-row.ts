@@ -1,0 +1,50 @@
+import type { AlertState } from "../../../store/alerts/alerts.ts";
+import type { WordSubject } from "../parts/words.ts";
+import type { PageAlert } from "../ports.ts";
+
+export type AlertGroup = "firing" | "acknowledged" | "pending" | "silenced" | "ended";
+
+/** Open ones first, as they are shown. */
+export const alertGroups: readonly AlertGroup[] = ["firing", "acknowledged", "pending", "silenced", "ended"];
+
+/** From which share of undone deaths on "checker?" is proposed. */
+export const proposalFrom = 0.5;
+
+/** In which part of the list an alert stands. */
+export function groupOf({ alert, endsAtMs, isSilenced }: PageAlert): AlertGroup {
+  if (endsAtMs !== null) return "ended";
+  if (alert.state === "pending") return "pending";
+  if (isSilenced) return "silenced";
+  return alert.acknowledgement === null ? "firing" : "acknowledged";
+}
+
+/** When its deaths began; where nobody can tell, the first run that was not ok. */
+export function beganMs({ onset, startsAtMs }: AlertState): number {
+  return onset?.atMs ?? startsAtMs;
+}
+
+/** The last of its people: who judged it, else who acknowledged it. */
+export function whoOf({ judgement, acknowledgement }: AlertState): string | null {
+  if (judgement !== undefined && judgement.atMs >= (acknowledgement?.atMs ?? 0)) return judgement.by;
+  return acknowledgement?.by ?? null;
+}
+
+/** The share of its deaths that were undone, 0–1; null: nobody can tell. */
+export function undoneShare({ deaths }: Pick<PageAlert, "deaths">): number | null {
+  return deaths === null || deaths.judgedCount === 0 ? null : deaths.revivedCount / deaths.judgedCount;
+}
+
+/** What the words of the filter are held against. */
+export function alertSubject(view: PageAlert, nowMs: number): WordSubject {
+  const { alert, endsAtMs, labels } = view;
+  const group = groupOf(view);
+  return {
+    slug: alert.slug,
+    labels,
+    names: [alert.severity, group, alert.check, ...(group === "acknowledged" ? ["firing"] : [])],
+    undone: undoneShare(view),
+    who: whoOf(alert),
+    judged: alert.judgement?.verdict ?? null,
+    lastedMs: (endsAtMs ?? nowMs) - beganMs(alert),
+  };
+}

@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { dayMs } from "../../../base/time.ts";
+import { requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import type { AccessSettings } from "../../ports.ts";
+import { paramsOf, sendText } from "../answer.ts";
+import type { Documents } from "../documents.ts";
+import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import { html, type Html } from "../parts/html.ts";
+import { renderMessage, type PageKey } from "../parts/layout.ts";
+import type { PageAlert } from "../ports.ts";
+import { actFactsOf } from "./alert-acts.ts";
+import { readAlert } from "./alert-model.ts";
+import { alertTitle, renderAlertPage } from "./alert-page.ts";
+import { groupOf } from "./alert-row.ts";
+import { renderAlerts } from "./alerts.ts";
+import { readAlertsQuery } from "./query.ts";
+import { alertsTitle } from "./sentence.ts";
+
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+export interface AlertPagesOptions extends PageModelPorts {
+  readonly addPage: (path: string, access: "public" | "read", current: PageKey, handle: Handle) => void;
+  readonly readModel: () => Promise<PageModel>;
+  readonly documents: Documents;
+  readonly sendMissing: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    current: PageKey,
+    main: Html,
+  ) => Promise<FastifyReply>;
+  readonly settings: () => AccessSettings;
+}
+
+// A whole fleet is not asked one by one.
+const mostGates = 50;
+
+/** `/alerts` and the page of each. Who did what and why is for who may read that; the rest is public. */
+export function addAlertPages(options: AlertPagesOptions): void {
+  const { addPage, readModel, documents, sendMissing, settings, page } = options;
+  const retentionDays = (): number => Math.round(page.retentionMs() / dayMs);
+
+  /** Of how many acknowledged alerts the deaths are held. */
+  async function countHeld(alerts: readonly PageAlert[]): Promise<number> {
+    const slugs = new Set(alerts.filter((view) => groupOf(view) === "acknowledged").map(({ alert }) => alert.slug));
+    if (slugs.size > mostGates) return 0;
+    const gates = await Promise.all([...slugs].map((slug) => page.gate(slug)));
+    return gates.filter((gate) => gate?.decision === "hold").length;
+  }
+
+  addPage("/alerts", "public", "alerts", async (request, reply) => {
+    const days = retentionDays();
+    const [model, all] = await Promise.all([readModel(), page.alerts()]);
+    const alerts = all.filter(({ alert }) => seesOrganization(request, alert.slug));
+    const withPeople = seesDetails(request);
+    const data = { nowMs: model.nowMs, alerts, held: await countHeld(alerts), retentionDays: days, withPeople };
+    const main = renderAlerts(data, readAlertsQuery(paramsOf(request), days));
+    const text = documents.render(model, { title: alertsTitle(alerts), current: "alerts", isLive: true, main });
+    return sendText(request, reply, "text/html", text);
+  });
+
+  addPage("/alerts/:id", "public", "alerts", async (request, reply) => {
+    const { id } = request.params as { readonly id: string };
+    const model = await readModel();
+    const hasToken = settings().tokens.length > 0;
+    const ask = { id, params: paramsOf(request), hasToken, withPeople: seesDetails(request) };
+    const data = await readAlert(options, model, ask);
+    if (data === null) {
+      const title = `No alert has this id, or it ended more than ${retentionDays()} days ago.`;
+      return sendMissing(request, reply, "alerts", renderMessage(title, html`<a href="/alerts">Go to alerts</a>`));
+    }
+    requireOrganization(request, data.view.alert.slug);
+    const text = documents.render(model, {
+      title: alertTitle(data),
+      current: "alerts",
+      isLive: true,
+      severity: data.view.endsAtMs === null ? data.view.alert.severity : "ok",
+      main: renderAlertPage(data),
+      scripts: ["uplot.js", "web/client/main.js"],
+      data: { ...(data.chart.at.length === 0 ? {} : { chart: data.chart }), facts: actFactsOf(data) },
+      showsVerdict: false,
+    });
+    return sendText(request, reply, "text/html", text);
+  });
+}
