@@ -217,6 +217,7 @@ export async function startApp(
       deliveries,
       gate,
       subscribe: (listener) => publisher.subscribe(listener),
+      publish: () => publisher.publish(),
       storeProblem,
       reloads: () => reloading.reloads(),
     }),

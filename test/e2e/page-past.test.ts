@@ -17,7 +17,7 @@ it("draws the days before the first start from the stored events, without alerts
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
-organizations: [acme, empty]
+organizations: [acme, { slug: empty, whenNoEvents: ok }]
 server: { listen: "127.0.0.1:0", token: t }
 storage: { path: flatline.db }
 `);

@@ -17,6 +17,7 @@ import type { GatePort } from "../../web/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
+import { ownPlaces } from "./own-places.ts";
 import { createPageAlerts } from "./page-alerts.ts";
 import { createPageSilences } from "./page-silences.ts";
 import { readQueues } from "./page-queue.ts";
@@ -35,6 +36,8 @@ export interface PagePortOptions {
   readonly deliveries: DeliveryLog;
   readonly gate: GatePort;
   readonly subscribe: PagePort["subscribe"];
+  /** Calls those who subscribed. */
+  readonly publish: () => void;
   readonly storeProblem: PagePort["storeProblem"];
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
@@ -55,7 +58,8 @@ export function createPagePort(options: PagePortOptions): PagePort {
     const { config } = runtime.current();
     if (known?.config !== config) {
       const folder = dirname(config.files[0] ?? "");
-      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, folder)) };
+      const isOwn = ownPlaces(config.organizations);
+      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, folder, isOwn)) };
     }
     return known.organizations;
   }
@@ -71,7 +75,9 @@ export function createPagePort(options: PagePortOptions): PagePort {
       const { source } = runtime.current().config;
       return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
     },
-    hours: (slug) => options.hours.read(slug),
+    hours: (slug) => options.hours.known(slug),
+    readHours: (slug) => options.hours.read(slug),
+    readPast: (slugs) => options.hours.readAll(slugs, options.publish),
     points: (slug, fromMs, toMs) => history.points({ check: spike, slug, fromMs, toMs }),
     thresholdsOf: async (slug, fromMs, toMs) =>
       thresholdsOf(await history.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports })),
@@ -135,13 +141,18 @@ function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
   });
 }
 
-function pageOrganization(organization: OrganizationConfig, folder: string): PageOrganization {
+function pageOrganization(
+  organization: OrganizationConfig,
+  folder: string,
+  isOwnPlace: ReturnType<typeof ownPlaces>,
+): PageOrganization {
   const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, regret } = organization;
   const { setAt, discoveredBy } = organization;
   const setting = (name: string, path: string, value: number | string) => {
     // A list stands where its first entry does.
     const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`];
-    return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder) };
+    const isOwn = place !== undefined && isOwnPlace(organization, place);
+    return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
   };
   return {
     slug,

@@ -58,7 +58,7 @@ function showProblem(problem: string): void {
 async function act(button: HTMLButtonElement): Promise<void> {
   const { copy, outbox, alerts = "" } = button.dataset;
   if (copy !== undefined) {
-    await navigator.clipboard?.writeText(document.getElementById(copy)?.textContent ?? "");
+    await navigator.clipboard?.writeText(textToCopy(copy));
     button.textContent = "Copied";
     return;
   }
@@ -135,6 +135,13 @@ async function silence(button: HTMLButtonElement, slug: string | null, checks: r
   if (done === null) return;
   await swapPage(location.href);
   tell({ ok: true, message: "", body: null }, done);
+}
+
+/** Of an element what stands in its blocks of text, where it has any. */
+function textToCopy(id: string): string {
+  const element = document.getElementById(id);
+  const blocks = [...(element?.querySelectorAll("pre") ?? [])];
+  return blocks.length > 0 ? blocks.map(({ textContent }) => textContent).join("") : (element?.textContent ?? "");
 }
 
 function letters(): HTMLInputElement[] {

@@ -7,6 +7,7 @@ import {
   otherChecksText,
   readQuery,
   renderRow,
+  rowWords,
   selectRows,
   shownSeverity,
   sortKeys,
@@ -116,7 +117,9 @@ export function startOverview(stream: () => Stream): Overview | null {
     replaceHtml(table.querySelector("thead"), renderHead(query).html);
     replaceHtml(document.getElementById("note"), renderNote(found.length, all.length, query).html);
     replaceHtml(document.getElementById("meaning"), renderMeaning(all).html);
-    replaceHtml(document.getElementById("away"), found.length === 0 ? renderAway(query).html : "");
+    const { problems } = rowWords(all, query);
+    const isAway = found.length === 0 || problems.length > 0;
+    replaceHtml(document.getElementById("away"), isAway ? renderAway(query, problems).html : "");
     document.getElementById("pages")?.remove();
     document.title = escapeUnseen(overviewTitle(all, fleet));
     document.getElementById("favicon")?.setAttribute("href", `/assets/${worstOf(all)}.svg`);

@@ -5,6 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { reachesPattern } from "../access/identity.ts";
 import { dayMs } from "../../base/time.ts";
 import { renderSilences } from "./silences/silences.ts";
+import { paramsOf } from "./answer.ts";
 import type { PageKey } from "./parts/layout.ts";
 import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration/configuration.ts";
@@ -26,7 +27,7 @@ const payloadSchema = z.object({
 
 /** The pages that only an operator sees. */
 export function operatorPages(options: PageRoutesOptions, signal: () => AbortSignal): readonly OperatorRoute[] {
-  const { clock, page, outbox, silences } = options;
+  const { clock, page, outbox } = options;
   return [
     [
       "/silences",
@@ -76,11 +77,9 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
     [
       "/config",
       "config",
-      async () => {
-        const configuration = page.configuration();
-        const activeSilences = (await silences.list()).filter(({ state }) => state === "active").length;
-        const receivers = (await outbox.receivers()).length;
-        const data = { ...configuration, organizations: page.organizations(), activeSilences, receivers };
+      async (request) => {
+        const lookedUp = paramsOf(request).get("o");
+        const data = { ...page.configuration(), organizations: page.organizations(), lookedUp };
         return { title: "Configuration · flatline", main: renderConfiguration(data, clock.nowMs()) };
       },
     ],

@@ -9,6 +9,16 @@ import type { VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
 import type { CheckState, GateView } from "../ports.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
+/** One setting of an organization as it holds. */
+export interface PageSetting {
+  readonly name: string;
+  readonly value: string;
+  /** `file:line`, or `default` where nobody set it. */
+  readonly setIn: string;
+  /** It is set for this organization, not for all. */
+  readonly isOwn: boolean;
+}
+
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {
   readonly slug: string;
@@ -24,7 +34,7 @@ export interface PageOrganization {
     readonly minSpikeCount: number;
   };
   /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default` where nobody set it. */
-  readonly settings: readonly { readonly name: string; readonly value: string; readonly setIn: string }[];
+  readonly settings: readonly PageSetting[];
   /** How long it must be bad before it fires, milliseconds. */
   readonly forMs: number;
 }
@@ -155,8 +165,12 @@ export interface PagePort {
   storeProblem(): string | null;
   /** `embedded`, or the host of the remote source. */
   source(): string;
-  /** The last run of each hour of the last seven days, oldest first, the current hour included. */
-  hours(slug: string): Promise<readonly VerdictHour[]>;
+  /** The last run of each hour of the last seven days, oldest first, the current hour included; null: not read yet. */
+  hours(slug: string): readonly VerdictHour[] | null;
+  /** The same, read now where it was not read yet. */
+  readHours(slug: string): Promise<readonly VerdictHour[]>;
+  /** Reads the hours of these in the background; calls the listeners when all are read. */
+  readPast(slugs: readonly string[]): void;
   points(slug: string, fromMs: number, toMs: number): Promise<readonly VerdictPoint[]>;
   /** What its runs held their counts to, oldest first, from each instant on; empty where no run of the time is kept. */
   thresholdsOf(slug: string, fromMs: number, toMs: number): Promise<readonly PageThresholds[]>;

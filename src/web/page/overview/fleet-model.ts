@@ -14,6 +14,8 @@ export interface FleetSources {
   readonly rows: readonly RowData[];
   readonly live: AlertsSnapshot;
   readonly past: readonly PastRuns[];
+  /** Of how many organizations the past is read, 0–1. */
+  readonly pastShare: number;
   readonly nowMs: number;
   readonly snapshots: ReadonlyMap<string, CheckSnapshot>;
 }
@@ -25,7 +27,15 @@ export interface PastRuns {
 }
 
 /** Reads the fleet as a whole. */
-export async function fleetOf({ page, rows, live, past, nowMs, snapshots }: FleetSources): Promise<FleetData> {
+export async function fleetOf({
+  page,
+  rows,
+  live,
+  past,
+  pastShare,
+  nowMs,
+  snapshots,
+}: FleetSources): Promise<FleetData> {
   const alerts = live.alerts.map(({ state }) => state);
   const standing = page.fleetStanding(
     [...snapshots.values()].map(({ state }) => state),
@@ -41,7 +51,7 @@ export async function fleetOf({ page, rows, live, past, nowMs, snapshots }: Flee
   });
   const lastHot = trace.findLastIndex((count) => count !== null && count > 0);
   const firstKnown = trace.findIndex((count) => count !== null);
-  const isFlat = rows.every((row) => shownSeverity(row) === "ok");
+  const isFlat = pastShare === 1 && rows.every((row) => shownSeverity(row) === "ok");
   const flatHours = lastHot === -1 ? firstKnown : lastHot + 1;
   const flatSinceMs =
     isFlat && flatHours >= 0 && flatHours < trace.length - 1 ? (firstHour + flatHours) * hourMs : null;
@@ -51,6 +61,7 @@ export async function fleetOf({ page, rows, live, past, nowMs, snapshots }: Flee
     from: bound,
     verdict: await verdictOf({ page, rows, live, snapshots }, standing),
     trace,
+    pastShare,
     traceVerdicts,
     flatSinceMs,
   };

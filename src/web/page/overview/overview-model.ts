@@ -40,12 +40,15 @@ export interface PageModelPorts {
 }
 
 const sparkEveryHours = 3;
+// With what else there is to do, a first visit after a start is answered within 300 ms.
+const pastWithinMs = 100;
 // An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
 const leastCarryHours = 2;
 
 /** Reads the model anew. */
 export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
   const { checks, alerts, outbox, page, clock } = ports;
+  const startedMs = clock.monotonicMs();
   const [snapshots, live, receivers, untilOf] = await Promise.all([
     checks.list(),
     alerts.list(),
@@ -65,17 +68,23 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
   }
   const configured = new Map(page.organizations().map((one) => [one.slug, one]));
   const rows: RowData[] = [];
+  const unread: string[] = [];
   const past: PastRuns[] = [];
   for (const [slug, snapshot] of bySlug) {
     const organization = configured.get(slug) ?? null;
-    const hours = await page.hours(slug);
-    past.push({ hours, carryHours: carryHours(snapshot) });
+    const isInTime = clock.monotonicMs() - startedMs < pastWithinMs;
+    const hours = page.hours(slug) ?? (isInTime ? await page.readHours(slug) : null);
+    if (hours === null) unread.push(slug);
+    else past.push({ hours, carryHours: carryHours(snapshot) });
     rows.push(rowOf(snapshot, others.get(slug) ?? [], organization, hours, nowMs, untilOf(slug)));
   }
+  // What is not read by then follows, through the stream.
+  if (unread.length > 0) page.readPast(unread);
+  const pastShare = rows.length === 0 ? 1 : 1 - unread.length / rows.length;
   return {
     nowMs,
     rows,
-    fleet: await fleetOf({ page, rows, live, past, nowMs, snapshots: bySlug }),
+    fleet: await fleetOf({ page, rows, live, past, pastShare, nowMs, snapshots: bySlug }),
     storeProblem: page.storeProblem(),
     deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
     queued,
@@ -94,7 +103,7 @@ function rowOf(
   snapshot: CheckSnapshot,
   others: readonly CheckSnapshot[],
   organization: PageOrganization | null,
-  hours: readonly VerdictHour[],
+  hours: readonly VerdictHour[] | null,
   nowMs: number,
   silencedUntilMs: number | null,
 ): RowData {
@@ -106,7 +115,7 @@ function rowOf(
   const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
   const known = counts?.ratio ?? null;
   const ratio = known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null);
-  const since = sinceOf(snapshot, hours, severity, nowMs);
+  const since = sinceOf(snapshot, hours ?? [], severity, nowMs);
   const thresholds = organization?.thresholds ?? null;
   const failAbove = expected === null || thresholds === null ? 0 : expected * thresholds.failMultiplier;
   return {
@@ -125,11 +134,14 @@ function rowOf(
     isRunning: state.isRunning,
     alert: alertOf([snapshot, ...others], organization, silencedUntilMs),
     windowHours: thresholds?.windowHours ?? 24,
-    spark: sparkOf(
-      hours,
-      { severity, count, expected, nowMs, carryHours: carryHours(snapshot) },
-      Math.max(failAbove, thresholds?.minSpikeCount ?? 1),
-    ),
+    spark:
+      hours === null
+        ? null
+        : sparkOf(
+            hours,
+            { severity, count, expected, nowMs, carryHours: carryHours(snapshot) },
+            Math.max(failAbove, thresholds?.minSpikeCount ?? 1),
+          ),
   };
 }
 

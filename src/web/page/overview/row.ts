@@ -10,6 +10,7 @@ import {
 } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
+import { readWords, selectByWords, type Words, type WordSubject } from "../parts/words.ts";
 import { sparkline, type Spark } from "./spark.ts";
 
 /** One organization in the table of the overview; the server and the browser draw it with the same code. Times are epoch ms. */
@@ -36,8 +37,8 @@ export interface RowData {
   readonly isRunning: boolean;
   readonly alert: RowAlert | null;
   readonly windowHours: number;
-  /** The deaths that the excess is of, for the fleet. */
-  readonly spark: Spark;
+  /** The last seven days; null: still being read. */
+  readonly spark: Spark | null;
 }
 
 /** Another check of an organization that is not ok: its sentinels, the flow of its events, its review queue. */
@@ -129,16 +130,39 @@ export function defaultDir(sort: SortKey): "asc" | "desc" {
   return sort === "slug" || sort === "next" || sort === "since" ? "asc" : "desc";
 }
 
+/** What the text of the query asks for, in words. */
+export function rowWords(rows: readonly RowData[], { text }: Pick<RowQuery, "text">): Words {
+  if (text.trim() === "") return { tests: [], problems: [] };
+  const labels = new Set(rows.flatMap((row) => row.labels.map((label) => label.slice(0, label.indexOf(" ")))));
+  return readWords(text, { names: wordNames, labels: [...labels] });
+}
+
+const wordNames = [...severityNames, "firing", "pending", "silenced", "acknowledged"];
+
+function rowSubject(row: RowData): WordSubject {
+  const { alert } = row;
+  return {
+    slug: row.slug,
+    labels: Object.fromEntries(
+      row.labels.map((label) => [label.slice(0, label.indexOf(" ")), label.slice(label.indexOf(" ") + 1)]),
+    ),
+    names: [
+      shownSeverity(row),
+      ...(alert === null ? [] : [alert.state, ...(alert.isAcknowledged ? ["acknowledged"] : [])]),
+      ...row.others.map(({ check }) => check),
+    ],
+    undone: null,
+    who: null,
+    judged: null,
+    lastedMs: null,
+  };
+}
+
 /** The rows that the query asks for, in its order. */
 export function selectRows(rows: readonly RowData[], query: RowQuery): RowData[] {
-  const text = query.text.trim().toLowerCase();
-  const found = rows.filter(
-    (row) =>
-      (query.severities.length === 0 || query.severities.includes(shownSeverity(row))) &&
-      (text === "" ||
-        row.slug.toLowerCase().includes(text) ||
-        row.labels.some((label) => label.toLowerCase().includes(text))),
-  );
+  const wanted = rows.filter((row) => query.severities.length === 0 || query.severities.includes(shownSeverity(row)));
+  const words = rowWords(rows, query);
+  const found = words.tests.length === 0 ? wanted : selectByWords(wanted, words, rowSubject);
   const sign = query.dir === "desc" ? -1 : 1;
   const value = sortValues[query.sort];
   return found.sort((left, right) => {
@@ -208,7 +232,9 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
     <td class="num c-count${isHot ? " hot" : ""}">${formatCompactCount(row.count)}</td>
     <td class="num c-exp">${formatExpected(row.expected)}</td>
     <td class="num c-ratio${isHot ? ` ${row.severity}` : ""}">${formatRatioCell(row)}</td>
-    <td class="c-spark">${sparkline(row.spark)}</td>
+    <td class="c-spark">
+      ${row.spark === null ? html`<span class="reading">reading the past</span>` : sparkline(row.spark)}
+    </td>
     <td class="num c-since">${sinceText(row, nowMs)}</td>
     <td class="num c-next">${nextText(row, nowMs)}</td>
     <td class="c-alert">${alertText(row, nowMs)}</td>

@@ -13,6 +13,7 @@ export interface Spark {
 
 /** Points of a sparkline: one per three hours of seven days, and now. */
 export const sparkPoints = 57;
+const shortHours = 72;
 const width = 168;
 const height = 26;
 const letters: Readonly<Record<string, RowSeverity>> = { o: "ok", w: "warn", f: "fail", u: "unknown" };
@@ -45,6 +46,8 @@ export function sparkline(spark: Spark): Html {
     }
     isOpen = true;
   }
+  const first = spark.counts.findIndex((count) => count !== null);
+  const knownHours = first === -1 ? 0 : (sparkPoints - 1 - first) * 3;
   const last = spark.counts.findLastIndex((count) => count !== null);
   const lastState = letters[spark.states.at(-1) ?? "-"] ?? "ok";
   const lastCount = spark.counts[last];
@@ -53,7 +56,7 @@ export function sparkline(spark: Spark): Html {
   const parts: Html[] = [
     spark.expected === null
       ? nothing
-      : html`<path class="exp" d="M1 ${y(Math.min(spark.expected, top))}H${width - 5}" />`,
+      : html`<path class="exp" d="M${x(Math.max(0, first))} ${y(Math.min(spark.expected, top))}H${width - 5}" />`,
     html`<path class="${lastState === "ok" ? "line calm" : "line"}" d="${line.join("")}" />`,
     ...[...runs].map(([state, moves]) => html`<path class="run ${letters[state] ?? "ok"}" d="${moves.join("")}" />`),
     isUnknown
@@ -63,16 +66,19 @@ export function sparkline(spark: Spark): Html {
       ? nothing
       : html`<circle class="end ${lastState}" cx="${x(last)}" cy="${y(lastCount)}" r="2.4" />`,
   ];
-  return html`<svg
-    class="spark"
-    width="${width}"
-    height="${height}"
-    viewBox="0 0 ${width} ${height}"
-    preserveAspectRatio="none"
-    aria-hidden="true"
-  >
-    ${parts}
-  </svg>`;
+  // What is known of a short time must not look like the calmest of all.
+  const isShort = first > 0 && knownHours < shortHours;
+  const label = knownHours < 24 ? `${Math.max(1, knownHours)} h known` : `${Math.floor(knownHours / 24)} d known`;
+  return html`${isShort ? html`<span class="known">${label}</span>` : nothing}<svg
+      class="spark"
+      width="${width}"
+      height="${height}"
+      viewBox="0 0 ${width} ${height}"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      ${parts}
+    </svg>`;
 }
 
 function round(value: number): number {

@@ -1,7 +1,7 @@
 import { countOf, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { sameWindow } from "./fleet.ts";
-import { defaultDir, renderRow, writeQuery, type RowData, type RowQuery, type SortKey } from "./row.ts";
+import { defaultDir, renderRow, rowWords, writeQuery, type RowData, type RowQuery, type SortKey } from "./row.ts";
 
 /** Rows on a page of the server; a browser with JavaScript has them all. */
 export const pageSize = 100;
@@ -76,12 +76,12 @@ export function renderTable(
   const options = columns.filter(({ key }) => key !== null);
   return html`<div class="tools">
       <form class="filter" role="search" action="/" method="get">
-        <label class="sr" for="q">Filter by slug or label</label
+        <label class="sr" for="q">Filter by words: slug, label=value, severity, state</label
         ><input
           id="q"
           name="q"
           type="search"
-          placeholder="Filter by slug or label"
+          placeholder="Filter: bank team=fraud fail"
           value="${query.text}"
           autocomplete="off"
           spellcheck="false"
@@ -104,12 +104,16 @@ export function renderTable(
         ${shown.map((row, index) => renderRow(row, nowMs, start + index + 1))}
       </tbody>
     </table>
-    <div id="away">${found.length === 0 ? renderAway(query) : nothing}</div>
+    <div id="away">
+      ${found.length === 0 || rowWords(rows, query).problems.length > 0 ? renderAway(query, rowWords(rows, query).problems) : nothing}
+    </div>
     ${renderPages(found.length, page, query)}`;
 }
 
 /** No row is left by the filter. */
-export function renderAway(query: RowQuery): Html {
+export function renderAway(query: RowQuery, problems: readonly string[] = []): Html {
+  if (problems.length > 0)
+    return html`<p class="away">${problems.join(" ")} <a href="/" data-clear>Clear the filter</a>.</p>`;
   const what = query.text.trim() === "" ? `is ${query.severities.join(" or ")}` : `matches «${query.text.trim()}»`;
   return html`<p class="away">No organization ${what}. <a href="/" data-clear>Clear the filter</a>.</p>`;
 }

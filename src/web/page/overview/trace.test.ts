@@ -10,6 +10,7 @@ const fleet = (trace: FleetData["trace"], spiking: number): FleetData => ({
   trace,
   traceVerdicts: trace.map(() => false),
   flatSinceMs: null,
+  pastShare: 1,
 });
 
 describe("the trace", () => {
