@@ -10,6 +10,8 @@ import {
   type ChartData,
 } from "../page/chart/chart-data.ts";
 import { formatCount, formatExpected } from "../../base/numbers.ts";
+import { renderLanes, type Lanes } from "../page/chart/chart.ts";
+import { inZone } from "./choices.ts";
 import { formatClock, formatDay, formatTick } from "../page/parts/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
@@ -22,7 +24,7 @@ export function startChart(): (() => void) | null {
   const host = document.getElementById("chart");
   const block = document.getElementById("data")?.textContent;
   if (host === null || block === undefined || block === null || typeof uPlot === "undefined") return null;
-  const { chart } = JSON.parse(block) as { readonly chart?: ChartData };
+  const { chart, lanes } = JSON.parse(block) as { readonly chart?: ChartData; readonly lanes?: Lanes };
   if (chart === undefined || chart.at.length === 0) return null;
   const data: ChartData = chart;
   const Plot = uPlot;
@@ -36,8 +38,17 @@ export function startChart(): (() => void) | null {
     const ends = document.createElement("div");
     ends.className = "ends";
     ends.setAttribute("aria-hidden", "true");
-    plot = new Plot(optionsOf(data, host, ends, narrow.matches), valuesOf(data), host);
-    host.append(ends);
+    const time = document.createElement("div");
+    time.className = "cursor-time";
+    time.setAttribute("aria-hidden", "true");
+    const options = optionsOf(data, host, ends, narrow.matches);
+    const { hooks = {} } = options;
+    hooks.setScale = [(drawn, key) => void (key === "x" && followZoom(drawn, data, lanes ?? null))];
+    hooks.setCursor = [...(hooks.setCursor ?? []), (drawn) => showTime(drawn, data, time)];
+    plot = new Plot({ ...options, hooks }, valuesOf(data), host);
+    host.append(ends, time);
+    const asked = zoomOf(data);
+    if (asked !== null) plot.setScale("x", asked);
     const { root } = plot;
     root.tabIndex = 0;
     root.setAttribute("role", "img");
@@ -186,6 +197,72 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
       setCursor: [(plot) => showEnds(plot, data, ends, plot.cursor.idx ?? null, isNarrow)],
     },
   };
+}
+
+/** The zoom that the address asks for, seconds; null: none, or none of this range. */
+function zoomOf({ fromMs, toMs }: ChartData): { readonly min: number; readonly max: number } | null {
+  const params = new URLSearchParams(location.search);
+  const [from, to] = [Number(params.get("from")), Number(params.get("to"))];
+  const isIn = from > 0 && to > from && from >= fromMs - secondMs && to <= toMs + secondMs;
+  return isIn ? { min: from / secondMs, max: to / secondMs } : null;
+}
+
+/** Moves the lanes with the chart, and keeps the zoom in the address; a button takes it back. */
+function followZoom(plot: UPlot, data: ChartData, lanes: Lanes | null): void {
+  const { min, max } = plot.scales["x"] ?? {};
+  if (min === undefined || max === undefined) return;
+  const [fromMs, toMs] = [Math.round(min * secondMs), Math.round(max * secondMs)];
+  const isWhole = Math.abs(fromMs - data.fromMs) < secondMs && Math.abs(toMs - data.toMs) < secondMs;
+  const place = document.querySelector(".lanes");
+  if (place !== null && lanes !== null)
+    place.outerHTML = renderLanes(isWhole ? data : { ...data, fromMs, toMs }, lanes).html;
+  const address = new URL(location.href);
+  for (const [name, value] of [
+    ["from", fromMs],
+    ["to", toMs],
+  ] as const)
+    if (isWhole) address.searchParams.delete(name);
+    else address.searchParams.set(name, String(value));
+  if (address.href !== location.href) history.replaceState(null, "", address.href);
+  showReset(isWhole ? null : () => plot.setScale("x", { min: data.fromMs / secondMs, max: data.toMs / secondMs }));
+}
+
+function showReset(reset: (() => void) | null): void {
+  document.getElementById("zoom-reset")?.remove();
+  if (reset === null) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.id = "zoom-reset";
+  button.innerHTML = "Reset <kbd aria-hidden=true>Esc</kbd>";
+  button.addEventListener("click", reset);
+  document.querySelector(".switches")?.prepend(button);
+}
+
+/** The time under the cursor stands on the axis, its hairline goes through the lanes. */
+function showTime(plot: UPlot, data: ChartData, time: HTMLElement): void {
+  const { left = -1 } = plot.cursor;
+  const width = plot.over.clientWidth;
+  const isOn = left >= 0 && left <= width;
+  time.hidden = !isOn;
+  const lanes = document.querySelector<SVGElement>(".lanes > svg.plot");
+  lanes?.querySelector(".hair")?.remove();
+  if (!isOn) return;
+  const atMs = Math.min(plot.posToVal(left, "x") * secondMs, data.toMs);
+  const shownMs = inZone(atMs);
+  time.textContent = `${formatDay(shownMs)} ${formatClock(shownMs)}`;
+  time.style.left = `${plot.over.offsetLeft + left}px`;
+  if (lanes === null) return;
+  const hair = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  const at = `${(left / width) * 100}%`;
+  for (const [name, value] of [
+    ["class", "hair"],
+    ["x1", at],
+    ["x2", at],
+    ["y1", "-8"],
+    ["y2", "100%"],
+  ] as const)
+    hair.setAttribute(name, value);
+  lanes.append(hair);
 }
 
 /** A colour of the style as the theme that holds has it: the property itself names both. */

@@ -151,7 +151,7 @@ export function addPageRoutes(
       severity: shownSeverity(data.row),
       main: renderOrganization(data),
       scripts: ["uplot.js", "web/client/main.js"],
-      data: { chart: data.chart },
+      data: { chart: data.chart, lanes: data.lanes },
       showsVerdict: false,
     });
     return sendText(request, reply, "text/html", text);

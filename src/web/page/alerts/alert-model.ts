@@ -5,7 +5,7 @@ import type { JudgementEntry } from "../../../store/alerts/judgements.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import type { GateView } from "../../ports.ts";
 import type { ChartData } from "../chart/chart-data.ts";
-import type { LaneDelivery, LaneEvent, LaneMarker, LaneSpan } from "../chart/chart.ts";
+import type { Lanes } from "../chart/chart.ts";
 import { findingLines } from "../organization/evidence.ts";
 import { chartOf, spansOf, thresholdsAt, timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
@@ -51,12 +51,7 @@ export interface AlertData {
   readonly chart: ChartData;
   readonly range: AlertRange;
   readonly isScaleAsked: boolean;
-  readonly lanes: {
-    readonly spans: readonly LaneSpan[];
-    readonly events: readonly LaneEvent[];
-    readonly sent: readonly LaneDelivery[];
-    readonly markers: readonly LaneMarker[];
-  };
+  readonly lanes: Lanes;
   readonly assetTypes: OrganizationData["assetTypes"];
   readonly findings: OrganizationData["findings"];
   readonly suggestedAction: string | null;

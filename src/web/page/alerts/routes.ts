@@ -77,7 +77,10 @@ export function addAlertPages(options: AlertPagesOptions): void {
       severity: data.view.endsAtMs === null ? data.view.alert.severity : "ok",
       main: renderAlertPage(data),
       scripts: ["uplot.js", "web/client/main.js"],
-      data: { ...(data.chart.at.length === 0 ? {} : { chart: data.chart }), facts: actFactsOf(data) },
+      data: {
+        ...(data.chart.at.length === 0 ? {} : { chart: data.chart, lanes: data.lanes }),
+        facts: actFactsOf(data),
+      },
       showsVerdict: false,
     });
     return sendText(request, reply, "text/html", text);

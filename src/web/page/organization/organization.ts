@@ -2,15 +2,7 @@ import type { PageSilence } from "../ports.ts";
 import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
-import {
-  renderChart,
-  renderChartTable,
-  renderLanes,
-  type LaneDelivery,
-  type LaneEvent,
-  type LaneMarker,
-  type LaneSpan,
-} from "../chart/chart.ts";
+import { renderChart, renderChartTable, renderLanes, type Lanes } from "../chart/chart.ts";
 import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
 import {
@@ -41,12 +33,7 @@ export interface OrganizationData {
   readonly chart: ChartData;
   readonly range: Range;
   readonly isScaleAsked: boolean;
-  readonly lanes: {
-    readonly spans: readonly LaneSpan[];
-    readonly events: readonly LaneEvent[];
-    readonly sent: readonly LaneDelivery[];
-    readonly markers: readonly LaneMarker[];
-  };
+  readonly lanes: Lanes;
   /** What the gate says, where it has something to say: not while no failure is open. */
   readonly gate: { readonly decision: "allow" | "hold"; readonly message: string } | null;
   /** Deaths on each day of a median baseline, the latest first; empty where it is a mean. */
