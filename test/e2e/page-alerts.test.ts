@@ -186,6 +186,26 @@ describe("the page of one alert", () => {
     await page.locator(".comments li", { hasText: "opened twenty by hand" }).waitFor();
   });
 
+  it("is judged in a dialog with what each choice means, changed and taken back", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await page.locator("[data-do=judge]").click();
+    // More than half of its deaths are undone: that is proposed, and nothing else ever is.
+    await page.locator("dialog button.primary", { hasText: "Judge as checker" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator("dialog [name=comment]").fill("opened ten, nine load");
+    await page.locator("dialog button.primary").click();
+    await page.locator(".act .answer", { hasText: "The checker was wrong" }).waitFor();
+    await page.locator(".comments li", { hasText: "opened ten, nine load" }).waitFor();
+
+    await page.locator("[data-do=judge]").click();
+    await page.locator("dialog input[value=expected]").check();
+    await page.locator("dialog button.primary", { hasText: "Judge as expected" }).click();
+    await page.locator(".act .answer", { hasText: "It was expected" }).waitFor();
+    await page.locator("[data-do=unjudge]").click();
+    await page.locator(".act .answer", { hasText: "Nobody has judged it" }).waitFor();
+  });
+
   it("leaves everything as it is when a dialog is closed", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
     await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);

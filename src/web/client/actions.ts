@@ -82,7 +82,6 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "silence":
       return silence(button, slug, checks.split(" "));
     case "ack-alert":
-    case "unack":
     case "judge":
     case "unjudge":
     case "release":

@@ -27,8 +27,6 @@ async function act(what: string, verdict: string | null): Promise<ActOutcome | s
   switch (what) {
     case "ack-alert":
       return acknowledge(facts, path);
-    case "unack":
-      return direct("DELETE", `${path}/ack`, "Taken back: it is nobody's again.");
     case "judge":
       return judge(facts, path, verdict);
     case "unjudge":
@@ -71,7 +69,7 @@ async function acknowledge(facts: ActFacts, path: string): Promise<string | null
   const sent = await openDialog({
     title: `Acknowledge ${facts.slug}?`,
     verb: "Acknowledge",
-    foot: "Can be undone.",
+    foot: "It ends with the alert, or when it gets worse.",
     content: `<p>You take it, and it goes quiet.${gate}</p><dl class="consequences">${changes.length === 0 ? "" : `<dt>Changes</dt><dd>${changes.join("<br>")}</dd>`}<dt>Stays</dt><dd>${stays.join("<br>")}</dd></dl>
 <label><span>What are you doing about it? <span class="detail">(optional, shown on the alert)</span></span><textarea name="comment" rows="2" maxlength="1000" data-first></textarea></label>`,
     send: (form) => send("acknowledged", `${path}/ack`, commentOf(form)),

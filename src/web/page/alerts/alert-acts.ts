@@ -33,9 +33,10 @@ export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFac
 export function renderActs(data: AlertData): Html {
   const { alert, endsAtMs } = data.view;
   const isFree = alert.acknowledgement === null && endsAtMs === null;
+  const blackAct = isFree && alert.state === "firing" ? "ack" : alert.judgement === undefined ? "judge" : null;
   const isSpike = alert.check === "dead-asset-spike" && alert.kind === "verdict";
   return html`<section class="acts" aria-label="Acts" data-alert="${alert.id}">
-    ${renderOwner(data, isFree && alert.state === "firing")}${renderJudgement(data)}${isSpike || data.gate?.decision === "hold" ? renderGateAct(data) : nothing}
+    ${renderOwner(data, blackAct === "ack")}${renderJudgement(data, blackAct === "judge")}${isSpike || data.gate?.decision === "hold" ? renderGateAct(data) : nothing}
   </section>`;
 }
 
@@ -89,9 +90,10 @@ const verdictWords = {
   expected: "It was expected",
 } as const;
 
-function renderJudgement({ view, nowMs, withPeople }: AlertData): Html {
+function renderJudgement({ view, nowMs, withPeople, hasToken }: AlertData, isBlack: boolean): Html {
   const { alert, deaths } = view;
   const question = "What was it";
+  const off = hasToken && alert.state !== "pending" ? nothing : html` disabled`;
   const share = undoneShare(view);
   const undone =
     deaths === null || share === null
@@ -99,12 +101,25 @@ function renderJudgement({ view, nowMs, withPeople }: AlertData): Html {
       : html`${formatCount(deaths.revivedCount)} of ${countOf(deaths.judgedCount, "death")} with a name are undone,
         ${formatShare(share)}.${share >= proposalFrom ? " That speaks for the checker." : ""}`;
   const { judgement } = alert;
-  if (judgement === undefined) return act(question, "Nobody has judged it", undone, nothing);
+  if (judgement === undefined)
+    return act(
+      question,
+      "Nobody has judged it",
+      undone,
+      html`<button type="button" data-do="judge" ${isBlack ? html` class="primary"` : nothing}${off}>Judge…</button
+        >${share !== null && share >= proposalFrom ? html` <span class="detail">as checker?</span>` : nothing}`,
+    );
   const { by, atMs, comment, verdict } = judgement;
   const said = html`${withPeople ? (by ?? "Somebody") : "Somebody"},
   ${renderTime(atMs, nowMs)}${withPeople && comment !== null ? html`: «${breakAddresses(comment)}»` : nothing}.
   ${undone}`;
-  return act(question, verdictWords[verdict], said, nothing);
+  return act(
+    question,
+    verdictWords[verdict],
+    said,
+    html`<button type="button" data-do="judge" data-verdict="${verdict}" ${off}>Change…</button>
+      <button type="button" class="plain" data-do="unjudge" ${off}>Withdraw</button>`,
+  );
 }
 
 function renderGateAct({ gate, nowMs, withPeople, hasToken }: AlertData): Html {

@@ -273,7 +273,7 @@ function renderAlert(view: PageAlert, group: AlertGroup, { nowMs, withPeople }: 
         alert.judgement !== undefined
           ? alert.judgement.verdict
           : undone !== null && undone >= proposalFrom
-            ? html`<a href="/alerts/${encodeURIComponent(id)}">checker?</a>`
+            ? html`<a href="/alerts/${encodeURIComponent(id)}?judge=checker">checker?</a>`
             : html`<span class="detail">not judged</span>`
       }
     </td>

@@ -98,8 +98,15 @@ function readWord(word: string, { names, labels }: Vocabulary): Test | string | 
   const has = (text: string): boolean => text.toLowerCase().includes(lower);
   return {
     holds: ({ slug, labels: own, names: known }) => has(slug) || Object.values(own).some(has) || known.some(has),
-    nearly: ({ slug }) => matchLetters(slug, lower) !== null,
+    nearly: ({ slug }) => isClose(matchLetters(slug, lower)?.letters ?? [], lower.length),
   };
+}
+
+// A long name has the letters of nearly every word in order, far apart.
+const mostSpread = 4;
+
+function isClose(letters: readonly number[], length: number): boolean {
+  return letters.length > 0 && (letters.at(-1) ?? 0) - (letters[0] ?? 0) < mostSpread * length;
 }
 
 function readPair(key: string, value: string, labels: readonly string[]): Test | string {
