@@ -206,6 +206,31 @@ describe("the page of one alert", () => {
     await page.locator(".act .answer", { hasText: "Nobody has judged it" }).waitFor();
   });
 
+  it("zooms chart and lanes together, in the address, and shows the time at the cursor", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    const plot = page.locator("#chart .u-over");
+    await plot.waitFor();
+    const lanes = (): Promise<string> => page.locator(".lanes").innerHTML();
+    const whole = await lanes();
+    const box = await plot.boundingBox();
+    if (box === null) throw new Error("the chart has no size");
+
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
+    expect(await page.locator(".cursor-time").innerText()).toMatch(/^\d+.\w{3} \d\d:\d\d$/);
+    expect(await page.locator(".lanes .hair").count()).toBe(1);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + 50, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=\d+&to=\d+/);
+    expect(await lanes()).not.toBe(whole);
+    await page.reload();
+    await page.locator("#zoom-reset").waitFor();
+
+    await page.locator("#zoom-reset").click();
+    await page.waitForURL((address) => address.search === "");
+    expect(await page.locator("#zoom-reset").count()).toBe(0);
+  });
+
   it("leaves everything as it is when a dialog is closed", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
     await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
