@@ -1,18 +1,18 @@
 import type { LivenessCounts } from "../../contract/liveness-counts.ts";
 import type { EventSums } from "./sums/event-sums.ts";
 
-/** One liveness event as it is stored (CONTRACT 10). */
+/** One stored liveness event (CONTRACT 10). */
 export interface LivenessEvent {
   readonly atMs: number;
   readonly slug: string;
   readonly assetType: string | null;
   readonly asset: string | null;
-  /** Any name; DETECTED_AS_DEAD is the one that counts as a death. */
+  /** Any name; only DETECTED_AS_DEAD counts as a death. */
   readonly status: string;
   readonly id: string | null;
-  /** For data that is already counted; 0: a bucket in which nothing happened. */
+  /** Number of events, for data that is already aggregated; 0: an empty bucket. */
   readonly count: number;
-  /** Lower-case names with texts; absent is none. */
+  /** Lower-case names with texts; absent: none. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ export interface AssetTypeCounts {
   readonly baselineCount: number;
 }
 
-/** Instants of a window and its baseline: (baselineStart, windowStart] and (windowStart, end]. */
+/** Bounds of a window and its baseline: (baselineStart, windowStart] and (windowStart, end]. */
 export interface CountQuery {
   readonly slug: string;
   readonly baselineStartMs: number;
@@ -32,7 +32,7 @@ export interface CountQuery {
   readonly endMs: number;
 }
 
-/** One stored event, as a replay reads it. */
+/** One stored event of a replay. */
 export interface HistoryEvent {
   readonly atMs: number;
   readonly status: string;
@@ -47,24 +47,30 @@ export interface IngestOutcome {
 }
 
 export interface EventStore extends LivenessCounts {
-  /** Running sums of the deaths in memory; null where the database answers everything. */
+  /** Running sums of the deaths in memory; null if the database answers everything. */
   readonly sums: Pick<EventSums, "loaded" | "size"> | null;
-  /** Exact deaths per asset type, from rollups for whole minutes and hours and raw rows at the edges. Types without any are left out. */
+  /**
+   * Returns exact deaths per asset type, from rollups of whole minutes and hours and raw rows at the edges; types without
+   * deaths are omitted.
+   */
   counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
   /**
-   * The instant of the first stored event of each of these organizations; null where `eventRetention` has deleted all of them
-   * since. An organization of which no event was ever stored is absent.
+   * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has deleted
+   * all of them since. An organization of which no event was ever stored is absent.
    */
   firstEvents(slugs: readonly string[]): Promise<ReadonlyMap<string, number | null>>;
-  /** All events of an organization, oldest first, in pages of some thousand; those at one instant as they came. */
+  /**
+   * Returns all events of an organization, oldest first, in pages of some thousand; simultaneous ones in the order of
+   * arrival.
+   */
   history(slug: string): AsyncIterable<readonly HistoryEvent[]>;
-  /** Slugs that have events. */
+  /** Returns the slugs that have events. */
   slugs(): Promise<readonly string[]>;
   isEmpty(): Promise<boolean>;
   /**
-   * Stores few events (at most some thousand: the caller slices or stages more, see src/store/events/ingest.ts) in the surrounding
-   * transaction, idempotent by (slug, id), with their rollups. `receivedAtMs` is when they came in; without it they count as
-   * known since ever.
+   * Stores a few events (at most some thousand; for more see src/store/events/ingest.ts) with their rollups in the
+   * surrounding transaction, idempotent by (slug, id). `receivedAtMs` is their arrival; without it they count as known from
+   * the start.
    */
   add(events: readonly LivenessEvent[], receivedAtMs?: number): Promise<IngestOutcome>;
   /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` at a time. */

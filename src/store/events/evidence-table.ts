@@ -7,18 +7,18 @@ import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite
 import type { CountQuery } from "./events.ts";
 import type { Db } from "../schema.ts";
 
-// Everything here is read while the daemon goes on: a statement looks at some ten thousand rows (a few milliseconds), and
-// what is kept in memory is sums.
+// These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
+// in memory.
 const fewRows = 4_000;
 const manyRows = 16_000;
 const shortestSliceMs = minuteMs;
 const longestSliceMs = 8 * dayMs;
 const firstSliceMs = 6 * hourMs;
-// As many different sets as a few checkers, reasons and regions make, many times over; then attributes are no categories.
+// Far more distinct sets than a few checkers, reasons and regions produce; with more, attributes are not categories.
 const mostSets = 50_000;
 const setsAStatement = 500;
 
-/** Reads of single events for evidence, over the tables of the events. */
+/** Creates the evidence store over the event tables. */
 export function createEvidenceStore(db: Db): EvidenceStore {
   return {
     hasAttributes: async () => {
@@ -116,7 +116,7 @@ async function attributeCounts(
 }
 
 async function setsOf(db: Db, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
-  // All statuses are grouped, so that what was looked at is known whatever was found.
+  // All statuses are grouped, so that the number of rows read is known.
   const { rows } = await sql<SetRow>`
     SELECT type_id, attribute_set_id, count(*) AS events,
       CAST(sum(CASE WHEN status_id = ${deadStatusId} THEN count ELSE 0 END) AS BIGINT) AS deaths

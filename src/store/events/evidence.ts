@@ -9,11 +9,11 @@ export interface AttributeValueCounts {
   readonly baselineCount: number;
 }
 
-/** What the deaths of a window and its baseline say of themselves. */
+/** Attributes of the deaths in a window and its baseline. */
 export interface AttributeCounts {
   readonly currentCount: number;
   readonly baselineCount: number;
-  /** Of currentCount, those with any attribute. */
+  /** Deaths of currentCount with any attribute. */
   readonly attributedCount: number;
   readonly assetTypes: readonly {
     readonly assetType: string;
@@ -23,14 +23,14 @@ export interface AttributeCounts {
   readonly values: readonly AttributeValueCounts[];
 }
 
-/** Place of an event among those of its organization, in the order of time. */
+/** Position of an event among those of its organization, by time. */
 export interface EventPlace {
   readonly atMs: number;
   readonly importId: number;
   readonly ordinal: number;
 }
 
-/** A death, or a look that found the asset alive. */
+/** A death, or an event that found the asset alive. */
 export interface AssetEventRow extends EventPlace {
   readonly asset: string;
   /** See EvidenceStore.names. */
@@ -57,23 +57,23 @@ export interface NewestDeathsQuery {
 }
 
 export interface EvidenceOptions {
-  /** Ends a long read between two statements; it rejects with the signal's reason. */
+  /** Aborts a long read between two statements; it rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** What only the single events tell; each statement reads a bounded stretch of them. */
+/** Evidence from single events; each statement reads a bounded number of them. */
 export interface EvidenceStore {
-  /** Whether any event ever had attributes: without, nothing is to be read of single events for them. */
+  /** Returns whether any event has attributes; without them the evidence needs no single events. */
   hasAttributes(): Promise<boolean>;
-  /** Deaths by asset type and attribute; null when they have more different sets of attributes than can be told apart. */
+  /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
   attributeCounts(query: CountQuery, options: EvidenceOptions): Promise<AttributeCounts | null>;
-  /** Deaths by buckets of so many minutes, in the order of time; those without any are left out. */
+  /** Returns deaths in buckets of `minutes`, in the order of time; empty buckets are omitted. */
   deathBuckets(query: {
     readonly slug: string;
     readonly interval: Interval;
     readonly bucketMinutes: number;
   }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]>;
-  /** The next events of known assets in the interval, dead or alive, in the order of time; none: that was all. */
+  /** Returns the next events of known assets in the interval, dead or alive, in the order of time; empty at the end. */
   assetEvents(query: {
     readonly slug: string;
     readonly interval: Interval;
@@ -87,12 +87,14 @@ export interface EvidenceStore {
    */
   newestDeaths(query: NewestDeathsQuery): Promise<readonly AssetEventRow[]>;
   /**
-   * Deaths as LivenessCounts answers them, of those events alone that had come in at `knownAtMs`. Events that came in before
-   * anybody took note of it count as known; what was deleted since is not known any more.
+   * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
+   * as known; deleted ones are missing.
    */
   deathsKnownAt(queries: readonly DeathsQuery[], knownAtMs: number): Promise<readonly (readonly AssetTypeDeaths[])[]>;
-  /** Instant of the organization's first event of any status, of those alone that had come in at `knownAtMs`; null without one. */
+  /**
+   * Returns the instant of the organization's first event of any status that had arrived by `knownAtMs`; null without one.
+   */
   firstEventKnownAt(slug: string, knownAtMs: number): Promise<number | null>;
-  /** Changes when events come in, for whoever wants to know whether to look again. */
+  /** Returns a value that changes when events arrive. */
   eventsVersion(): Promise<string>;
 }

@@ -12,12 +12,12 @@ import type { PostgresLocation, StoreLocation } from "../engine/location.ts";
 import { openStore } from "../open.ts";
 
 export interface ImportOptions {
-  /** The store; it is made when it is missing. */
+  /** Location of the store; created if it is missing. */
   readonly location: StoreLocation;
   readonly files: readonly EventFile[];
-  /** Moves all events by the same time, so that the newest is at this instant. */
+  /** Shifts all events by the same time, so that the newest is at this instant. */
   readonly rebaseToMs: number | null;
-  /** Imports content once more that has events without an id. */
+  /** Imports content again that has events without an id. */
   readonly again: boolean;
   readonly onProgress?: (progress: ImportProgress) => void;
   readonly signal: AbortSignal;
@@ -25,10 +25,10 @@ export interface ImportOptions {
 }
 
 export interface ImportProgress {
-  /** checking: the input is read to its end first; writing: its events go into the store. */
+  /** checking: the input is read to its end first; writing: its events are stored. */
   readonly phase: "checking" | "writing";
   readonly rows: number;
-  /** null until all is checked. */
+  /** null until the check is complete. */
   readonly totalRows: number | null;
 }
 
@@ -37,22 +37,22 @@ export interface ImportOutcome {
   readonly received: number;
   readonly stored: number;
   readonly duplicates: number;
-  /** Of the events received, after the move; null without any. */
+  /** Of the received events, after the shift; null without events. */
   readonly firstAtMs: number | null;
   readonly lastAtMs: number | null;
-  /** How many organizations the events are of. */
+  /** Number of organizations with events. */
   readonly slugs: number;
 }
 
 /**
- * Imports files of events as one: they count all at once or not at all, for every reader (CONTRACT 10). The input is read to
- * its end before the first row is written. Measured 2026-11 on two cores that others used too, fsync on: 2 million rows of
- * gzipped CSV with random ids over 1,000 organizations in 17 s, 5 million in 50 s, within 450 MB of memory.
- * @throws invalid_data with a line an issue, already_imported, no_input, too_large, usage, unavailable (signal), store_*
+ * Imports files of events as one: readers see all of them or none (CONTRACT 10). The input is checked completely before the
+ * first row is written. Measured 2026-11 on two shared cores, with fsync: 2 million rows of gzipped CSV with random ids over
+ * 1,000 organizations in 17 s, 5 million in 50 s, within 450 MB of memory.
+ * @throws invalid_data with one issue per line, already_imported, no_input, too_large, usage, unavailable (signal), store_*
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
   const { location, signal, clock } = options;
-  // Makes the database, or brings it up to date.
+  // Creates the database, or migrates it.
   await (await openStore({ ...location, clock })).close();
   const spoolFolder = "url" in location ? tmpdir() : dirname(location.path);
   const inputs: EventInput[] = [];
@@ -87,7 +87,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
 }
 
 async function importShared(location: PostgresLocation, work: ImportWork): Promise<WriteTally> {
-  // Not loaded where it is not needed.
+  // Loaded on demand.
   const { importIntoPostgres } = await import("./postgres/import.ts");
   return importIntoPostgres(location, work);
 }
@@ -101,7 +101,7 @@ function shiftOf(checked: CheckedInputs, rebaseToMs: number | null): number {
   return shiftMs;
 }
 
-// A line of progress on a terminal needs no more.
+// Sufficient for a progress line on a terminal.
 const progressEveryMs = 100;
 
 function throttle(onProgress: ImportOptions["onProgress"], clock: Clock): (progress: ImportProgress) => void {

@@ -7,7 +7,7 @@ import { openEventDatabase } from "./sqlite/import-file.ts";
 import type { IngestReply, IngestRequest, WorkerLocation } from "./ingest.ts";
 import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
 
-// The thread's side of ingest.ts: one request at a time, in the order in which they came.
+// The worker's side of ingest.ts: one request at a time, in order.
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
@@ -19,7 +19,7 @@ if (!isMainThread && parentPort !== null) {
   const openPosts = async (): Promise<EventPosts> => {
     const shared = { clock: createSystemClock(), signal: stopping.signal };
     if ("url" in location) {
-      // Not loaded where it is not needed.
+      // Loaded on demand.
       const { createPostgresEventPosts } = await import("./postgres/posts.ts");
       return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
     }
@@ -43,7 +43,7 @@ if (!isMainThread && parentPort !== null) {
   };
 
   port.on("message", (request: IngestRequest) => {
-    // What is under way is given up, so that the stop does not wait for it.
+    // Aborts the current work, so that it does not delay the stop.
     if (request.kind === "close") stopping.abort();
     previous = previous.then(async () => port.postMessage(await answer(request)));
   });

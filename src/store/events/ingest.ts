@@ -7,41 +7,41 @@ import type { IngestedStatus } from "./tally.ts";
 import type { IngestOutcome } from "./events.ts";
 import type { StoreLocation } from "../engine/location.ts";
 
-/** What a post of events has come to; `stored` rows by status are for flatline_events_ingested_total. */
+/** The outcome of a post; `stored` by status is for flatline_events_ingested_total. */
 export interface PostOutcome extends IngestOutcome {
   readonly storedByStatus: Readonly<Record<IngestedStatus, number>>;
 }
 
 export interface PostOptions {
-  /** The Idempotency-Key header: the same key with the same body within 24 h is answered as before, without storing. */
+  /** The Idempotency-Key header: the same key with the same body within 24 h gets the same answer, and nothing is stored. */
   readonly idempotencyKey: string | null;
   readonly signal?: AbortSignal;
 }
 
 export interface EventIngest {
   /**
-   * Stores the events of a request body, NDJSON or a JSON array, all or nothing.
-   * @throws invalid_data with an issue a bad line, too_large, conflict (the key was used for another body), unavailable
-   *   (stopped), store_busy, store_unusable
+   * Stores the events of a request body, NDJSON or a JSON array, completely or not at all.
+   * @throws invalid_data with one issue per bad line, too_large, conflict (the key was used for another body), unavailable
+   * (stopped), store_busy, store_unusable
    */
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
-  /** Removes what broken imports left; done at the start too. Answers how many there were. */
+  /** Removes the remains of failed imports and returns their number; also runs at the start. */
   clean(): Promise<number>;
-  /** Takes no more, and gives the thread `limitMs` to give up what it does; then it is ended. */
+  /** Accepts no more posts, and terminates the worker if its work does not end within `limitMs`. */
   close(limitMs?: number): Promise<void>;
 }
 
 export interface EventIngestOptions {
-  /** An open store's: the schema has to be there. */
+  /** Location of an open store: the schema must exist. */
   readonly location: StoreLocation;
   readonly clock: Clock;
   /** Largest body, bytes [32 MiB] (CONTRACT 8). */
   readonly maxBodyBytes?: number;
-  /** The worker thread failed at what nobody waits for, as the clean-up at the start. */
+  /** Called when the worker fails in background work, for example in the clean-up at the start. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** What goes to the worker thread and comes back. */
+/** Messages to the worker and their answers. */
 export type IngestRequest =
   | { readonly kind: "post"; readonly id: number; readonly body: Uint8Array; readonly idempotencyKey: string | null }
   | { readonly kind: "clean"; readonly id: number }
@@ -60,12 +60,12 @@ export type IngestReply =
     };
 
 const defaultMaxBodyBytes = 32 * 1_024 ** 2;
-// Bodies wait in memory for the one worker: more than this many bytes of them are refused.
+// Bodies wait in memory for the only worker: further ones are refused above this number of bytes.
 const mostWaitingBytes = 4 * defaultMaxBodyBytes;
 const longestKey = 255;
-// A stop must not wait for a large post: what was not published is removed by the next start.
+// A stop must not wait for a large post: unpublished rows are removed by the next start.
 const defaultCloseMs = 2_000;
-// An idle thread holds 20 MB; the next post starts another in a tenth of a second.
+// An idle worker holds 20 MB; starting one takes a tenth of a second.
 const idleMs = 10_000;
 
 interface Waiting {
@@ -74,8 +74,8 @@ interface Waiting {
 }
 
 /**
- * Takes events while the daemon runs. Parsing and writing live in a worker thread: a million posted events keep the event
- * loop of the daemon free. Posts are stored one after the other.
+ * Accepts events while the daemon runs. A worker thread parses and writes them, so that a million posted events do not block
+ * the daemon's event loop. Posts are stored one after the other.
  */
 export function createEventIngest(options: EventIngestOptions): EventIngest {
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
@@ -86,16 +86,16 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   let isClosed = false;
   let idling = new AbortController();
 
-  // From src as from dist: tsc renames imports, but not what is in a URL.
+  // Works in src and dist: tsc rewrites imports, but not URLs.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const workerUrl = new URL(`./ingest-worker.${extension}`, import.meta.url);
 
   function start(): Worker {
     const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
-    // Nothing that goes on in there keeps a stopping process alive.
+    // The worker must not keep a stopping process alive.
     started.unref();
     const fail = (error: unknown): void => {
-      // One that idled was let go before it ended: what waits is another's.
+      // An idle worker was released before it ended; waiting requests belong to the next one.
       if (worker !== started) return;
       worker = null;
       for (const { reject } of waiting.values()) reject(error);
@@ -115,7 +115,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     return started;
   }
 
-  /** Lets a thread go that has nothing to do for a while. */
+  /** Terminates a worker that is idle. */
   async function rest(idle: Worker): Promise<void> {
     idle.unref();
     const { signal } = idling;
@@ -131,7 +131,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     const running = (worker ??= start());
     return new Promise((resolve, reject) => {
       waiting.set(request.id, { resolve, reject });
-      // A caller waits: the process stays until it has its answer.
+      // A caller waits: keep the process alive until it has its answer.
       running.ref();
       running.postMessage(request, transfer);
     });
@@ -143,7 +143,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   }
 
   clean().catch((error: unknown) => {
-    // What the end cuts off is done by the next start.
+    // The next start completes work that was cut off here.
     if (!isClosed) options.onError?.(error);
   });
 
@@ -166,7 +166,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       try {
         const reply = await ask({ kind: "post", id: nextId++, body: bytes, idempotencyKey }, [bytes.buffer]);
         if (reply.kind !== "posted")
-          throw new FlatlineError("internal", "an unexpected answer of the thread that stores events");
+          throw new FlatlineError("internal", "unexpected answer of the thread that stores events");
         return reply.outcome;
       } finally {
         waitingBytes -= length;
@@ -185,14 +185,14 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   };
 }
 
-/** Where the worker thread finds the store: a Secret cannot be sent. */
+/** The store's location for the worker: a Secret cannot be sent. */
 export type WorkerLocation = { readonly path: string } | { readonly url: string };
 
 function workerLocation(location: StoreLocation): WorkerLocation {
   return "url" in location ? { url: location.url.reveal() } : { path: location.path };
 }
 
-/** The whole body in bytes of its own, so that they can be handed over to the thread. */
+/** Copies the body into its own buffer, which can be transferred to the worker. */
 async function collect(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -206,7 +206,7 @@ async function collect(
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {
-    if (signal?.aborted === true) throw new FlatlineError("unavailable", "the request was given up");
+    if (signal?.aborted === true) throw new FlatlineError("unavailable", "the request was aborted");
     length += chunk.length;
     if (length > maxBytes) throw tooLarge();
     chunks.push(chunk);

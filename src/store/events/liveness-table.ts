@@ -3,7 +3,7 @@ import { unpublishedSql } from "./sqlite/writer.ts";
 import type { AssetStatus, LivenessStore } from "./liveness.ts";
 import type { Db } from "../schema.ts";
 
-/** Reads of single events, over the tables of the events. */
+/** Creates the liveness store over the event tables. */
 export function createLivenessStore(db: Db): LivenessStore {
   return {
     lastEventAtMs: async (slug, untilMs) => {
@@ -13,7 +13,8 @@ export function createLivenessStore(db: Db): LivenessStore {
       return rows[0]?.at_ms ?? null;
     },
     longestGapMs: async (slug, { afterMs, untilMs }, unnoticedMs) => {
-      // From an event to the last one within reach of it, else to the next: some hundred look-ups, however many events there are.
+      // Jumps from an event to the last one within reach of it, or to the next: some hundred look-ups, however many events there
+      // are.
       const next = (
         from: RawBuilder<unknown>,
         to: RawBuilder<unknown>,
@@ -67,7 +68,7 @@ export function createLivenessStore(db: Db): LivenessStore {
   };
 }
 
-// Some milliseconds of work: everybody else has a turn between two steps.
+// Some milliseconds of work, so that others get a turn between two steps.
 const rowsAStep = 16_000;
 
 interface Place {
@@ -99,7 +100,7 @@ function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
     order by at_ms ${sql.raw(order)} limit 1`;
 }
 
-// An engine bounds the number of parameters of a statement.
+// Engines limit the number of parameters of a statement.
 const assetsAStatement = 500;
 const isPublished = sql.raw(`import_id not in (${unpublishedSql})`);
 

@@ -1,33 +1,36 @@
 import type { Interval } from "../../contract/liveness-counts.ts";
 
-/** What the latest event of an asset says. */
+/** The latest event of an asset. */
 export interface AssetStatus {
   readonly asset: string;
   readonly status: string;
   readonly atMs: number;
 }
 
-/** How many events of an organization are stored, of any status, and from when to when. */
+/** Number of stored events of an organization, of any status, with the first and the last instant. */
 export interface EventExtent {
   readonly events: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
 }
 
-/** What the liveness checker looked at and when, whatever it found: for the checks `sentinel` and `event-flow`. */
+/** Events of any status, as a record of what the liveness checker did: for the checks `sentinel` and `event-flow`. */
 export interface LivenessStore {
-  /** Instant of the organization's latest event of any status at or before `untilMs`; null without one. */
+  /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */
   lastEventAtMs(slug: string, untilMs: number): Promise<number | null>;
   /**
-   * The longest time without an event of any status before one of the interval, counted from the interval's start at most;
-   * 0 when none is longer than `unnoticedMs`. What passed since the last event is no gap yet.
+   * Returns the longest time without an event of any status before an event of the interval, counted from the interval's
+   * start at most; 0 if no gap exceeds `unnoticedMs`. The time since the last event is not a gap yet.
    */
   longestGapMs(slug: string, interval: Interval, unnoticedMs: number): Promise<number>;
-  /** How many different assets had an event of any status in the interval; events without an asset are left out. */
+  /**
+   * Returns the number of different assets with an event of any status in the interval; events without an asset are
+   * excluded.
+   */
   distinctAssets(slug: string, interval: Interval): Promise<number>;
-  /** null: none is stored. Counts in steps of some thousand rows. */
+  /** Returns null if no event is stored. Counts in steps of some thousand rows. */
   extent(slug: string): Promise<EventExtent | null>;
-  /** The latest event of each of these assets within the interval; those without one are left out. */
+  /** Returns the latest event of each of these assets within the interval; assets without one are omitted. */
   lastStatuses(query: {
     readonly slug: string;
     readonly assets: readonly string[];

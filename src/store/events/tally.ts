@@ -1,4 +1,4 @@
-/** What has come of an import's events. */
+/** The outcome of an import's events. */
 export interface WriteTally {
   duplicates: number;
   /** Stored rows by status, for the metric. */

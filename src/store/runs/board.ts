@@ -21,15 +21,15 @@ interface RunOnBoard extends Pick<JournalRun, "startedAtMs" | "finishedAtMs"> {
   readonly report: SplitReport;
 }
 
-/** The last state of a check that ran. Reports are kept in parts, and whole again when they are asked for. */
+/** The last state of a check. Reports are stored in parts and assembled on demand. */
 export class CheckState implements CheckKey {
   readonly check: CheckName;
   readonly slug: string;
   readonly ownerId: number;
   readonly dueAtMs: number;
-  /** Somebody asked for the last run. */
+  /** Whether the last run was requested (POST …/run). */
   readonly isAsked: boolean;
-  /** Since when the severity holds. */
+  /** The instant since when the severity holds. */
   readonly severitySinceMs: number;
   readonly kept: KeptMark | null;
   readonly #last: RunOnBoard;
@@ -66,12 +66,12 @@ export class CheckState implements CheckKey {
     return this.#whole(this.#last);
   }
 
-  /** The report of the last run with a result. */
+  /** Returns the report of the last run with a result. */
   get lastResultReport(): CheckReport | null {
     return this.#lastResult === null ? null : this.#whole(this.#lastResult);
   }
 
-  /** The state after a run of `ownerId`. */
+  /** Returns the state after a run of `ownerId`. */
   static after(before: CheckState | null, key: CheckKey, ownerId: number, run: JournalRun): CheckState {
     const { report, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept } = run;
     const last = { report, startedAtMs, finishedAtMs };
@@ -92,7 +92,7 @@ export class CheckState implements CheckKey {
     });
   }
 
-  /** As the table `board` has it; null where it has a report that this version cannot read. */
+  /** Reads a row of the table `board`; null if its report is of a version that cannot be read. */
   static read(key: CheckKey, record: BoardRecord): CheckState | null {
     const last = readStored(record.last);
     if (last === null) return null;
@@ -113,7 +113,7 @@ export class CheckState implements CheckKey {
   }
 }
 
-/** One row of a journal, read. */
+/** One decoded row of a journal. */
 interface Commit {
   readonly ownerId: number;
   readonly seq: number;
@@ -121,7 +121,7 @@ interface Commit {
   readonly isOwn: boolean;
 }
 
-/** The runs of one hour that are in the journal of one owner, and not in the history yet. */
+/** The runs of one hour that are in one owner's journal and not yet in the history. */
 interface OpenHour {
   readonly hour: number;
   readonly packer: HourPacker;
@@ -129,8 +129,8 @@ interface OpenHour {
 }
 
 /**
- * The last state of every check, in memory: built from the table `board` and the journals after it, and from nothing else. It
- * has the runs of the journals, too, until they are in the history.
+ * The last state of every check, in memory: built from the table `board` and the journals after it, and from nothing else.
+ * It also keeps the journals' runs until they are in the history.
  */
 export class Board {
   readonly #keys = new Map<number, CheckKey>();
@@ -139,14 +139,14 @@ export class Board {
   /** By owner and check. */
   readonly #open = new Map<number, Map<number, OpenHour[]>>();
   readonly #shapes = new Map<number, KnownShapes>();
-  /** The last commit of each owner that is on the board. */
+  /** The last applied commit of each owner. */
   readonly #seqs = new Map<number, number>();
-  /** Whose commits were applied and not read: what their rows define is not known here. */
+  /** Owners whose commits were applied, not read: the shapes that their rows define are unknown here. */
   readonly #applied = new Set<number>();
-  /** What was applied while everything is being read. */
+  /** Commits that arrive during a reload. */
   #meanwhile: Commit[] | null = null;
 
-  /** Takes what is stored in place of what it had; commits that it learns of meanwhile count on top. */
+  /** Replaces the board by the stored state; commits that arrive meanwhile are applied afterwards. */
   async reload(read: () => Promise<RunSnapshot>): Promise<void> {
     const since: Commit[] = [];
     this.#meanwhile = since;
@@ -171,21 +171,21 @@ export class Board {
     for (const row of journal) this.read(row);
   }
 
-  /** Learns the number of a check. */
+  /** Sets the number of a check. */
   name(checkId: number, key: CheckKey): void {
     const { check, slug } = key;
     this.#keys.set(checkId, { check, slug });
     this.#ids.set(checkKey(check, slug), checkId);
   }
 
-  /** The number of a check; undefined for one that never ran. */
+  /** Returns the number of a check; undefined if it never ran. */
   idOf({ check, slug }: CheckKey): number | undefined {
     return this.#ids.get(checkKey(check, slug));
   }
 
   /**
-   * Learns a row of a journal, in order; answers the states that it changed. null: it has a check whose name is not known, or
-   * belongs to a journal of this process's own that was given up, and everything has to be read again.
+   * Applies a journal row, in order, and returns the changed states. Returns null if it contains a check with an unknown
+   * name, or belongs to an own journal that was abandoned: the board must then be reloaded.
    */
   read({ ownerId, seq, runs: packed }: JournalRecord): CheckState[] | null {
     if (this.#applied.has(ownerId)) return null;
@@ -197,7 +197,7 @@ export class Board {
       : null;
   }
 
-  /** Learns the runs of a commit of this process; answers the states that it changed. */
+  /** Applies a commit of this process and returns the changed states. */
   apply(ownerId: number, seq: number, runs: readonly JournalRun[]): CheckState[] {
     return this.#learn({ ownerId, seq, runs, isOwn: true });
   }
@@ -213,8 +213,8 @@ export class Board {
       if (key === undefined) continue;
       this.#noteRun(ownerId, seq, run);
       const before = this.#states.get(run.checkId) ?? null;
-      // Journals of several owners are read one after the other: of two the later run counts. But what this process commits
-      // comes after all others' by the fence, whatever its clock says: it may have been set back.
+      // Journals of several owners are read one after the other, so the later run counts. A commit of this process is always the
+      // last one: the fence orders it after all others, even if its clock was set back.
       const isInOrder = isOwn || before === null || before.ownerId === ownerId;
       if (!isInOrder && before.lastRunAtMs > run.finishedAtMs) continue;
       const state = CheckState.after(before, key, ownerId, run);
@@ -232,19 +232,19 @@ export class Board {
     return [...this.#states.values()];
   }
 
-  /** Forgets the last states of all checks but these; answers the numbers of the forgotten ones. */
+  /** Removes the last states of all other checks and returns their numbers. */
   keepOnly(isKept: (key: CheckKey) => boolean): number[] {
     const gone = [...this.#states].filter(([, state]) => !isKept(state)).map(([checkId]) => checkId);
     for (const checkId of gone) this.#states.delete(checkId);
     return gone;
   }
 
-  /** The last commit of each owner that is on the board. */
+  /** Returns the last applied commit of each owner. */
   known(): ReadonlyMap<number, number> {
     return this.#seqs;
   }
 
-  /** Runs of a check that are in no folded hour yet, as far as is known; each owner's in the order of its commits. */
+  /** Returns the known runs of a check that are in no folded hour yet, in the order of each owner's commits. */
   openRuns(key: CheckKey): RunPoint[] {
     const checkId = this.idOf(key);
     if (checkId === undefined) return [];
@@ -253,7 +253,7 @@ export class Board {
     );
   }
 
-  /** What a fold of an owner's journal writes: its runs by hour, and the last states that come from it. */
+  /** Returns the data that a fold of an owner's journal writes: its runs by hour, and the last states that come from it. */
   toFold(ownerId: number): { readonly hours: () => Generator<HourRecord>; readonly states: readonly BoardRecord[] } {
     const checks = this.#open.get(ownerId) ?? new Map<number, OpenHour[]>();
     return {
@@ -268,7 +268,7 @@ export class Board {
     };
   }
 
-  /** Lets go of what is in the history. */
+  /** Drops the runs that are now in the history. */
   noteFolded({ ownerId, foldedSeq }: Pick<OwnerRecord, "ownerId" | "foldedSeq">): void {
     const checks = this.#open.get(ownerId);
     for (const [checkId, hours] of checks ?? []) {
@@ -278,7 +278,7 @@ export class Board {
     }
   }
 
-  /** Forgets an owner whose journal is no more. */
+  /** Removes an owner whose journal was deleted. */
   forgetOwner(ownerId: number): void {
     this.#open.delete(ownerId);
     this.#shapes.delete(ownerId);
@@ -291,7 +291,7 @@ export class Board {
     let hours = checks.get(run.checkId);
     if (hours === undefined) checks.set(run.checkId, (hours = []));
     const hour = Math.floor(run.finishedAtMs / hourMs);
-    // The last one, but for a clock that was set back.
+    // Usually the last one, unless a clock was set back.
     let open = hours.findLast((one) => one.hour === hour);
     if (open === undefined) hours.push((open = { hour, packer: new HourPacker(), lastSeq: seq }));
     open.lastSeq = seq;
@@ -299,13 +299,13 @@ export class Board {
   }
 }
 
-/** A run as the history has it. */
+/** Returns a run in the form of the history. */
 export function pointOf({
   report,
   startedAtMs,
   finishedAtMs,
 }: Pick<JournalRun, "report" | "startedAtMs" | "finishedAtMs">): RunPoint {
-  // A far side says what its own clock says.
+  // A service reports the time of its own clock.
   const generatedAtMs = report.values[report.shape.slots.indexOf("generatedAt")] ?? startedAtMs;
   return {
     atMs: finishedAtMs,

@@ -4,12 +4,12 @@ const firstBytes = 64;
 const base = 0x80;
 const doubleBytes = 8;
 
-/** Appends numbers and texts to a piece of memory that grows; integers are varints (LEB128), signed ones zigzag. */
+/** Appends numbers and texts to a growing buffer; integers are varints (LEB128), signed ones zigzag-encoded. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(firstBytes);
   #length = 0;
 
-  /** A whole number from 0 to 2^53 − 1. */
+  /** Writes an integer from 0 to 2^53 − 1. */
   varint(value: number): void {
     this.#reserve(doubleBytes);
     let rest = value;
@@ -20,7 +20,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** A whole number from −2^52 to 2^52. */
+  /** Writes an integer from −2^52 to 2^52. */
   signed(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
@@ -31,7 +31,7 @@ export class ByteWriter {
     this.#length += doubleBytes;
   }
 
-  /** A number as its distance from the one that is expected, where it is the same or both are whole; null too. */
+  /** Writes a number or null, as the difference to the expected number if they are equal or both integers. */
   number(value: number | null, expected: number): void {
     if (value === null) this.varint(0);
     else if (Object.is(value, expected)) this.varint(firstDistance);
@@ -52,7 +52,7 @@ export class ByteWriter {
     this.#length += length;
   }
 
-  /** What was written, as a copy. */
+  /** Returns a copy of the written bytes. */
   bytes(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }
@@ -65,7 +65,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote, in the same order. @throws FlatlineError store_unusable at the end of the bytes */
+/** Reads the output of a ByteWriter, in the same order. @throws FlatlineError store_unusable at the end of the bytes */
 export class ByteReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -115,9 +115,9 @@ export class ByteReader {
   }
 }
 
-/** Codes of `number`: 0 is null, 1 a double, from here on a distance. */
+/** Codes of `number`: 0 is null, 1 a double, larger ones a difference. */
 const firstDistance = 2;
-// A larger distance takes as many bytes as a double.
+// A larger difference takes as many bytes as a double.
 const farthest = 2 ** 45;
 
 function isNear(value: number, expected: number): boolean {

@@ -40,20 +40,20 @@ const storedReport = z.discriminatedUnion("kind", [
   }),
 ]) satisfies z.ZodType<CheckReport>;
 
-// Of 1,000 organizations 90,000 reports and more are kept, in 1 GB that is not theirs alone.
+// 1,000 organizations keep 90,000 reports and more, within a fraction of 1 GB.
 const historyBounds: ResultBounds = { keys: 64, findings: 20, characters: 300 };
 
-/** Whether a value is a report as this version knows them. */
+/** Returns whether this version can read the value as a report. */
 export function isStoredReport(value: unknown): boolean {
   return storedReport.safeParse(value).success;
 }
 
-/** A report as it is kept in the history: at most some kilobytes of it, deflated. */
+/** Packs a report for the history: shortened to some kilobytes, deflated. */
 export function packReport(report: CheckReport): Uint8Array {
   return deflateRawSync(JSON.stringify(forHistory(report)));
 }
 
-/** The report of the history; null for one of another version that this one cannot read any more. */
+/** Unpacks a report of the history; null if it is of a version that cannot be read. */
 export function unpackReport(packed: Uint8Array): CheckReport | null {
   const parsed = storedReport.safeParse(JSON.parse(inflateRawSync(packed).toString("utf8")));
   return parsed.success ? parsed.data : null;

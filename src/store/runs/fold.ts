@@ -5,17 +5,19 @@ export interface FoldRequest {
   readonly runs: RunStore;
   readonly board: Board;
   readonly ownerId: number;
-  /** The last commit that is moved; the board has it, and no later row refers to it or one before it. */
+  /** The last commit to move: the board has applied it, and no later row refers to an earlier one. */
   readonly throughSeq: number;
-  /** Awaited between two slices, which hold the store's lock for some 10 ms; false ends the work, which can be done again. */
+  /**
+   * Called between slices, which hold the store's lock for about 10 ms each; false stops the fold, which can be repeated.
+   */
   readonly pause: () => Promise<boolean>;
 }
 
 const sliceRows = 200;
 
 /**
- * Moves the runs of an owner's journal into the history, and its last states onto the board's table. In slices that are safe to
- * do again, by anybody: hours are merged, and the rows of the journal go at the end.
+ * Moves the runs of an owner's journal into the history, and its last states into the table `board`. Every slice can be
+ * repeated by any process: hours are merged, and the journal's rows are deleted last.
  */
 export async function foldJournal({ runs, board, ownerId, throughSeq, pause }: FoldRequest): Promise<void> {
   const { hours, states } = board.toFold(ownerId);

@@ -6,10 +6,10 @@ import { mergeRuns, type RunPoint } from "./hour-runs.ts";
 import type { CheckKey, RunStore } from "./runs.ts";
 import { checkKey } from "../../contract/check-key.ts";
 
-/** One point of a (check, slug)'s history; min and max differ from last only where it stands for an hour. */
+/** One point of a check's history; min and max differ from last only if it represents an hour. */
 export interface VerdictPoint {
   readonly atMs: number;
-  /** Of an hour the worst. */
+  /** The worst one of an hour. */
   readonly severity: Severity;
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
@@ -18,7 +18,7 @@ export interface VerdictPoint {
   readonly maxCurrentCount: number | null;
 }
 
-/** The last run of an hour, for drawings of days. */
+/** The last run of an hour, for charts over days. */
 export interface VerdictHour {
   /** Hours since the epoch. */
   readonly hour: number;
@@ -31,28 +31,28 @@ export interface VerdictHour {
 /** An evaluation of the past, from stored events. */
 export type PastVerdict = Pick<VerdictPoint, "atMs" | "severity" | "currentCount" | "baselineCount" | "expectedCount">;
 
-/** The runs of every check: those of folded hours, then those of the journal. */
+/** The runs of every check, from folded hours and from the journal. */
 export interface History {
-  /** Every run that ended in (from, to], oldest first. */
+  /** Returns every run that ended in (from, to], oldest first. */
   runs(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly RunPoint[]>;
-  /** The same as points of a drawing: what is older than a week before `toMs` is one for each hour. */
+  /** Returns the runs as points of a chart: those older than a week before `toMs` are reduced to one per hour. */
   points(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
-  /** The last run of each hour after `fromMs` that had one, oldest first. */
+  /** Returns the last run of each hour after `fromMs`, oldest first. */
   hours(query: CheckKey & { fromMs: number }): Promise<readonly VerdictHour[]>;
-  /** Instant of the oldest run; null without one. */
+  /** Returns the instant of the oldest run; null without one. */
   firstAtMs(check: CheckName, slug: string): Promise<number | null>;
-  /** Adds evaluations of the past; where there is a run at the same instant, that stays. */
+  /** Adds evaluations of the past; a run at the same instant takes precedence. */
   addPast(check: CheckName, slug: string, past: readonly PastVerdict[]): Promise<void>;
-  /** The whole reports kept in (from, to], the last `limit` of them, oldest first; very long ones are cut. */
+  /** Returns the stored reports in (from, to], the last `limit` of them, oldest first; very long ones are shortened. */
   reports(query: CheckKey & { fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
 }
 
 const singleRunsMs = 7 * dayMs;
 
-/** The history over the store, with what the board has of the journals. */
+/** Creates the history over the store and the board's open runs. */
 export function createHistory(store: RunStore, board: Pick<Board, "openRuns">): History {
   async function runs({ check, slug, fromMs, toMs }: CheckKey & { fromMs: number; toMs: number }): Promise<RunPoint[]> {
-    // First: what is folded while the store is asked is in both.
+    // Read first: runs that are folded during the query are then in both, not in neither.
     const open = board.openRuns({ check, slug });
     const hours = { from: Math.floor(fromMs / hourMs), to: Math.floor(toMs / hourMs) };
     const folded = await store.foldedRuns({ check, slug }, hours);
@@ -103,7 +103,7 @@ function byHour(runs: readonly RunPoint[]): RunPoint[][] {
   return [...Map.groupBy(runs, ({ atMs }) => Math.floor(atMs / hourMs)).values()];
 }
 
-/** Runs of one hour as one point: the numbers of the last, the worst severity, the extremes of the count. */
+/** Reduces the runs of one hour to a point: numbers of the last run, worst severity, extremes of the count. */
 function hourPoint(hour: readonly RunPoint[]): VerdictPoint {
   const last = hour.at(-1);
   const counts = hour.flatMap(({ currentCount }) => currentCount ?? []);

@@ -2,17 +2,17 @@ import { severities, type Severity } from "../../contract/severity.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { FlatlineError } from "../../base/errors.ts";
 
-/** One run of a check in its history. */
+/** One run of a check in the history. */
 export interface RunPoint {
-  /** When the run had ended. */
+  /** End of the run. */
   readonly atMs: number;
-  /** The instant for which it was evaluated. */
+  /** The instant that was evaluated. */
   readonly evaluatedAtMs: number;
   readonly severity: Severity;
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
   readonly expectedCount: number | null;
-  /** By which thresholds of a spike the expected count follows from the baseline's, as a rule; null where none is known. */
+  /** The thresholds that derive the expected count from the baseline's; null if unknown. */
   readonly rule: ExpectationRule | null;
 }
 
@@ -28,8 +28,8 @@ const noCounts = { currentCount: null, baselineCount: null, expectedCount: null,
 const hoursPerDay = 24;
 
 /**
- * Packs the runs of one check in one hour, one after the other as they come: what is as at the run before takes no bytes, and
- * the rest is a distance from it, or, for expected counts, from what the rule says.
+ * Packs the runs of one check in one hour, in order. A value that equals that of the previous run takes no bytes; others are
+ * stored as the difference to it, or for expected counts to the value of the rule.
  */
 export class HourPacker {
   readonly #writer = new ByteWriter();
@@ -67,7 +67,7 @@ export class HourPacker {
     if (!isSameGap) writer.signed(gapMs - this.#gapMs);
     if (!isSameLength) writer.signed(lengthMs - lastLengthMs);
     if (!isSameRule) {
-      // No window is no rule.
+      // A window of 0 means no rule.
       writer.varint(point.rule?.windowHours ?? 0);
       writer.varint(point.rule?.baselineDays ?? 0);
     }
@@ -77,7 +77,7 @@ export class HourPacker {
       writer.number(point.expectedCount, expectedBy(point.rule, point.baselineCount, known.expectedCount));
     }
     this.#last = point;
-    // The distance from 1970 is none from a run.
+    // There is no gap before the first run.
     this.#gapMs = last === null ? 0 : gapMs;
     this.#count++;
   }
@@ -87,14 +87,14 @@ export class HourPacker {
   }
 }
 
-/** Packs runs that are in order. */
+/** Packs runs in order. */
 export function packHour(points: readonly RunPoint[]): Uint8Array {
   const packer = new HourPacker();
   for (const point of points) packer.add(point);
   return packer.bytes();
 }
 
-/** The runs of an hour, in the order in which they were packed. @throws FlatlineError store_unusable for a damaged row */
+/** Unpacks the runs of an hour, in order. @throws FlatlineError store_unusable for a damaged row */
 export function unpackHour(bytes: Uint8Array): RunPoint[] {
   const reader = new ByteReader(bytes);
   const points: RunPoint[] = [];
@@ -129,7 +129,7 @@ export function unpackHour(bytes: Uint8Array): RunPoint[] {
   return points;
 }
 
-/** Runs of both, in order of their ends; of two that ended at the same instant the later one of `added`. */
+/** Merges runs by their ends; of two runs at the same instant, the last one of `added` wins. */
 export function mergeRuns(known: readonly RunPoint[], added: readonly RunPoint[]): RunPoint[] {
   const byEnd = new Map<number, RunPoint>();
   for (const point of known) byEnd.set(point.atMs, point);

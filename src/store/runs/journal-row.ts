@@ -2,27 +2,27 @@ import { FlatlineError } from "../../base/errors.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { countAmong, expectedValues, readShape, type ReportShape, type SplitReport } from "./report-shape.ts";
 
-/** One run as the journal has it. */
+/** One run of a journal row. */
 export interface JournalRun {
   readonly checkId: number;
   readonly dueAtMs: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
-  /** Somebody asked for it (POST …/run). */
+  /** Whether the run was requested (POST …/run). */
   readonly isAsked: boolean;
-  /** Its whole report was kept beside, in check_reports. */
+  /** Whether its whole report was stored in check_reports. */
   readonly isReportKept: boolean;
   readonly report: SplitReport;
 }
 
 /**
- * Shapes that the rows of one owner's journal refer to by number, since its last fold. Who reads its rows in order knows them:
- * a row defines what it is the first to use.
+ * Numbers of shapes in one owner's journal since its last fold. A row defines the shapes that it uses first, so readers in
+ * order know them all.
  */
 export class ShapeNumbers {
   readonly #numbers = new Map<string, number>();
 
-  /** The number of a shape, and whether this is the first time that it is asked for. */
+  /** Returns the number of a shape, and whether it is new. */
   numberOf({ id }: ReportShape): { readonly number: number; readonly isNew: boolean } {
     const known = this.#numbers.get(id);
     if (known !== undefined) return { number: known, isNew: false };
@@ -32,15 +32,15 @@ export class ShapeNumbers {
   }
 }
 
-/** The same for who reads: by number; null where the shape cannot be read. */
+/** The shapes known to a reader, by number; null for a shape that cannot be read. */
 export type KnownShapes = Map<number, ReportShape | null>;
 
 const version = 1;
 const section = { shapes: 1, runs: 2 } as const;
-/** numbers: the result has some; differs: not all of them follow from the two counts. */
+/** numbers: the result has counts; differs: some of them do not follow from the two counts. */
 const flag = { asked: 1, kept: 2, numbers: 4, differs: 8 } as const;
 
-/** Packs the runs of one commit. Runs that were due, began and ended together share their times. */
+/** Packs the runs of one commit. Runs with the same due, start and end times share them. */
 export function packRow(runs: readonly JournalRun[], numbers: ShapeNumbers): Uint8Array {
   const writer = new ByteWriter();
   const baseMs = runs.reduce((least, { dueAtMs }) => Math.min(least, dueAtMs), runs[0]?.dueAtMs ?? 0);
@@ -76,7 +76,7 @@ export function packRow(runs: readonly JournalRun[], numbers: ShapeNumbers): Uin
 }
 
 /**
- * The runs of a row, without those of another version whose reports this one cannot read. Learns the shapes that it defines.
+ * Unpacks the runs of a row, without those whose reports are of an unknown version. Adds the shapes that the row defines.
  * @throws FlatlineError store_unusable for a damaged row
  */
 export function unpackRow(bytes: Uint8Array, shapes: KnownShapes): JournalRun[] {

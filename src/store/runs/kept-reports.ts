@@ -5,14 +5,14 @@ import type { CheckReport } from "../../contract/report.ts";
 import { chosenThresholds } from "./report-shape.ts";
 import type { KeptMark } from "./runs.ts";
 
-// The whole report is kept at least once a day,
+// The whole report is stored at least once a day,
 const fullEveryMs = dayMs;
-// and when only the findings differ at most once an hour: those of a far side may have another name in each run.
+// and at most once an hour if only the findings differ: a service may name them differently in each run.
 const findingsEveryMs = hourMs;
 
 /**
- * Severity and thresholds, then the kinds and refs of the findings, whose order and messages move with the numbers: two runs
- * differ in the first part when the operator would call it a change.
+ * Returns a digest of severity and thresholds, and one of the kinds and refs of the findings; order and messages change with
+ * the numbers. An operator considers two runs different if the first part differs.
  */
 export function digestOf(report: CheckReport): string {
   if (report.kind === "error") return `${report.severity} ${report.error.reason}`;
@@ -22,10 +22,10 @@ export function digestOf(report: CheckReport): string {
   return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }
 
-/** Whether the history keeps this report whole, given the last one that it kept. */
+/** Returns whether the history stores this report completely, given the last one that it stored. */
 export function isToKeep(last: KeptMark | null, digest: string, atMs: number): boolean {
   if (last === null) return true;
-  // Absolute: a clock that was set back must not end the daily ones.
+  // Absolute: a clock that was set back must not stop the daily reports.
   const sinceMs = Math.abs(atMs - last.atMs);
   if (sinceMs >= fullEveryMs) return true;
   if (last.digest === digest) return false;

@@ -1,12 +1,12 @@
 import { packRow, ShapeNumbers, type JournalRun } from "./journal-row.ts";
 import type { JournalRecord, Owner } from "./runs.ts";
 
-/** A commit that is to be appended. */
+/** A commit to be appended. */
 export interface OwnCommit extends Omit<JournalRecord, "ownerId"> {
   readonly entries: readonly JournalRun[];
 }
 
-/** The journal of this process: packs its commits, one after the other. */
+/** The journal of this process: packs its commits one after the other. */
 export class OwnJournal {
   readonly owner: Owner;
   #seq = 0;
@@ -17,13 +17,13 @@ export class OwnJournal {
     this.owner = owner;
   }
 
-  /** The next commit; `end` has to be called before the one after it. */
+  /** Packs the next commit; `end` must be called before the one after it. */
   begin(entries: readonly JournalRun[], atMs: number): OwnCommit {
     this.#underWay = Promise.withResolvers();
     return { seq: this.#seq + 1, atMs, runs: packRow(entries, this.#numbers), entries };
   }
 
-  /** The commit is in the journal, or it is not: then what it was the first to define is defined anew by the next one. */
+  /** Ends a commit. If it was not appended, the next one defines its shapes again. */
   end(commit: OwnCommit, isAppended: boolean): void {
     if (isAppended) this.#seq = commit.seq;
     else this.#numbers = new ShapeNumbers();
@@ -31,7 +31,7 @@ export class OwnJournal {
     this.#underWay = null;
   }
 
-  /** The last commit, after which no row refers to one before it: these can be folded. */
+  /** Returns the last commit. Later rows do not refer to earlier ones, so these can be folded. */
   async cut(): Promise<number> {
     while (this.#underWay !== null) await this.#underWay.promise;
     this.#numbers = new ShapeNumbers();

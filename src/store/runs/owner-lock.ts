@@ -4,23 +4,23 @@ import { FlatlineError } from "../../base/errors.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { storeError } from "../engine/sqlite-file.ts";
 
-/** Says that this process is the only daemon on a store in a file. */
+/** Proves that this process is the only daemon on a store in a file. */
 export interface OwnerLock {
   release(): void;
 }
 
-// A daemon that is replaced by another may be closing.
+// A daemon that is being replaced may still be closing.
 const waitMs = 5 * secondMs;
 const retryMs = 100;
 
 /**
- * Takes the lock beside a store's file. It is a lock of the operating system, on a file that holds nothing, and dies with the
- * process: who starts after a `kill -9` waits for nothing.
- * @throws FlatlineError store_busy while another daemon has it, store_unusable
+ * Takes the lock beside a store's file. The lock is the operating system's, on an empty file, and ends with the process: a
+ * start after `kill -9` does not wait.
+ * @throws FlatlineError store_busy while another daemon holds it, store_unusable
  */
 export async function takeOwnerLock(storePath: string, clock: Clock): Promise<OwnerLock> {
   const path = `${storePath}-owner`;
-  // The owner's alone, as the store is.
+  // Readable for the owner only, as the store is.
   closeSync(openSync(path, "a", 0o600));
   const deadlineMs = clock.monotonicMs() + waitMs;
   for (;;) {
@@ -40,7 +40,7 @@ function tryLock(path: string): OwnerLock | null {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: 0 });
-    // Nothing is ever written: a journal would only lie about.
+    // Nothing is written, so no journal file is needed.
     database.exec("pragma journal_mode = memory");
     database.exec("begin exclusive");
     const held = database;

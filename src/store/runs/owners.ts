@@ -6,44 +6,44 @@ import { tryTransactionLock } from "../engine/transaction-lock.ts";
 import { endedLease } from "./run-tables.ts";
 import type { Owner } from "./runs.ts";
 
-/** Into how many parts the checks are divided: enough that a dozen processes have about the same number. */
+/** The number of shards: enough for a dozen processes with about equal shares. */
 export const shardCount = 64;
 
-/** When a lease is taken, and until when it is to last. */
+/** Start and end of a lease. */
 export interface Lease {
   readonly nowMs: number;
   readonly leaseUntilMs: number;
 }
 
-/** What `balance` found and did. */
+/** The result of `balance`. */
 export interface Balanced {
-  /** Shards of this owner now. */
+  /** Shards of this owner. */
   readonly shards: readonly number[];
-  /** How many of them another process should have. */
+  /** How many of them another process should own. */
   readonly surplus: number;
 }
 
 /**
- * Which process runs the checks of which shard. An owner is a process with an epoch and a lease; whoever finds its lease ended
- * raises the epoch first, after which it can append to its journal no more, and then takes its shards.
+ * Which process runs the checks of which shard. An owner is a process with an epoch and a lease. A process that finds an
+ * expired lease first raises the epoch, after which the old owner cannot append to its journal, and then takes the shards.
  */
 export interface OwnerStore {
-  /** A new owner, without shards. */
+  /** Creates an owner without shards. */
   register(lease: Lease): Promise<Owner>;
-  /** Prolongs the lease; false: the epoch has ended. */
+  /** Extends the lease; returns false if the epoch has ended. */
   renew(owner: Owner, lease: Lease): Promise<boolean>;
   /**
-   * Ends owners whose lease has run out, or, for a process that is known to be alone, all others; gives free shards to this
-   * one, up to its share. null: its own epoch has ended, or another process is doing the same just now.
+   * Ends owners whose lease has expired, or all others if this process is known to be alone. Assigns free shards to this
+   * owner, up to its share. Returns null if its own epoch has ended, or if another process is balancing.
    */
   balance(owner: Owner, now: { readonly nowMs: number; readonly isAlone: boolean }): Promise<Balanced | null>;
-  /** Frees shards of this owner. */
+  /** Releases shards of this owner. */
   release(owner: Owner, shards: readonly number[]): Promise<void>;
-  /** Frees all of them and ends the epoch. */
+  /** Releases all shards and ends the epoch. */
   leave(owner: Owner): Promise<void>;
 }
 
-/** Owners and shards over their tables. */
+/** Creates the store of owners and shards over their tables. */
 export function createOwnerStore(db: Db, leaseClock: LeaseClock): OwnerStore {
   return {
     register: async ({ nowMs, leaseUntilMs }) => {
@@ -59,7 +59,7 @@ export function createOwnerStore(db: Db, leaseClock: LeaseClock): OwnerStore {
       return numAffectedRows > 0n;
     },
     balance: (owner, now) =>
-      // Each row is changed by what it is then, not by what it was when the transaction began.
+      // READ COMMITTED: each row is changed by its current value.
       inTransaction(db, (db) => balance(db, owner, { ...now, leaseClock }), "latest"),
     release: async ({ ownerId }, shards) => {
       if (shards.length === 0) return;

@@ -6,18 +6,18 @@ import type { Severity } from "../../contract/severity.ts";
 import { isStoredReport } from "./check-reports.ts";
 
 /**
- * All of a report but its numbers and times: the same for runs, and for organizations, that differ in nothing else. Nearly
- * every run has the shape of the run before, so that its numbers are all that has to be written.
+ * A report without its numbers and times. Runs that differ in nothing else share a shape, across organizations too. Nearly
+ * every run has the previous run's shape, so only its numbers are written.
  */
 export interface ReportShape {
   /** The same for the same text. */
   readonly id: string;
-  /** JSON, with 0 in place of each number that changes from run to run. */
+  /** JSON with 0 in place of each number that changes from run to run. */
   readonly text: string;
   readonly severity: Severity;
-  /** Names of the numbers, in their order. */
+  /** Names of the numbers, in order. */
   readonly slots: readonly string[];
-  /** Chosen thresholds of a spike; null for anything else. */
+  /** Configured thresholds of a spike; null for other checks. */
   readonly thresholds: ShapeThresholds | null;
   readonly content: ShapeContent;
 }
@@ -29,17 +29,17 @@ interface ShapeThresholds {
   readonly failMultiplier: number;
 }
 
-/** A report in two parts, from which `joinReport` makes it again. */
+/** A report in two parts, which `joinReport` reassembles. */
 export interface SplitReport {
   readonly shape: ReportShape;
   /** In the order of the shape's slots. */
   readonly values: readonly number[];
 }
 
-/** What of a report is neither in its shape nor among its numbers. */
+/** The fields of a report that are neither in its shape nor among its numbers. */
 export type ReportTimes = Pick<CheckReport, "check" | "slug" | "startedAtMs" | "finishedAtMs">;
 
-/** Thresholds that are chosen; the others, as warnAbove, follow from the counts and move with each run. */
+/** The configured thresholds; others, such as warnAbove, follow from the counts and change with each run. */
 export const chosenThresholds: readonly string[] = [
   "windowHours",
   "baselineDays",
@@ -51,14 +51,14 @@ export const chosenThresholds: readonly string[] = [
 ];
 
 type ValueMap = HealthcheckResult["observed"];
-/** An address that names the organization, with a mark in place of its slug; any other as it is. */
+/** A URL of the organization with a placeholder for its slug, or any other URL. */
 type MarkedUrl = string | { readonly marked: string } | null;
 
 interface ResultContent extends Pick<ResultReport, "kind" | "severity" | "counts" | "baselineCoverage"> {
   readonly result: Readonly<Record<string, unknown>> & {
-    /** 0: a time, among the numbers. */
+    /** 0: a time, stored among the numbers. */
     readonly generatedAt: string | 0;
-    /** null: of the organization, and of nothing else. */
+    /** null: the organization only. */
     readonly scope: HealthcheckResult["scope"] | null;
     readonly observed: ValueMap;
     readonly threshold: ValueMap;
@@ -77,14 +77,14 @@ const slugMark = "{slug}";
 const apiFields = 12;
 const hoursPerDay = 24;
 
-// Fleets share a few sets of thresholds. One that is not among these costs JSON and a hash for each run, 5 µs instead of 1 (measured 2026-11).
+// Fleets share a few sets of thresholds. Another set costs JSON and a hash per run, 5 µs instead of 1 (measured 2026-11).
 const keptSamples = 32;
-// A far side may send megabytes.
+// A service may send megabytes.
 const longestSample = 4_096;
-// A memo of a pure function.
+// Caches a pure function.
 const samples: { readonly report: ResultReport; readonly shape: ReportShape }[] = [];
 
-/** Splits a report; `boundReport` has bounded it. */
+/** Splits a report that `boundReport` has bounded. */
 export function splitReport(report: CheckReport): SplitReport {
   if (report.kind === "error") return { shape: shapeOf(JSON.stringify(contentOf(report))), values: [] };
   const values = valuesOf(report);
@@ -98,7 +98,7 @@ export function splitReport(report: CheckReport): SplitReport {
   return { shape, values };
 }
 
-/** The report of these parts. */
+/** Reassembles a report. */
 export function joinReport({ shape, values }: SplitReport, times: ReportTimes): CheckReport {
   const { content } = shape;
   if (content.kind === "error") return { ...times, ...content };
@@ -128,14 +128,14 @@ export function joinReport({ shape, values }: SplitReport, times: ReportTimes): 
   };
 }
 
-/** The shape of a text that a split report has; null for one of another version that this one cannot read. */
+/** Parses the text of a shape; null if it is of a version that cannot be read. */
 export function readShape(text: string): ReportShape | null {
   const shape = shapeOf(text);
   const times = { check: "dead-asset-spike", slug: "", startedAtMs: 0, finishedAtMs: 0 } as const;
   return isStoredReport(joinReport({ shape, values: [] }, times)) ? shape : null;
 }
 
-/** The numbers as they follow from the two counts, by the rule of a spike: what differs from these has to be written. */
+/** Returns the numbers that follow from the two counts by the rule of a spike; only different ones are written. */
 export function expectedValues(
   { slots, thresholds }: ReportShape,
   run: { readonly startedAtMs: number; readonly currentCount: number; readonly baselineCount: number },
@@ -156,7 +156,7 @@ export function expectedValues(
   return slots.map((name) => known[name] ?? 0);
 }
 
-/** The count of that name among the numbers; null where the result has none. */
+/** Returns a count by name; null if the result does not have it. */
 export function countAmong({ shape, values }: SplitReport, name: keyof ObservedCounts): number | null {
   if (shape.content.kind === "error" || shape.content.counts[name] === null) return null;
   // Counts come first.
@@ -167,7 +167,7 @@ function shapeOf(text: string): ReportShape {
   return text.length > longestSample ? makeShape(text) : knownShape(text);
 }
 
-// A fleet has as many as it has sets of thresholds and organizations that are not ok.
+// A fleet has as many shapes as sets of thresholds and organizations that are not ok.
 const knownShape = memoized(1_000, makeShape);
 
 function makeShape(text: string): ReportShape {
@@ -200,7 +200,7 @@ function thresholdsOf({ result }: ResultContent): ShapeThresholds | null {
 function valuesOf({ counts, baselineCoverage, result }: ResultReport): number[] {
   const values: number[] = [];
   const note = (value: unknown): void => {
-    // What JSON has no number for is null in the shape; it has no -0 either.
+    // JSON has no NaN, no infinities and no -0.
     if (isValue(value)) values.push(value + 0);
   };
   for (const name of countNames) note(counts[name]);
@@ -233,7 +233,7 @@ function contentOf({ check: _check, slug, startedAtMs: _from, finishedAtMs: _to,
   };
 }
 
-/** Whether two reports have one shape; of a sample that is plain. */
+/** Returns whether two reports have the same shape; the sample is plain. */
 function isSameShape(report: ResultReport, sample: ResultReport): boolean {
   const { counts, result } = report;
   const { result: known } = sample;
@@ -256,7 +256,7 @@ function isSameShape(report: ResultReport, sample: ResultReport): boolean {
   );
 }
 
-/** Of what comes again and again: the API's fields and no more, no findings, about the organization, at a readable time. */
+/** Returns whether a report is plain: only the API's fields, no findings, about the organization, with a readable time. */
 function isPlain({ slug, result, assetTypeExcess }: ResultReport): boolean {
   return (
     result.findings.length === 0 &&
@@ -311,15 +311,15 @@ function isValue(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** As JavaScript writes years beyond 9999. */
+/** Years beyond 9999 are longer. */
 const longestTime = 27;
 
-/** The instant of a time as JavaScript writes it; null for one that is written in another way. */
+/** Parses a time as JavaScript formats it; null for another format. */
 function timeOf(text: string): number | null {
   return text.length > longestTime ? null : parsedTime(text);
 }
 
-// What is evaluated together has one time.
+// Checks that are evaluated together have the same time.
 const parsedTime = memoized(64, (text: string): number | null => {
   const parsedMs = Date.parse(text);
   return Number.isFinite(parsedMs) && new Date(parsedMs).toISOString() === text ? parsedMs : null;

@@ -12,18 +12,18 @@ import { packReport, unpackReport } from "./check-reports.ts";
 import { mergeRuns, packHour, unpackHour } from "./hour-runs.ts";
 import type { BoardRecord, CheckKey, JournalRecord, OwnerRecord, RunStore, StoredCheck, StoredReport } from "./runs.ts";
 
-// Days that have been thinned out are not looked at again; a daemon that was away for longer leaves what it left.
+// Older days are not thinned out again, even after a longer downtime.
 const thinnedDays = 2;
 
-/** What an owner's lease is set to when it has ended. */
+/** The lease of an owner that has ended. */
 export const endedLease = 0;
 
-/** Journal, board and history over their tables. */
+/** Creates the store of journal, board and history over their tables. */
 export function createRunStore(db: Db): RunStore {
   return {
     addChecks: (keys) => inTransaction(db, (db) => addChecks(db, keys)),
     load: () =>
-      // One moment: what is folded meanwhile is on the board or in the journal, never in neither.
+      // One snapshot: a run that is folded meanwhile is on the board or in the journal.
       inTransaction(db, async (db) => ({
         checks: await readChecks(db),
         board: await readBoard(db),
@@ -32,8 +32,8 @@ export function createRunStore(db: Db): RunStore {
       })),
     journalAfter: async (known) => ({ owners: await readOwners(db), journal: await readJournal(db, known) }),
     append: async ({ ownerId, epoch }, { seq, atMs, runs }) => {
-      // The owner's row is locked until the end of the transaction: without that, a process that was suspended can still write
-      // after somebody else has raised the epoch (169 of 150 takeovers under load, measured 2026-11).
+      // Locks the owner's row until the end of the transaction. Without the lock, a suspended process can still write after
+      // another one has raised the epoch (169 rows in 150 takeovers under load, measured 2026-11).
       const lock = sql.raw(engineOf(db) === "postgres" ? "for share" : "");
       const { numAffectedRows = 0n } = await sql`
         with held as (select 1 from owners where owner_id = ${ownerId} and epoch = ${epoch} ${lock})
@@ -225,7 +225,7 @@ async function readJournal(db: Db, known: ReadonlyMap<number, number>): Promise<
   return rows.map((row) => ({ ownerId: row.owner_id, seq: row.seq, atMs: row.at_ms, runs: row.runs }));
 }
 
-/** Hour by hour: the key begins with the hour, so that a fold and a deletion touch few pages. */
+/** Reads hour by hour: the key begins with the hour, so that a fold and a deletion touch few pages. */
 async function readHours(
   db: Db,
   checkId: number,
@@ -289,12 +289,12 @@ function reportCells({ startedAtMs, finishedAtMs, shape, values }: StoredReport)
   return [startedAtMs, finishedAtMs, shape, new Uint8Array(new Float64Array(values).buffer)];
 }
 
-/** Copied: eight bytes at a time are read where they are aligned only, and a Buffer's slice is no copy. */
+/** Copies the bytes: doubles must be aligned, and a Buffer's slice is not a copy. */
 function valuesOf(bytes: Uint8Array): number[] {
   return Array.from(new Float64Array(Uint8Array.from(bytes).buffer));
 }
 
-/** Whole hours, so that no row is written again for what has ended. */
+/** Deletes whole hours, so that no row is rewritten. */
 async function prune(
   db: Db,
   { beforeMs, thinBeforeMs, maxRows }: { beforeMs: number; thinBeforeMs: number; maxRows: number },
@@ -306,7 +306,7 @@ async function prune(
   const reports = await sql`
     delete from check_reports where (check_id, at_ms) in (
       select check_id, at_ms from check_reports where at_ms <= ${beforeMs} limit ${maxRows})`.execute(db);
-  // Of the reports of each day stays the first of each severity.
+  // Of each day's reports, the first one of each severity stays.
   const day = sql.lit(dayMs);
   const thinned = await sql`
     delete from check_reports where (check_id, at_ms) in (

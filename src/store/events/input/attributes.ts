@@ -1,33 +1,33 @@
 import { excerpt, hasControlCharacter } from "./fields.ts";
 
-// What an event says of itself beyond its fields: who checked, why it failed, from where. Values that many events share; the
-// store keeps each different set once. Bounds of ours: far above what a checker has to say of one death.
+// Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share the
+// same values; the store keeps each distinct set once. The limits are ours.
 
-/** Attributes of one event. */
+/** Maximum number of attributes of an event. */
 export const mostAttributes = 16;
 const longestName = 64;
-/** Characters of one value. */
+/** Maximum length of a value. */
 const longestValue = 256;
 const isShort = new RegExp(`^[^]{0,${longestValue}}$`, "u");
-/** UTF-8 of the longest value. */
+/** Maximum length of a value in UTF-8 bytes. */
 export const longestValueBytes = 4 * longestValue;
 
-/** What is wrong with the name of an attribute; null when nothing is. */
+/** Returns the problem of an attribute's name; null if it is valid. */
 export function attributeNameProblem(name: string): string | null {
   if (/^[a-z][a-z0-9_]*$/.test(name) && name.length <= longestName) return null;
   return `attribute ${excerpt(name)} is not a lower-case name of 1 to ${longestName} letters, digits and underscores`;
 }
 
-// A set of attributes is looked up by one text: names in order, each with its value, a line each. Values have no line breaks.
+// A set of attributes has one text as its key: a line per name, in order, with its value. Values have no line breaks.
 
-/** The text by which attributes are looked up; entries in the order of their names. */
+/** Returns the key of a set of attributes; entries in the order of their names. */
 export function attributesKey(entries: Iterable<readonly [string, string]>): string {
   let key = "";
   for (const [name, value] of entries) key += `${name}\n${value}\n`;
   return key;
 }
 
-/** What is wrong with the attributes of a key; null when nothing is. Names are checked where they are read. */
+/** Returns the problem of a set of attributes; null if it is valid. Names are checked by the parsers. */
 export function attributesProblem(key: string): string | null {
   const entries = entriesOf(key);
   if (entries.length > mostAttributes) return `has more than ${mostAttributes} attributes`;
@@ -38,18 +38,18 @@ export function attributesProblem(key: string): string | null {
   return null;
 }
 
-/** The attributes of a key as the JSON object that the store keeps, names in order. */
+/** Returns the JSON object that the store keeps for a key, names in order. */
 export function attributesJson(key: string): string {
   return JSON.stringify(Object.fromEntries(entriesOf(key)));
 }
 
-/** The JSON that the store keeps of an event's attributes; null without any. */
+/** Returns the JSON that the store keeps for an event's attributes; null without any. */
 export function storedAttributes(attributes: Readonly<Record<string, string>> | undefined): string | null {
   const entries = Object.entries(attributes ?? {}).toSorted(byName);
   return entries.length === 0 ? null : JSON.stringify(Object.fromEntries(entries));
 }
 
-/** By code units, the same on every machine. */
+/** Compares by code units, independent of the locale. */
 export function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -8,23 +8,23 @@ export interface CheckedFile {
   readonly rowsWithoutId: number;
 }
 
-/** What reading the input to its end has told. */
+/** The result of checking the input. */
 export interface CheckedInputs {
   readonly names: EventNames;
   readonly files: readonly CheckedFile[];
   readonly rows: number;
-  /** Of all events; Infinity and -Infinity without any. */
+  /** Over all events; Infinity and -Infinity without any. */
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** Each slug's first event, by its index in names. */
+  /** The first event of each slug, by its index in names. */
   readonly slugFirstAtMs: readonly number[];
 }
 
-// Enough to see what is wrong with a file; the rest would only scroll these away.
+// Enough to recognize the problem of a file.
 const mostIssues = 20;
 
 /**
- * Reads every input through and checks each line, keeping nothing but the names.
+ * Reads all inputs and checks each line; keeps only the names.
  * @throws invalid_data with up to 20 bad lines, no_input, too_large, unavailable when the signal aborts
  */
 export async function checkInputs(

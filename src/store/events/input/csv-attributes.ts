@@ -4,19 +4,19 @@ import { excerpt, FieldProblem, type NameTable } from "./fields.ts";
 const lineFeed = 0x0a;
 const columnPrefix = "attr.";
 
-/** Whether the name of a column says that it has an attribute: `attr.reason`. */
+/** Returns whether a column is an attribute: `attr.reason`. */
 export function isAttributeColumn(name: string): boolean {
   return name.startsWith(columnPrefix);
 }
 
-/** The columns of a file's attributes; an empty cell is an absent attribute. */
+/** The attribute columns of a file; an empty cell is an absent attribute. */
 export class AttributeColumns {
   readonly #table: NameTable;
-  /** In the order of their names, each with what comes before its value in the key of a set. */
+  /** Sorted by name, each with the text before its value in the key of a set. */
   readonly #columns: { readonly name: string; readonly prefix: Buffer; readonly field: number }[] = [];
   #key: Buffer = Buffer.alloc(0);
 
-  /** `table` holds the sets. */
+  /** `table` keeps the sets. */
   constructor(table: NameTable) {
     this.#table = table;
   }
@@ -25,7 +25,7 @@ export class AttributeColumns {
     return this.#columns.length === 0;
   }
 
-  /** Takes a column; answers what is wrong with it, null when nothing is. */
+  /** Adds a column; returns its problem, or null. */
   add(column: string, field: number): string | null {
     const name = column.slice(columnPrefix.length);
     const problem = attributeNameProblem(name);
@@ -37,7 +37,7 @@ export class AttributeColumns {
     return null;
   }
 
-  /** Index of a record's attributes, -1 without any; or what is wrong with them. */
+  /** Returns the index of a record's attributes, -1 without any, or their problem. */
   read(bytes: Buffer, starts: Int32Array, ends: Int32Array): number | string {
     const key = this.#key;
     let length = 0;
@@ -50,7 +50,7 @@ export class AttributeColumns {
       length += prefix.copy(key, length);
       const valueStart = length;
       length += bytes.copy(key, length, start, end);
-      // A line break would part the key at the wrong place.
+      // A line break would split the key in the wrong place.
       if (key.subarray(valueStart, length).includes(lineFeed)) return `attribute ${name} has a control character`;
       key[length++] = lineFeed;
     }

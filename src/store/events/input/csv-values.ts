@@ -1,7 +1,7 @@
 import { dayStartMs } from "../../../base/instant.ts";
 import { largestCount } from "./fields.ts";
 
-/** The usual form, `YYYY-MM-DDTHH:MM:SS[.mmm]Z`, read from bytes; NaN for every other, which readInstant decides on. */
+/** Parses the usual form, `YYYY-MM-DDTHH:MM:SS[.mmm]Z`, from bytes; NaN for other forms, which readInstant parses. */
 export function instantOf(bytes: Buffer, start: number, end: number): number {
   const length = end - start;
   if ((length !== 20 && length !== 24) || bytes[end - 1] !== 0x5a || bytes[start + 10] !== 0x54) return Number.NaN;
@@ -22,14 +22,14 @@ export function instantOf(bytes: Buffer, start: number, end: number): number {
   return dayMs + ((hour * 60 + minute) * 60 + second) * 1_000 + ms;
 }
 
-/** A count in decimal digits; -1 when it is none. */
+/** Parses a decimal count; -1 if it is invalid. */
 export function countOf(bytes: Buffer, start: number, end: number): number {
   if (end - start > 10) return -1;
   const count = digits(bytes, start, end - start);
   return count <= largestCount ? count : -1;
 }
 
-/** The number that `length` decimal digits write; NaN when one is none. */
+/** Parses `length` decimal digits; NaN if one is invalid. */
 function digits(bytes: Buffer, start: number, length: number): number {
   let value = 0;
   for (let at = start; at < start + length; at++) {

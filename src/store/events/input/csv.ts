@@ -31,8 +31,8 @@ const tab = 0x09;
 const mostFields = 64;
 
 /**
- * Parses CSV as RFC 4180 has it, with a header, on bytes: 5 million rows a few seconds (measured beside store/events/import).
- * Blank lines are skipped; every other line that is not an event is a problem.
+ * Parses CSV with a header (RFC 4180), on bytes: 5 million rows take a few seconds (measured together with
+ * store/events/import). Blank lines are skipped; every other line that is not an event is a problem.
  */
 export class CsvParser implements RowParser {
   readonly #names: EventNames;
@@ -44,7 +44,7 @@ export class CsvParser implements RowParser {
   readonly #attributes: AttributeColumns;
   #width = 0;
   #isStopped = false;
-  // Of the record at hand: where its fields begin and end, which had doubled quotes, and what bytes it has.
+  // The current record: bounds of its fields, which of them have doubled quotes, and its kinds of bytes.
   readonly #starts = new Int32Array(mostFields);
   readonly #ends = new Int32Array(mostFields);
   #escaped: number[] = [];
@@ -83,7 +83,7 @@ export class CsvParser implements RowParser {
       this.#stop(`is longer than ${longestLineBytes} bytes (is a quote left open?)`);
   }
 
-  /** Finds the fields of the record at `start`; answers where the next one begins, -1 when its end is not in `bytes` yet. */
+  /** Finds the fields of the record at `start`; returns the start of the next one, or -1 if `bytes` ends before it. */
   #scan(bytes: Buffer, start: number, isEnd: boolean): number {
     this.#fields = 0;
     this.#lines = 1;
@@ -147,7 +147,7 @@ export class CsvParser implements RowParser {
     this.#fields++;
   }
 
-  /** Where the quote that is opened at `open` is closed; -1 when that is not in `bytes`. */
+  /** Returns the position of the quote that closes the one at `open`; -1 if it is not in `bytes` yet. */
   #quoted(bytes: Buffer, open: number): number {
     for (let at = open + 1; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0;
@@ -156,7 +156,7 @@ export class CsvParser implements RowParser {
         if (this.#escaped.at(-1) !== this.#fields) this.#escaped.push(this.#fields);
         at++;
       } else if (byte === lineFeed || byte === carriageReturn || byte === tab) {
-        // Which fields may have these is decided where the fields are known.
+        // Which fields may contain them is decided when the fields are known.
         if (byte === lineFeed) this.#lines++;
         this.#hasBreaks = true;
       } else if (byte < 0x20 || byte === 0x7f) this.#fault ??= "has a control character";
@@ -165,7 +165,7 @@ export class CsvParser implements RowParser {
     return -1;
   }
 
-  /** Where the comma or line feed after a quoted field is; any other place for text that should not be there; -1 at the end. */
+  /** Returns the position of the comma or line feed after a quoted field, of unexpected text, or -1 at the end. */
   #afterQuote(bytes: Buffer, at: number): number {
     if (at >= bytes.length) return -1;
     if (bytes[at] !== carriageReturn) return at;
@@ -193,7 +193,7 @@ export class CsvParser implements RowParser {
     else this.#event(bytes, this.#columns);
   }
 
-  /** Undoubles the quotes of a field in place: the record is complete, nobody reads these bytes again. */
+  /** Removes doubled quotes of a field in place: the record is complete, and its bytes are not read again. */
   #unescape(bytes: Buffer, field: number): void {
     let to = this.#starts[field] ?? 0;
     const end = this.#ends[field] ?? 0;
@@ -237,7 +237,7 @@ export class CsvParser implements RowParser {
     else this.#sink.problem(this.#line, reason);
   }
 
-  /** Fills the row; answers what is wrong with it, null when nothing is. */
+  /** Fills the row; returns its problem, or null. */
   #fill(bytes: Buffer, columns: Readonly<Record<EventField, number>>): string | null {
     const row = this.#row;
     const starts = this.#starts;
@@ -304,7 +304,7 @@ export class CsvParser implements RowParser {
     return bytes.toString("utf8", this.#starts[field], this.#ends[field]);
   }
 
-  /** What follows can not be read: says why and ignores the rest. */
+  /** Reports a problem that makes the rest unreadable, and ignores the rest. */
   #stop(reason: string): void {
     this.#sink.problem(this.#line, reason);
     this.#isStopped = true;

@@ -1,44 +1,44 @@
 import { isUtf8 } from "node:buffer";
 import { longestSlug } from "../../../contract/slug.ts";
 
-// The rules of one event's fields, the same for CSV, NDJSON and JSON (CONTRACT 10). Lengths are bounds of ours: far above
-// what the platform uses (slugs are short, an asset may be a long URL), far below what would hurt the store.
+// The rules of an event's fields, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the
+// platform's values, far below a risk for the store.
 
 const longestName = 64;
-/** Bytes of UTF-8. */
+/** UTF-8 bytes. */
 export const longestAssetBytes = 4_096;
-/** Bytes of UTF-8. */
+/** UTF-8 bytes. */
 export const longestIdBytes = 512;
-/** Largest `count` of one event: a million of them still add up exactly. */
+/** Largest `count` of an event: a million of them still add up exactly. */
 export const largestCount = 1_000_000_000;
 
 export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
 export type EventField = (typeof eventFields)[number];
 
-/** What counts as a death (CONTRACT 1). */
+/** The status that counts as a death (CONTRACT 1). */
 export const deadStatus = "DETECTED_AS_DEAD";
 
 export function isEventField(name: string): name is EventField {
   return (eventFields as readonly string[]).includes(name);
 }
 
-/** What is wrong with a slug; null when nothing is. */
+/** Returns the problem of a slug; null if it is valid. */
 export function slugProblem(slug: string): string | null {
   if (slug === "") return "slug is missing";
   if (slug.length > longestSlug) return `slug is longer than ${longestSlug} characters`;
   if (hasControlCharacter(slug)) return "slug has a control character";
-  // It would never match the organization that is meant.
+  // It would not match the configured organization.
   if (slug.trim() !== slug) return `slug ${JSON.stringify(slug)} begins or ends with a space`;
   return null;
 }
 
-/** What is wrong with an asset type; null when nothing is. Any upper-case name is one, so that a new type is never refused. */
+/** Returns the problem of an asset type; null if it is valid. Any upper-case name is accepted, so that new types are. */
 export function assetTypeProblem(name: string): string | null {
   if (/^[A-Z0-9_]+$/.test(name) && name.length <= longestName) return null;
   return `assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`;
 }
 
-/** What is wrong with a status; null when nothing is: any name is one (CONTRACT 10). */
+/** Returns the problem of a status; null if it is valid: any name is accepted (CONTRACT 10). */
 export function statusProblem(name: string): string | null {
   if (name.trim() !== "" && !hasControlCharacter(name) && name.length <= longestName) return null;
   return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
@@ -49,22 +49,22 @@ export function hasControlCharacter(text: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(text);
 }
 
-/** What is wrong with an asset; null when nothing is. It is somebody else's text: line breaks and tabs occur in it. */
+/** Returns the problem of an asset; null if it is valid. Line breaks and tabs are accepted: they occur in foreign text. */
 export function assetProblem(asset: string): string | null {
   return hasControlCharacter(asset.replace(/[\t\n\r]/g, "")) ? "asset has a control character" : null;
 }
 
-/** What is wrong with an id; null when nothing is. */
+/** Returns the problem of an id; null if it is valid. */
 export function idProblem(id: string): string | null {
   return hasControlCharacter(id) ? "id has a control character" : null;
 }
 
-/** The text in quotes, cut, for a message. */
+/** Quotes and shortens a text for a message. */
 export function excerpt(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
-/** A name refused, with the reason; thrown by NameTable.indexOf, caught where the line is known. */
+/** A rejected name with the reason; returned by NameTable.indexOf, reported where the line is known. */
 export class FieldProblem {
   readonly reason: string;
 
@@ -73,12 +73,12 @@ export class FieldProblem {
   }
 }
 
-// A file with more different names than this is not a liveness record; it bounds the memory that names take.
+// A file with more distinct names is not a liveness record; limits the memory of names.
 const mostNames = 1_000_000;
 
 /**
- * Names as small integers, looked up by their bytes: a name is checked and decoded once, however many rows have it.
- * Indexes count from 0 in the order of first sight.
+ * Maps names to small integers by their bytes: a name is checked and decoded once, however many rows have it. Indexes count
+ * from 0 in order of appearance.
  */
 export class NameTable {
   readonly names: string[] = [];
@@ -94,7 +94,7 @@ export class NameTable {
     for (const name of known) this.#add(Buffer.from(name), name);
   }
 
-  /** Index of the name in bytes[start, end); answers a FieldProblem when it is not allowed. */
+  /** Returns the index of the name in bytes[start, end), or a FieldProblem if it is invalid. */
   indexOf(bytes: Uint8Array, start: number, end: number): number | FieldProblem {
     if (this.#last >= 0 && this.#matches(this.#last, bytes, start, end)) return this.#last;
     const mask = this.#slots.length - 1;
@@ -142,7 +142,7 @@ export class NameTable {
   }
 }
 
-/** FNV-1a, 32 bits: short, and the table compares bytes anyway. */
+/** FNV-1a, 32 bits: fast, and the table compares the bytes anyway. */
 function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);

@@ -10,31 +10,31 @@ import { CsvParser } from "./csv.ts";
 import { NdjsonParser, readJsonArray } from "./json.ts";
 import type { EventNames, RowParser, RowSink } from "./rows.ts";
 
-/** A file of events, or a stream that can be read once; `name` is what messages call it, else its path. */
+/** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
 export type EventFile =
   | string
   | { readonly name: string; readonly path: string }
   | { readonly name: string; readonly stream: NodeJS.ReadableStream };
 
-/** Bytes that can be read twice: once to check them, once to store them. */
+/** Bytes that can be read twice: to check and to store them. */
 export interface EventInput {
   /** For messages. */
   readonly name: string;
-  /** How a message names a line of it; lines count from 1, of a JSON array they are its elements. */
+  /** Formats a line for messages; lines count from 1. Lines of a JSON array are its elements. */
   locate(line: number): string;
-  /** Whether a JSON array will do; a file has to be CSV or NDJSON, which need no memory. */
+  /** Whether a JSON array is accepted; files must be CSV or NDJSON, which are read as streams. */
   readonly allowsArray: boolean;
   open(): Readable;
   close(): Promise<void>;
 }
 
-/** Most bytes of one import after decompression: tens of millions of events; a gzip bomb ends here. */
+/** Maximum size of an import after decompression: tens of millions of events; stops gzip bombs. */
 export const mostInputBytes = 4 * 1_024 ** 3;
 
-// Large enough that reading costs little beside parsing, small enough that one chunk parses within a few milliseconds.
+// Large enough for cheap reads, small enough that a chunk is parsed within a few milliseconds.
 const chunkBytes = 128 * 1_024;
 
-/** Bytes of a request that are in memory. */
+/** Creates an input from a request body in memory. */
 export function inputOfBody(body: Buffer): EventInput {
   const isArray = firstCharacter(withoutByteOrderMark(body)) === 0x5b;
   const chunks = function* (): Generator<Buffer> {
@@ -50,9 +50,9 @@ export function inputOfBody(body: Buffer): EventInput {
 }
 
 /**
- * Makes a file readable twice. A stream, and a path that is no regular file (a pipe), are copied into `spoolFolder` first,
- * into a file that is unlinked at once, so that nothing is left whatever happens.
- * @throws no_input when it can not be read, too_large for a stream of more than mostInputBytes, unavailable (signal)
+ * Makes a file readable twice. A stream or a pipe is first copied into `spoolFolder`, into a file that is unlinked at once,
+ * so that nothing remains after a failure.
+ * @throws no_input if it cannot be read, too_large for a stream of more than mostInputBytes, unavailable (signal)
  */
 export async function inputOfFile(file: EventFile, spoolFolder: string, signal: AbortSignal): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
@@ -96,7 +96,7 @@ async function spool(
     await unlink(path);
     let bytes = 0;
     if (signal.aborted) throw stoppedReading(name);
-    // A pipe whose writer says nothing more would be waited for, whatever the signal says.
+    // Without the signal, a pipe whose writer is silent would block forever.
     for await (const chunk of stream instanceof Readable ? addAbortSignal(signal, stream) : stream) {
       const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
       bytes += data.length;
@@ -119,20 +119,20 @@ export interface InputTotals {
 export interface ReadOptions {
   readonly names: EventNames;
   readonly sink: RowSink;
-  /** Bytes that may still be read, after decompression. */
+  /** Maximum number of bytes after decompression. */
   readonly maxBytes: number;
 }
 
 /**
- * Reads an input through: gzip is recognised by its magic bytes, NDJSON by its first character. Yields after each chunk,
- * when its rows have been handed to the sink; what it returns tells the content apart.
+ * Reads an input: gzip is detected by its magic bytes, NDJSON by its first character. Yields after each chunk, when its rows
+ * have been passed to the sink; returns the content's hash.
  * @throws no_input, too_large, invalid_data for a broken gzip file
  */
 export async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerator<void, InputTotals> {
   const hash = createHash("sha256");
   let bytes = 0;
   let parser: RowParser | null = null;
-  // The first bytes decide on the format; until a character other than space has come, they are kept.
+  // The first bytes determine the format; they are kept until a non-blank character arrives.
   let head: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of decompressed(input)) {
@@ -157,7 +157,7 @@ export async function* readInput(input: EventInput, options: ReadOptions): Async
   return { sha256: hash.digest("hex"), bytes };
 }
 
-/** The content of an input, which looks like gzip by its first two bytes or is taken as it is. */
+/** Yields the content of an input, decompressed if its first two bytes are gzip's. */
 async function* decompressed(input: EventInput): AsyncGenerator<Buffer> {
   const source = input.open();
   try {
@@ -201,7 +201,7 @@ function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOpti
   return new CsvParser(names, sink);
 }
 
-/** Keeps the chunks of a body that is one JSON array. */
+/** Collects the chunks of a body that is one JSON array. */
 class ArrayCollector implements RowParser {
   readonly #chunks: Buffer[] = [];
 
@@ -218,7 +218,7 @@ class ArrayCollector implements RowParser {
   }
 }
 
-/** The first byte that is not blank; undefined when all are. */
+/** Returns the first non-blank byte; undefined without one. */
 function firstCharacter(bytes: Buffer): number | undefined {
   return bytes.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
 }

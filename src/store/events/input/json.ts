@@ -26,7 +26,7 @@ import {
 
 const lineFeed = 0x0a;
 
-/** Parses NDJSON: one event a line, blank lines skipped; every other line is a problem. */
+/** Parses NDJSON: one event per line, blank lines skipped; every other line is a problem. */
 export class NdjsonParser implements RowParser {
   readonly #reader: EventReader;
   readonly #sink: RowSink;
@@ -76,8 +76,8 @@ export class NdjsonParser implements RowParser {
 }
 
 /**
- * Reads a whole JSON array of events, for request bodies, which are bounded; a problem's line is the element's number from
- * 1. Yields between some hundred elements, so that nobody has to take them all at once.
+ * Parses a JSON array of events of a request body, whose size is bounded; a problem's line is the element's number, from 1.
+ * Yields every few hundred elements, so that the work can be split.
  */
 export function* readJsonArray(body: Buffer, names: EventNames, sink: RowSink): Generator<void> {
   let value: unknown;
@@ -99,7 +99,7 @@ export function* readJsonArray(body: Buffer, names: EventNames, sink: RowSink): 
   }
 }
 
-/** Checks values from JSON and turns them into rows. */
+/** Validates JSON values and converts them to rows. */
 class EventReader {
   readonly #names: EventNames;
   readonly #row: EventRow = createEventRow();
@@ -111,7 +111,7 @@ class EventReader {
     this.#row.bytes = this.#text;
   }
 
-  /** The row, or what is wrong with the value. null is an absent field. */
+  /** Returns the row, or the problem of the value. null is an absent field. */
   read(value: unknown): EventRow | string {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
     for (const key of Object.keys(value)) {
@@ -162,14 +162,14 @@ class EventReader {
     if (typeof value !== "string") return `${field} ${shown(value)} is not a string`;
     if (!value.isWellFormed()) return `${field} is not valid Unicode`;
     const length = Buffer.byteLength(value);
-    // Longer than any name may be: the table says so from the text.
+    // Longer than any valid name; the table reports it.
     const bytes = length <= this.#name.length ? this.#name : Buffer.from(value);
     if (bytes === this.#name) bytes.write(value);
     const index = table.indexOf(bytes, 0, length);
     return index instanceof FieldProblem ? index.reason : index;
   }
 
-  /** Index of the attributes, -1 without any; or what is wrong with them. */
+  /** Returns the index of the attributes, -1 without any, or their problem. */
   #attributes(value: unknown): number | string {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return `attributes ${shown(value)} is not an object`;
@@ -178,7 +178,7 @@ class EventReader {
       const problem = attributeNameProblem(name);
       if (problem !== null) return problem;
       if (isAbsent(text)) continue;
-      // Whether 1 and "1", true and "true" are the same is for the sender to say.
+      // flatline cannot know whether 1 and "1", true and "true" are the same.
       if (typeof text !== "string") return `attribute ${name} ${shown(text)} is not a string`;
       if (text === "") return `attribute ${name} is empty; leave it out instead`;
       if (text.includes("\n")) return `attribute ${name} has a control character`;
@@ -188,7 +188,7 @@ class EventReader {
     return this.#nameIndex("attributes", this.#names.attributes, attributesKey(entries.toSorted(byName)));
   }
 
-  /** Writes an optional text at `start`; answers its bytes, 0 when it is absent, or what is wrong with it. */
+  /** Writes an optional text at `start`; returns its bytes, 0 if it is absent, or its problem. */
   #write(field: "asset" | "id", value: unknown, start: number, longestBytes: number): number | string {
     if (isAbsent(value)) return 0;
     if (typeof value !== "string") return `${field} ${shown(value)} is not a string`;

@@ -8,7 +8,8 @@ export interface KnownFile {
 }
 
 /**
- * Refuses content that was imported before and would count twice; `lookUp` finds the latest import of a content by its SHA-256.
+ * Rejects content that was imported before and would count twice; `lookUp` finds the latest import of a content by its
+ * SHA-256.
  * @throws already_imported
  */
 export function refuseKnownFiles(

@@ -2,8 +2,8 @@ import { attributesProblem } from "./attributes.ts";
 import { assetTypeProblem, deadStatus, NameTable, slugProblem, statusProblem } from "./fields.ts";
 
 /**
- * One parsed event. The parsers fill the same object anew for each row: copy what is to be kept. Texts are UTF-8 in `bytes`;
- * an empty one is absent.
+ * One parsed event. Parsers reuse the same object for each row, so values must be copied to be kept. Texts are UTF-8 in
+ * `bytes`; an empty one is absent.
  */
 export interface EventRow {
   atMs: number;
@@ -17,7 +17,7 @@ export interface EventRow {
   attributes: number;
   count: number;
   bytes: Buffer;
-  /** Known to be ASCII, which is read faster. */
+  /** Known to be ASCII, which decodes faster. */
   isAscii: boolean;
   assetStart: number;
   assetEnd: number;
@@ -31,11 +31,11 @@ export interface EventNames {
   readonly assetTypes: NameTable;
   /** Index 0 is DETECTED_AS_DEAD. */
   readonly statuses: NameTable;
-  /** Sets of attributes, by their keys (store/events/input/attributes.ts). */
+  /** Sets of attributes by their keys (store/events/input/attributes.ts). */
   readonly attributes: NameTable;
 }
 
-/** Index of DETECTED_AS_DEAD in EventNames.statuses, and what an absent status means. */
+/** Index of DETECTED_AS_DEAD in EventNames.statuses; also used for an absent status. */
 export const deadStatusIndex = 0;
 
 export function createEventNames(): EventNames {
@@ -64,10 +64,10 @@ export function createEventRow(): EventRow {
   };
 }
 
-/** Where a parser tells what it found. */
+/** Receives the rows and problems that a parser finds. */
 export interface RowSink {
   row(row: EventRow): void;
-  /** `line` counts from 1; of a JSON array it is the element's number. */
+  /** `line` counts from 1; in a JSON array it is the element's number. */
   problem(line: number, reason: string): void;
 }
 
@@ -77,5 +77,5 @@ export interface RowParser {
   end(): void;
 }
 
-// What one line may be long: an asset of the longest kind, escaped, with room to spare.
+// Maximum length of a line: the longest asset, escaped, with a margin.
 export const longestLineBytes = 64 * 1_024;

@@ -8,8 +8,8 @@ import { inTransaction } from "../../engine/in-transaction.ts";
 import type { Db } from "../../schema.ts";
 
 /**
- * Stores few events on PostgreSQL: the first one with an id wins, whoever else stores at the same time. In the surrounding
- * transaction if there is one.
+ * Stores a few events on PostgreSQL; the first event with an id wins, also against concurrent transactions. Uses the
+ * surrounding transaction if there is one.
  */
 export async function addEventsInPostgres(
   db: Db,
@@ -45,8 +45,8 @@ export async function addEventsInPostgres(
 }
 
 /**
- * Sets ordinals of the posted events aside and answers the first. By itself, before the transaction that uses them: whoever
- * posts next need not wait for its end. What is not used in the end leaves a gap.
+ * Reserves ordinals for posted events and returns the first one. Runs before the transaction that uses them, so that other
+ * posts need not wait for its end; unused ordinals leave a gap.
  */
 export async function takeOrdinals(db: Db, events: number): Promise<number> {
   const { rows } = await sql<{ next_ordinal: number }>`
@@ -55,7 +55,7 @@ export async function takeOrdinals(db: Db, events: number): Promise<number> {
   return (rows[0]?.next_ordinal ?? 0) - events;
 }
 
-/** When posted rows came in; of an import that is when it was published. */
+/** Records the arrival of posted rows; imported rows arrive when their import is published. */
 export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: number): Promise<void> {
   await sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${firstOrdinal}, ${receivedAtMs})`.execute(
     db,
@@ -63,8 +63,8 @@ export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: nu
 }
 
 /**
- * Last in a transaction that stores events: by the next ordinal a reader knows that there are more, and it must not move
- * before they can be read.
+ * Advances the next ordinal, last in a transaction that stores events: readers detect new events by it, so it must not
+ * change before they are visible.
  */
 export async function noteWrite(db: Db): Promise<void> {
   await sql`UPDATE event_imports SET next_ordinal = next_ordinal + 1 WHERE import_id = ${directImportId}`.execute(db);

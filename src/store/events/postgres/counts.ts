@@ -4,12 +4,13 @@ import { splitInterval } from "../sqlite/spans.ts";
 import { deadStatusId } from "../sqlite/writer.ts";
 import type { Db } from "../../schema.ts";
 
-// Bounds of one interval: from and to of hours, of the minutes before and after them, of the instants before and after those.
+// Bounds of one interval: from and to of hours, of the minutes before and after them, of the instants before and after
+// those.
 const boundsAnInterval = 10;
 
 /**
- * Deaths in every interval of every query, by one statement however many they are: from the rollups for whole hours and
- * minutes, from the events themselves at the edges.
+ * Counts the deaths in all intervals of all queries with one statement: from the rollups for whole hours and minutes, from
+ * the events at the edges.
  */
 export async function deathsInPostgres(
   db: Db,
@@ -59,7 +60,7 @@ export async function deathsInPostgres(
   return byQuery.map((byType) => [...byType].map(([assetType, deaths]) => ({ assetType, deaths })));
 }
 
-/** The deaths of the asked organization from one column, in [from, to). */
+/** Sums the deaths of the organization by one column, in [from, to). */
 function part(table: "event_hours" | "event_minutes" | "events", column: string, from: string, to: string) {
   const [deaths, and] =
     table === "events" ? [sql`count AS deaths`, sql`AND status_id = ${sql.lit(deadStatusId)}`] : [sql`deaths`, sql``];

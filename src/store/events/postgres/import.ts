@@ -9,12 +9,12 @@ import type { PostgresLocation } from "../../engine/location.ts";
 import { openPostgresDatabase } from "../../engine/postgres-database.ts";
 import type { Db } from "../../schema.ts";
 
-// One that writes, one that cancels what it waits for.
+// One connection writes, the other one cancels a blocked statement.
 const poolSize = 2;
-// Of our own choice; advisory locks are named by a number, within one database.
+// An arbitrary number; advisory locks are numbers within one database.
 const registerLock = 0x66_6c_69_6d;
 
-/** Stores checked input in a PostgreSQL, all or nothing. @throws already_imported, unavailable, store_* */
+/** Stores checked input in PostgreSQL in one transaction. @throws already_imported, unavailable, store_* */
 export async function importIntoPostgres(
   location: PostgresLocation,
   { again, ...work }: ImportWork,
@@ -33,19 +33,19 @@ export async function importIntoPostgres(
       db,
       directRows: 0,
       onBegin: async (transaction) => {
-        // Somebody who stores the same ids may take minutes, and so may a block of ours.
+        // A concurrent transaction with the same ids may take minutes, and so may a block of this one.
         await sql`SET LOCAL lock_timeout = 0`.execute(transaction);
         await sql`SET LOCAL idle_in_transaction_session_timeout = '2min'`.execute(transaction);
         return true;
       },
       onEnd: async (transaction, importId) => {
-        // From here to the commit one import after the other: of two with the same content the later one sees the earlier.
+        // From here to the commit imports run one after the other: of two with the same content, the later one sees the earlier.
         await sql`SELECT pg_advisory_xact_lock(${registerLock})`.execute(transaction);
         await refuse(transaction);
         await registerFiles(transaction, checked, importId, clock.nowMs());
       },
     });
-    if (tally === null) throw new FlatlineError("internal", "an import was given up");
+    if (tally === null) throw new FlatlineError("internal", "an import was aborted");
     return tally;
   } finally {
     await db.destroy();

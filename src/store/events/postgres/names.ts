@@ -14,8 +14,8 @@ const dictionaries = {
 } as const;
 
 /**
- * Numbers of an import's names on PostgreSQL. Outside of the import's own transaction, best: another one that has the same new
- * name would have to wait for its end. A name without events does no harm.
+ * Returns the numbers of an import's names on PostgreSQL, and creates missing ones. Best outside of the import's
+ * transaction: another one with the same new name would wait for its end. A name without events is harmless.
  */
 export async function nameIdsInPostgres(
   db: Db,
@@ -38,11 +38,11 @@ export interface EventNumbers {
   readonly slugs: ReadonlyMap<string, number>;
   readonly assetTypes: ReadonlyMap<string, number>;
   readonly statuses: ReadonlyMap<string, number>;
-  /** By what {@link storedAttributes} says. */
+  /** By the text of {@link storedAttributes}. */
   readonly attributes: ReadonlyMap<string, number>;
 }
 
-/** As {@link nameIdsInPostgres}, for events at hand. */
+/** Like {@link nameIdsInPostgres}, for a list of events. */
 export async function eventNumbers(db: Db, events: readonly LivenessEvent[]): Promise<EventNumbers> {
   return {
     slugs: await numberNames(
@@ -76,7 +76,7 @@ async function numberNames(
   const known = new Map<string, number>();
   const wanted = [...new Set(names)];
   await lookUp(db, dictionary, wanted, known);
-  // In order: two that add the same names wait for each other and not in a circle.
+  // Sorted: transactions that add the same names then wait for each other without a deadlock.
   const missing = wanted.filter((name) => !known.has(name)).toSorted();
   if (missing.length === 0) return known;
   const { table, column } = dictionaries[dictionary];

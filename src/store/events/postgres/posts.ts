@@ -18,15 +18,15 @@ export interface PostgresEventPostsOptions {
   readonly signal: AbortSignal;
 }
 
-// One that writes, one that cancels what it waits for.
+// One connection writes, the other one cancels a blocked statement.
 const poolSize = 2;
-// What one statement stores: posts at once then change the counts of a minute one after the other, and never in a circle.
+// Rows of one statement: concurrent posts then update the counts of a minute one after the other, without deadlocks.
 const directRows = 2_000;
-/** How long an Idempotency-Key is remembered (CONTRACT 8). */
+/** Retention of an Idempotency-Key (CONTRACT 8). */
 const rememberMs = dayMs;
 const forgottenAtOnce = 500;
 
-/** Stores posted events in a PostgreSQL that other replicas post to at the same time. */
+/** Creates the store of posted events in a PostgreSQL that other replicas use at the same time. */
 export function createPostgresEventPosts({ location, clock, signal }: PostgresEventPostsOptions): EventPosts {
   const db = openPostgresDatabase({ ...location, poolSize });
   return {
@@ -66,7 +66,7 @@ export function createPostgresEventPosts({ location, clock, signal }: PostgresEv
       if (meanwhile === null) throw new FlatlineError("internal", "the answer to a post was lost");
       return { ...meanwhile, storedByStatus: createTally().stored };
     },
-    // An import that broke was undone by the server.
+    // The server rolled back a failed import.
     clean: () => Promise.resolve(0),
     close: () => db.destroy(),
   };
@@ -77,7 +77,7 @@ interface Post {
   readonly sha256: string;
 }
 
-/** The answer that was given for this key; null when it is new. @throws conflict when it was used for another body */
+/** Returns the earlier answer for this key; null if the key is new. @throws conflict if it was used for another body */
 async function recall(db: Db, { key, sha256 }: Post, nowMs: number): Promise<PostCounts | null> {
   if (key === null) return null;
   const { rows } = await sql<PostCounts & { body_sha256: string }>`
@@ -92,8 +92,8 @@ async function recall(db: Db, { key, sha256 }: Post, nowMs: number): Promise<Pos
 }
 
 /**
- * Takes the key, or says that it is taken: who uses it at the same time is waited for. The answer is there exactly when the
- * events are.
+ * Reserves the key, or returns false if it is used; waits for a concurrent user of the key. The answer is stored in the
+ * transaction of the events.
  */
 async function claimKey(db: Db, { key, sha256 }: Post, nowMs: number): Promise<boolean> {
   if (key === null) return true;

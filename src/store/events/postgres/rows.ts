@@ -3,7 +3,7 @@ import { hourMs, minuteMs } from "../../../base/time.ts";
 import { deadStatusId, directImportId } from "../sqlite/writer.ts";
 import type { Db } from "../../schema.ts";
 
-/** One event as PostgreSQL stores it, its names as numbers. */
+/** One event in PostgreSQL's form, with its names as numbers. */
 export interface EventColumns {
   readonly slugId: number;
   readonly atMs: number;
@@ -16,7 +16,7 @@ export interface EventColumns {
   readonly attributeSetId: number | null;
 }
 
-/** Events for one statement, column by column. */
+/** The events of one statement, column by column. */
 export class EventRows {
   readonly #numbers: number[][] = [[], [], [], [], [], []];
   readonly #assets: (string | null)[] = [];
@@ -37,16 +37,17 @@ export class EventRows {
   }
 
   /**
-   * Stores them under an import with their rollups, without those whose id is stored already: whoever stored it first is
-   * waited for. Answers how many were stored, by status_id. One statement: each costs its way to the server.
+   * Stores the rows under an import with their rollups, without those whose id is already stored; waits for concurrent
+   * transactions with the same id. Returns the number of stored rows by status_id. One statement, because each one is a
+   * round trip.
    */
   async insert(db: Db, importId: number): Promise<ReadonlyMap<number, number>> {
     if (this.length === 0) return new Map();
     const [slugs, instants, ordinals, types, statuses, counts] = this.#numbers.map(
-      // As text that is ready: pg would look at each number.
+      // Formatted here: pg would convert each number separately.
       (values) => sql`${`{${values.join(",")}}`}::int8[]`,
     );
-    // Posts of the same ids wait for each other and not in a circle, which the server takes a second to see.
+    // Sorted: posts of the same ids then wait for each other without a deadlock, which the server takes a second to detect.
     const order = importId === directImportId ? sql`ORDER BY slug_id, id COLLATE "C", ordinal` : sql``;
     const { rows } = await sql<{ status_id: number; stored: number }>`
       WITH stored AS (

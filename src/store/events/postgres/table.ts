@@ -8,8 +8,8 @@ import { inTransaction } from "../../engine/in-transaction.ts";
 import type { Db } from "../../schema.ts";
 
 /**
- * Liveness events on PostgreSQL, over the same tables as on SQLite but for those that SQLite's staging needs. What is stored
- * together is one transaction here, however large, so that every row that can be read counts.
+ * Creates the event store on PostgreSQL, over the same tables as on SQLite without those of SQLite's staging. Events that
+ * are stored together are one transaction, however large, so every visible row counts.
  */
 export function createPostgresEventStore(db: Db): EventStore {
   return {
@@ -58,7 +58,7 @@ export function createPostgresEventStore(db: Db): EventStore {
   };
 }
 
-/** Deletes whole hours only, those that end at or before `beforeMs`: a rollup then never counts an event that is gone. */
+/** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
 async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
   const { maxRows } = limits;
   const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
@@ -70,7 +70,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   const hours = await deleteOld(db, "event_hours", "hour", "type_id, import_id", endHour, maxRows);
   const hasMore = [events, minutes, hours].some(({ length }) => length === maxRows);
   if (!hasMore) {
-    // What came in before the events that are kept counts as known since ever.
+    // Arrivals before the remaining events are not needed: they count as known from the start.
     await sql`
       DELETE FROM event_receipts WHERE first_ordinal <
         (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ${endHour * hourMs})`.execute(db);
@@ -78,10 +78,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   return { hasMore };
 }
 
-/**
- * Deletes organization by organization, from its oldest row, and answers the slug_id of each deleted row. Rows that another
- * replica deletes at the moment are left to it.
- */
+/** Deletes by organization, oldest rows first; skips rows that another replica is deleting. */
 async function deleteOld(
   db: Db,
   table: string,

@@ -9,8 +9,8 @@ import type { IngestOutcome, LivenessEvent } from "../events.ts";
 import type { Db } from "../../schema.ts";
 
 /**
- * Stores few events through Kysely, in the surrounding transaction, by the same rules as EventWriter does many: the first
- * one with an id wins, an import under way that has it too gives it up when it is published.
+ * Stores a few events through Kysely in the surrounding transaction, by the rules of EventWriter: the first event with an id
+ * wins, and an unpublished import with the same id drops it when it is published.
  */
 export async function addEvents(
   db: Db,
@@ -68,7 +68,7 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: nu
   return true;
 }
 
-/** Notes the id; false when a stored event has it already. */
+/** Records the id; returns false if a stored event has it. */
 async function claimId(db: Db, slugId: number, id: string, ordinal: number, atMs: number): Promise<boolean> {
   const bytes = Buffer.from(id);
   const hash = hashId(bytes, 0, bytes.length);
@@ -92,7 +92,7 @@ async function claimId(db: Db, slugId: number, id: string, ordinal: number, atMs
   return true;
 }
 
-/** The number of a name in its dictionary, given to it now if it has none. */
+/** Returns the number of a name in its dictionary; creates it if it is new. */
 async function numberOf(db: Db, table: string, key: string, column: string, name: string): Promise<number> {
   await sql`INSERT OR IGNORE INTO ${sql.table(table)} (${sql.ref(column)}) VALUES (${name})`.execute(db);
   const { rows } = await sql<{ id: number }>`

@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-// Rows a statement: node:sqlite costs about as much a call as SQLite does a row (measured 2026-11: 32 rows, half the time).
+// Rows per statement: a call of node:sqlite costs about as much as a row in SQLite (measured 2026-11: 32 rows take half the
+// time).
 const batchRows = 32;
 
-/** Inserts rows of `width` values, many a statement; `sql` makes the statement for a list of `(?, ?), (?, ?)` rows. */
+/** Inserts rows of `width` values in batches; `sql` builds the statement for a list of `(?, ?), (?, ?)` rows. */
 export class BatchInsert {
   readonly #width: number;
   readonly #many: StatementSync;
@@ -18,7 +19,7 @@ export class BatchInsert {
     this.#values = Array.from({ length: width * batchRows }, () => null);
   }
 
-  /** Adds one value; rows are written as soon as a batch is full. */
+  /** Adds one value; writes the rows when a batch is full. */
   put(value: SQLInputValue): void {
     this.#values[this.#filled++] = value;
     if (this.#filled < this.#values.length) return;
@@ -26,7 +27,7 @@ export class BatchInsert {
     this.#filled = 0;
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining rows. */
   flush(): void {
     for (let start = 0; start < this.#filled; start += this.#width) {
       this.#one.run(...this.#values.slice(start, start + this.#width));
@@ -34,13 +35,13 @@ export class BatchInsert {
     this.#filled = 0;
   }
 
-  /** Forgets what is left: its transaction was rolled back. */
+  /** Drops the remaining rows, because their transaction was rolled back. */
   discard(): void {
     this.#filled = 0;
   }
 }
 
-/** Looks up rows of `width` values, many a statement; the first value of each row names it in the answer. */
+/** Looks up rows of `width` values in batches; the first value of each row identifies it in the answer. */
 export class BatchLookup {
   readonly #width: number;
   readonly #many: StatementSync;
@@ -57,7 +58,7 @@ export class BatchLookup {
     this.#values.push(value);
   }
 
-  /** Forgets what is left. */
+  /** Drops the remaining rows. */
   discard(): void {
     this.#values.length = 0;
   }
@@ -66,7 +67,7 @@ export class BatchLookup {
     return this.#values.length === this.#width * batchRows;
   }
 
-  /** What is found for the rows put since the last time. */
+  /** Returns the matches of the rows added since the last call. */
   find(): Record<string, unknown>[] {
     const values = this.#values.splice(0);
     if (values.length === this.#width * batchRows) return this.#many.all(...values);

@@ -3,19 +3,19 @@ import type { DatabaseSync } from "node:sqlite";
 
 import type { Db } from "../../schema.ts";
 
-/** A change of the published counts, noted in the transaction that makes it; the migration says what `detail` holds. */
+/** A change of published counts, recorded in its transaction; the migration documents `detail`. */
 export interface EventChange {
   readonly kind: "added" | "published" | "pruned";
   readonly detail: readonly number[];
 }
 
-/** Numbers of one cell in the detail of `added`: slug_id, minute, type_id, deaths. */
+/** Numbers per cell in the detail of `added`: slug_id, minute, type_id, deaths. */
 export const cellNumbers = 4;
 
-// Some 1.5 MB of text: who reads the journal more seldom than that begins anew.
+// About 1.5 MB of text: readers that fall further behind reload.
 const keptCells = 65_536;
 
-/** Notes a change; the statements belong to the transaction of the caller. */
+/** Records a change; the statements belong to the caller's transaction. */
 export function noteChange(db: DatabaseSync, change: EventChange): void {
   if (change.detail.length === 0) return;
   const weight = weightOf(change);
@@ -23,7 +23,9 @@ export function noteChange(db: DatabaseSync, change: EventChange): void {
   db.prepare(trimSql).run();
 }
 
-/** The same over Kysely, for what the store itself changes. On PostgreSQL nobody keeps sums: writers need not wait in line. */
+/**
+ * Records a change through Kysely, for changes of the store itself. PostgreSQL has no sums, so nothing is recorded there.
+ */
 export async function noteStoreChange(db: Db, change: EventChange): Promise<void> {
   if (change.detail.length === 0 || !(db.getExecutor().adapter instanceof SqliteAdapter)) return;
   const weight = weightOf(change);
@@ -32,7 +34,7 @@ export async function noteStoreChange(db: Db, change: EventChange): Promise<void
   await db.executeQuery(CompiledQuery.raw(trimSql, []));
 }
 
-// The newest row always stays: positions never come again.
+// The newest row is always kept: positions are never reused.
 const insertSql = `
   INSERT INTO event_changes (position, weight, kind, detail)
   SELECT coalesce(max(position), 0) + ?, ?, ?, ? FROM event_changes`;
@@ -42,7 +44,7 @@ function weightOf({ kind, detail }: EventChange): number {
   return kind === "added" ? Math.ceil(detail.length / cellNumbers) : 1;
 }
 
-/** The journal as a reader on a connection of its own sees it. */
+/** Reads the journal of changes on its own connection. */
 export class ChangeReader {
   readonly #after;
   readonly #last;
@@ -55,7 +57,7 @@ export class ChangeReader {
     this.#last = db.prepare(`SELECT max(position) AS position FROM event_changes`);
   }
 
-  /** What has changed since the last call; null when that cannot be told: at the first call, or too much has. */
+  /** Returns the changes since the last call; null if they are unknown: at the first call, or after too many changes. */
   next(): readonly EventChange[] | null {
     if (this.#position === null) {
       this.#position = Number(this.#last.get()?.["position"] ?? 0);
@@ -74,7 +76,7 @@ export class ChangeReader {
     }));
   }
 
-  /** Begins anew at the next call. */
+  /** Starts again at the next call. */
   forget(): void {
     this.#position = null;
   }

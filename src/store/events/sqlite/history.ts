@@ -3,7 +3,7 @@ import { unpublishedSql } from "./writer.ts";
 import type { HistoryEvent } from "../events.ts";
 import type { Db } from "../../schema.ts";
 
-// Some milliseconds a page, so that what else waits for the store gets its turn.
+// Some milliseconds per page, so that other users of the store get a turn.
 const pageRows = 5_000;
 const isPublished = sql.raw(`events.import_id not in (${unpublishedSql})`);
 
@@ -16,7 +16,7 @@ interface Row {
   readonly asset: string | null;
 }
 
-/** Walks all published events of an organization in the order of the table's key, a page at a time. */
+/** Iterates over all published events of an organization in the order of the table's key, page by page. */
 export async function* readHistory(db: Db, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
   let last: Row | undefined;
   for (;;) {

@@ -14,17 +14,17 @@ import { EventWriter } from "./writer.ts";
 /** A checked import that is to be stored. */
 export interface ImportWork extends EventReading {
   readonly clock: Clock;
-  /** Imports content once more that has events without an id. */
+  /** Imports content again that has events without an id. */
   readonly again: boolean;
   readonly onRows: (rows: number) => void;
 }
 
-// A fifth of what is allowed (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
+// A fifth of the promised limit (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
 const holdMs = 50;
-/** How long to wait for another writer, milliseconds. */
+/** Maximum wait for another writer, milliseconds. */
 const busyWaitMs = 10_000;
 
-/** Stores checked input in a SQLite database, all or nothing. @throws already_imported, unavailable, store_* */
+/** Stores checked input in a SQLite database, completely or not at all. @throws already_imported, unavailable, store_* */
 export async function importIntoFile(databasePath: string, { again, ...work }: ImportWork): Promise<WriteTally> {
   const { checked, clock, signal } = work;
   const db = openEventDatabase(databasePath);
@@ -52,13 +52,13 @@ export async function importIntoFile(databasePath: string, { again, ...work }: I
   }
 }
 
-/** A connection for long writes; the schema has to be there. */
+/** Opens a connection for long writes; the schema must exist. */
 export function openEventDatabase(databasePath: string): DatabaseSync {
   const db = openDatabase(databasePath, busyWaitMs);
   db.exec("PRAGMA synchronous = FULL");
-  // Pace copies the log back, outside of the write lock.
+  // Pace runs checkpoints outside of the write lock.
   db.exec("PRAGMA wal_autocheckpoint = 0");
-  // 64 MiB, so that the pages of a block stay at hand.
+  // 64 MiB, so that the pages of a block stay cached.
   db.exec("PRAGMA cache_size = -65536");
   return db;
 }
@@ -69,7 +69,7 @@ export interface CleanOptions {
   readonly clock: Clock;
 }
 
-/** Removes what broken imports have left, as a daemon does at its start. Answers how many there were. */
+/** Removes the remains of failed imports, as a daemon does at its start, and returns their number. */
 export async function cleanImports(options: CleanOptions): Promise<number> {
   const db = openEventDatabase(options.databasePath);
   try {

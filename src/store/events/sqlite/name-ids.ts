@@ -4,7 +4,7 @@ import { attributesJson } from "../input/attributes.ts";
 import type { NameTable } from "../input/fields.ts";
 import type { EventNames } from "../input/rows.ts";
 
-/** Names of an import as the store numbers them, by their index in EventNames. */
+/** Numbers of an import's names in the store, by their index in EventNames. */
 export interface NameIds {
   readonly slugs: number[];
   readonly assetTypes: number[];
@@ -12,15 +12,15 @@ export interface NameIds {
   readonly attributes: number[];
 }
 
-/** Before any name has its number. */
+/** Returns empty tables. */
 export function noNameIds(): NameIds {
   return { slugs: [], assetTypes: [], statuses: [], attributes: [] };
 }
 
-// Names between two steps: some 0.3 ms.
+// Names between two steps: about 0.3 ms.
 const namesAStep = 64;
 
-/** Numbers of the names that are new since the last call; does a little at a time, as EventWriter does. */
+/** Resolves the names that are new since the last call, a few per step, as EventWriter does. */
 export function* resolveNames(db: DatabaseSync, names: EventNames, ids: NameIds): Generator<void> {
   yield* resolve(db, ["event_slugs", "slug_id", "slug"], names.slugs, ids.slugs);
   yield* resolve(db, ["event_asset_types", "type_id", "asset_type"], names.assetTypes, ids.assetTypes);

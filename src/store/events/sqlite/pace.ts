@@ -10,24 +10,24 @@ export interface PaceOptions {
   readonly databasePath: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long one transaction may hold the write lock, its commit included, milliseconds. */
+  /** Maximum duration of a transaction, its commit included, milliseconds. */
   readonly holdMs: number;
 }
 
 /**
- * How long the write lock is free between two slices. SQLite's own wait for a lock polls after 1, 2, 5, 10, 15, 20, 25, 25,
- * 25, 50, 50 and then every 100 ms: a gap of 25 ms is met by whoever has waited for up to 100 ms, a longer one by everybody.
+ * Time between two slices in which the write lock is free. SQLite polls a lock after 1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50
+ * and then every 100 ms: a writer that has waited up to 100 ms hits a gap of 25 ms, and every writer a longer one.
  */
 const gapMs = 26;
 const longGapMs = 105;
 // With the gap after it, within the first 100 ms of a wait.
 const longHoldMs = 75;
-// From this size of the log on, we copy it back after every slice, outside of the lock: else the next commit of the daemon
-// would have to do it, on its event loop. The file does not shrink; it is begun anew.
+// Above this size of the log, a checkpoint runs after every slice, outside of the lock: otherwise the daemon's next commit
+// would run it on the event loop. The file does not shrink; it is reused.
 const checkpointAtBytes = 4 * 1_024 ** 2;
 const shortestSliceMs = 5;
 
-/** Does long write work in short transactions, with time for other writers in between. */
+/** Runs long writes in short transactions, with time for other writers in between. */
 export class Pace {
   readonly #options: PaceOptions;
   #lastCommitMs = 0;
@@ -61,7 +61,7 @@ export class Pace {
       const freeAtMs = clock.monotonicMs();
       this.#checkpoint();
       if (isDone) return;
-      // The machine is slow or busy: who waits by now looks seldom.
+      // The machine is slow or busy: waiting writers poll rarely by now.
       const freeMs = freeAtMs - heldSinceMs > longHoldMs ? longGapMs : gapMs;
       await clock.sleep(freeMs - (clock.monotonicMs() - freeAtMs), signal);
     }
@@ -73,7 +73,7 @@ export class Pace {
   }
 }
 
-/** Runs `work` in one write transaction: all of it is durable on return, or none. @throws store_busy, store_unusable */
+/** Runs `work` in one write transaction. @throws store_busy, store_unusable */
 export function inTransaction<Result>(db: DatabaseSync, databasePath: string, work: () => Result): Result {
   try {
     db.exec("BEGIN IMMEDIATE");

@@ -19,25 +19,25 @@ export interface EventPostsOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a post is answered with. */
+/** The answer to a post. */
 export type PostCounts = Pick<PostOutcome, "received" | "stored" | "duplicates">;
 
 export interface EventPosts {
-  /** Stores the events of a body, all or nothing. @throws invalid_data, conflict, unavailable, store_* */
+  /** Stores the events of a body, completely or not at all. @throws invalid_data, conflict, unavailable, store_* */
   store(body: Uint8Array, idempotencyKey: string | null): Promise<PostOutcome>;
-  /** Removes what broken imports left. */
+  /** Removes the remains of failed imports. */
   clean(): Promise<number>;
   close(): Promise<void>;
 }
 
-// As many rows as one transaction stores in some 20 ms; more of them are staged like an import.
+// As many rows as one transaction stores in about 20 ms; more rows are staged like an import.
 const directRows = 2_000;
-// Less than an import's: the daemon's own writes come from the same process and matter more.
+// Less than an import's: the daemon's own writes take precedence.
 const holdMs = 30;
-/** How long an Idempotency-Key is remembered (CONTRACT 8). */
+/** Retention of an Idempotency-Key (CONTRACT 8). */
 const rememberMs = dayMs;
 
-/** Stores posted events; synchronous work of up to `holdMs` at a time, so it belongs into a thread of its own. */
+/** Creates the store of posted events; it works synchronously for up to `holdMs` at a time, so it belongs into a worker. */
 export function createEventPosts(options: EventPostsOptions): EventPosts {
   const { db, databasePath, clock, signal } = options;
   const writer = new EventWriter(db);
@@ -77,7 +77,7 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
   };
 }
 
-/** The answer that was given for this key; null when it is new. @throws conflict when it was used for another body */
+/** Returns the earlier answer for this key; null if the key is new. @throws conflict if it was used for another body */
 function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): PostCounts | null {
   const known = db
     .prepare(
@@ -95,7 +95,7 @@ function recall(db: DatabaseSync, key: string, sha256: string, nowMs: number): P
   };
 }
 
-/** In the transaction that stores the events: the answer is there exactly when they are. */
+/** Stores the answer in the transaction of the events. */
 function remember(db: DatabaseSync, key: string, sha256: string, counts: PostCounts, nowMs: number): void {
   db.prepare(
     `DELETE FROM event_posts WHERE idempotency_key IN (SELECT idempotency_key FROM event_posts WHERE at_ms <= ? LIMIT 500)`,

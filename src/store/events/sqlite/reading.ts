@@ -14,8 +14,8 @@ export interface EventReading {
 }
 
 /**
- * Reads the input for the second time into the block that `block` answers; yields after each chunk.
- * @throws invalid_data when it has changed, unavailable when the signal aborts
+ * Reads the input for the second time into the block that `block` returns; yields after each chunk.
+ * @throws invalid_data if it has changed, unavailable when the signal aborts
  */
 export async function* readAgain(
   { inputs, checked, shiftMs, signal }: EventReading,
@@ -45,7 +45,7 @@ export async function* readAgain(
   }
 }
 
-/** Both results; when one fails the other is waited for, so that nothing goes on behind the back of the clean-up. */
+/** Waits for both results, also if one fails, so that nothing runs on beside the clean-up. */
 export async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   const [a, b] = await Promise.allSettled([first, second]);
   if (a.status === "rejected") throw a.reason;

@@ -1,12 +1,12 @@
 import { hourMs, minuteMs } from "../../../base/time.ts";
 
-/** Numbers from ≤ n < to; empty where from = to. */
+/** Numbers from ≤ n < to; empty if from = to. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** How the events of an interval are counted: from whole hours, whole minutes beside them, and single events at the edges. */
+/** The parts of an interval: whole hours, whole minutes beside them, and single events at the edges. */
 export interface CountSpans {
   readonly hours: Span;
   readonly minutes: readonly [Span, Span];
@@ -14,7 +14,7 @@ export interface CountSpans {
   readonly instants: readonly [Span, Span];
 }
 
-/** Splits (afterMs, throughMs], the shape of every window (CONTRACT 2), so that as little as can be is read one by one. */
+/** Splits (afterMs, throughMs], the form of every window (CONTRACT 2), so that as few events as possible are read. */
 export function splitInterval(afterMs: number, throughMs: number): CountSpans {
   // Instants are integers: (a, b] is [a + 1, b + 1).
   const whole: Span = { from: afterMs + 1, to: Math.max(afterMs, throughMs) + 1 };
@@ -23,7 +23,7 @@ export function splitInterval(afterMs: number, throughMs: number): CountSpans {
   return { hours, minutes: [firstMinutes, lastMinutes], instants: [firstInstants, lastInstants] };
 }
 
-/** The whole multiples of `size` in a span, counted in `size`, and what is left before and after them. */
+/** Returns the whole multiples of `size` in a span, in units of `size`, and the rest before and after them. */
 function splitSpan(span: Span, size: number): [Span, Span, Span] {
   const from = Math.ceil(span.from / size);
   const to = Math.floor(span.to / size);

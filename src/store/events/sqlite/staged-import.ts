@@ -13,21 +13,21 @@ import { directImportId, type EventWriter } from "./writer.ts";
 export interface StageOptions extends EventReading {
   readonly db: DatabaseSync;
   readonly databasePath: string;
-  /** On the same connection; may be used again, also after an error. */
+  /** On the same connection; can be reused, also after an error. */
   readonly writer: EventWriter;
   readonly pace: Pace;
   readonly clock: Clock;
-  /** Up to so many rows are stored in one transaction at once. */
+  /** Up to this number, rows are stored in one transaction. */
   readonly directRows: number;
   readonly onRows: (rows: number) => void;
-  /** In the transaction that makes the rows count; may refuse by throwing. */
+  /** Runs in the transaction that publishes the rows; may reject by throwing. */
   readonly onPublish: (importId: number, tally: WriteTally) => void;
 }
 
-// Up to so many rows the journal tells each of them, some 400 KB of text; of more it says that they are there.
+// Up to this number of rows (about 400 KB of text) the journal lists them; otherwise it only records the import.
 const mostJournalRows = 16_384;
 
-/** Stores checked input, all or nothing. */
+/** Stores checked input, completely or not at all. */
 export async function stageEvents(options: StageOptions): Promise<WriteTally> {
   try {
     return options.checked.rows <= options.directRows ? await storeAtOnce(options) : await storeStaged(options);
@@ -37,7 +37,7 @@ export async function stageEvents(options: StageOptions): Promise<WriteTally> {
   }
 }
 
-/** Few events: one transaction without anything to clean up after. */
+/** Stores a few events in one transaction, without staging. */
 async function storeAtOnce(options: StageOptions): Promise<WriteTally> {
   const { db, checked, writer } = options;
   const block = new EventBlock(checked.rows);
@@ -83,7 +83,7 @@ async function storeStaged(options: StageOptions): Promise<WriteTally> {
     });
     return tally;
   } catch (error) {
-    // Removed now where that can be done, else by the next import or the daemon's next start.
+    // If this fails, the next import or the daemon's next start removes it.
     await removeOwn(options, staging.importId).catch(() => undefined);
     throw error;
   } finally {
@@ -98,7 +98,7 @@ async function removeOwn({ db, databasePath, pace, signal }: StageOptions, impor
   if (!signal.aborted) await removeImport(db, pace, importId);
 }
 
-/** Reads one block while the one before is written: reading goes on whenever the writer leaves the lock to others. */
+/** Reads one block while the previous one is written: reading continues while the writer releases the lock. */
 async function writeBlocks(
   options: StageOptions,
   ids: NameIds,
@@ -141,7 +141,7 @@ async function writeBlocks(
   }
 
   function* counted(steps: Generator<void>, rows: number, onShare: (share: number) => void): Generator<void> {
-    // Four passes over the rows of a block, 64 to 128 rows a step.
+    // Four passes over the rows of a block, 64 to 128 rows per step.
     const expected = Math.max((rows / 64) * 3.5, 1);
     let done = 0;
     for (const _ of steps) {
@@ -155,7 +155,7 @@ function shifted({ checked, shiftMs }: StageOptions): number[] {
   return checked.slugFirstAtMs.map((atMs) => atMs + shiftMs);
 }
 
-/** When posted rows came in; of an import that is when it was published. */
+/** Records the arrival of posted rows; imported rows arrive when their import is published. */
 function noteReceipt(db: DatabaseSync, { rows, firstOrdinal }: EventBlock, receivedAtMs: number): void {
   if (rows === 0) return;
   db.prepare(`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (?, ?)`).run(

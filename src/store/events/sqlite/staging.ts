@@ -7,18 +7,21 @@ import { inTransaction, type Pace } from "./pace.ts";
 import { ingestedStatus, type WriteTally } from "../tally.ts";
 import { deadStatusId, unpublishedSql } from "./writer.ts";
 
-/** An import whose rows count for nothing yet. */
+/** An import whose rows do not count yet. */
 export interface Staging {
   readonly importId: number;
-  /** To run first in each transaction: another process must not have taken this import for dead. @throws conflict */
+  /**
+   * Runs first in each transaction: fails if another process considered this import dead and removed it.
+   * @throws conflict
+   */
   assertOurs(): void;
-  /** Gives the sign of life back; what was not published by then is left to be removed. */
+  /** Releases the lock that marks the import as running; an unpublished import is then removed. */
   release(): void;
 }
 
 /**
- * Begins an import. That it lives is an exclusive lock on a file beside the database: the system drops it with the process,
- * whatever ends that, and it holds across containers, where process ids mean nothing.
+ * Starts an import. A running import holds an exclusive lock on a file beside the database: the system releases it with the
+ * process, and it works across containers, where process ids do not.
  */
 export function beginStaging(db: DatabaseSync, databasePath: string, nowMs: number): Staging {
   let lock: DatabaseSync | null = null;
@@ -28,7 +31,7 @@ export function beginStaging(db: DatabaseSync, databasePath: string, nowMs: numb
         `INSERT INTO event_imports (state, started_at_ms) VALUES ('staging', ?) RETURNING import_id`,
       );
       const id = Number(added.get(nowMs)?.["import_id"]);
-      // Within the transaction: nobody sees the row before the lock is held.
+      // Within the transaction: the row is invisible until the lock is held.
       lock = new DatabaseSync(lockPath(databasePath, id), { timeout: 0 });
       lock.exec("BEGIN EXCLUSIVE");
       return id;
@@ -38,7 +41,7 @@ export function beginStaging(db: DatabaseSync, databasePath: string, nowMs: numb
       importId,
       assertOurs: () => {
         if (state.get(importId)?.["state"] === "staging") return;
-        throw new FlatlineError("conflict", "another process took this import for broken and removed it; run it again");
+        throw new FlatlineError("conflict", "another process considered this import dead and removed it; run it again");
       },
       release: () => {
         rmSync(lockPath(databasePath, importId), { force: true });
@@ -71,7 +74,7 @@ function isAlive(databasePath: string, importId: number): boolean {
   }
 }
 
-/** Rows of other imports and this one's that have the same id: those of whoever was published first stay. */
+/** Resolves ids that this import shares with others: the rows of the import that was published first stay. */
 export function* settleContests(db: DatabaseSync, importId: number, tally: WriteTally): Generator<void> {
   const settled = db.prepare(
     `SELECT rival_id, slug_id, id_hash, ordinal, at_ms FROM event_contests
@@ -101,7 +104,7 @@ export function* settleContests(db: DatabaseSync, importId: number, tally: Write
       ];
       const event = own.get(slugId, atMs, importId, ordinal);
       const id = event?.["id"];
-      // Gone: it lost against another rival before. Another text: only the hashes are the same.
+      // A missing row lost to another rival before. Another text means that only the hashes are equal.
       if (event !== undefined && typeof id === "string" && rival.get(slugId, hash, rivalId, id) !== undefined) {
         drop({
           slugId,
@@ -131,7 +134,7 @@ interface StoredRow {
   readonly count: number;
 }
 
-/** Takes a row of an import out of every table it is in. */
+/** Deletes a row of an import from all its tables. */
 function createDrop(db: DatabaseSync, importId: number): (row: StoredRow) => void {
   const event = db.prepare(`DELETE FROM events WHERE slug_id = ? AND at_ms = ? AND import_id = ? AND ordinal = ?`);
   const id = db.prepare(`DELETE FROM event_ids WHERE slug_id = ? AND id_hash = ? AND import_id = ? AND ordinal = ?`);
@@ -158,8 +161,8 @@ function createDrop(db: DatabaseSync, importId: number): (row: StoredRow) => voi
 }
 
 /**
- * Makes an import's rows count, all at once: contests are settled in slices first, what came up since is settled in the
- * last and short transaction, in which `before` may still refuse.
+ * Publishes an import's rows at once: conflicts of ids are resolved in slices first, the newest ones in the last, short
+ * transaction, in which `before` may still reject.
  */
 export async function publish(
   db: DatabaseSync,
@@ -167,7 +170,7 @@ export async function publish(
   staging: Staging,
   options: {
     readonly tally: WriteTally;
-    /** What was added to event_minutes, as the journal has it; null: too much to tell. */
+    /** The cells added to event_minutes, for the journal; null: too many. */
     readonly cells: readonly number[] | null;
     readonly nowMs: () => number;
     readonly before: () => void;
@@ -178,7 +181,7 @@ export async function publish(
   const work = function* (): Generator<void> {
     const { duplicates } = tally;
     yield* settleContests(db, importId, tally);
-    // No step ends between the last contest that was settled and this: nobody can bring up another.
+    // No step ends between the last resolved conflict and this: no new one can appear.
     options.before();
     db.prepare(`UPDATE event_imports SET state = 'published', published_at_ms = ? WHERE import_id = ?`).run(
       options.nowMs(),
@@ -202,7 +205,7 @@ export async function publish(
 
 const contestKey = ["import_id", "rival_id", "slug_id", "id_hash", "ordinal"];
 
-/** Tables that hold rows of an import, by their primary keys. */
+/** Tables with rows of an import, by their primary keys. */
 const stagedTables = [
   { table: "events", key: ["slug_id", "at_ms", "import_id", "ordinal"] },
   { table: "event_ids", key: ["slug_id", "id_hash", "import_id", "ordinal"] },
@@ -211,7 +214,7 @@ const stagedTables = [
   { table: "event_extents", key: ["slug_id", "import_id"] },
 ] as const;
 
-/** Says that an import is broken: from now on somebody will remove it. A published one stays as it is. */
+/** Marks an import as failed, so that it is removed. A published import is not changed. */
 export function abandon(db: DatabaseSync, databasePath: string, importId: number): void {
   inTransaction(db, databasePath, () => {
     db.prepare(`UPDATE event_imports SET state = 'abandoned' WHERE import_id = ? AND state = 'staging'`).run(importId);
@@ -219,14 +222,14 @@ export function abandon(db: DatabaseSync, databasePath: string, importId: number
 }
 
 /**
- * Removes what broken imports have left, those of killed processes too. Searching holds no lock, deleting is done in
- * slices. Answers how many imports were removed.
+ * Removes the remains of failed imports, also of killed processes, and returns their number. The search holds no lock;
+ * deletion runs in slices.
  */
 export async function removeBrokenImports(db: DatabaseSync, databasePath: string, pace: Pace): Promise<number> {
   let removed = 0;
   for (const row of db.prepare(`SELECT import_id, state FROM event_imports WHERE state <> 'published'`).all()) {
     const importId = Number(row["import_id"]);
-    // Alive and abandoned: its owner is removing it.
+    // Running and abandoned: its owner is removing it.
     if (isAlive(databasePath, importId)) continue;
     if (row["state"] === "staging") abandon(db, databasePath, importId);
     await removeImport(db, pace, importId);
@@ -235,7 +238,7 @@ export async function removeBrokenImports(db: DatabaseSync, databasePath: string
   return removed;
 }
 
-/** Removes an abandoned import's rows, then itself. */
+/** Removes an abandoned import's rows, then the import. */
 export async function removeImport(db: DatabaseSync, pace: Pace, importId: number): Promise<void> {
   for (const { table, key } of stagedTables) await removeStagedRows(db, pace, importId, table, key);
   for (const column of ["import_id", "rival_id"]) {
@@ -277,7 +280,7 @@ async function removeStagedRows(
   }
 }
 
-/** Deletes what `found` answers for an import, until it answers nothing. */
+/** Deletes the rows that `found` returns for an import, until there are none. */
 function* deleteRows(
   db: DatabaseSync,
   found: string,

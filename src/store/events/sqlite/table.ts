@@ -11,12 +11,12 @@ import { readHistory } from "./history.ts";
 import type { AssetTypeCounts, CountQuery, EventStore } from "../events.ts";
 import type { Db } from "../../schema.ts";
 
-// Plain SQL, compiled once: a fleet of a thousand organizations asks for its counts every few minutes, and building this
-// query anew costs more than running it.
+// Plain SQL, built once: a fleet of a thousand organizations counts every few minutes, and building this query costs more
+// than running it.
 
 /**
- * Liveness events over their tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them,
- * as within a transaction, the database answers everything.
+ * Creates the event store over its tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without
+ * them, as within a transaction, the database answers.
  */
 export function createEventStore(db: Db, sums: EventSums | null = null): EventStore {
   const countsInSql = createCounts(db);
@@ -101,7 +101,7 @@ async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<
 
 const isPublished = `import_id NOT IN (${unpublishedSql})`;
 
-/** One part a span: parameters are its bounds. `kind` is the column that it counts towards. */
+/** Returns one part per span; parameters are its bounds. `kind` is the column that it adds to. */
 function countParts(kind: "current_count" | "baseline_count"): string[] {
   const part = (table: string, column: string, deaths: string, and = ""): string => `
     SELECT type_id, ${kind === "current_count" ? `${deaths} AS current_count, 0 AS baseline_count` : `0, ${deaths}`}
@@ -123,7 +123,7 @@ const countsSql = `
   GROUP BY counted.type_id HAVING sum(current_count + baseline_count) > 0
   ORDER BY assetType`;
 
-// The extents say where to begin: before it there may be many rows of an import that is still under way.
+// The extents give the start of the search: before it there may be many rows of an unpublished import.
 const firstEventSql = `
   WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
   SELECT at_ms FROM events
@@ -157,8 +157,8 @@ const slugsSql = `
 const anyExtentSql = `SELECT 1 FROM event_extents WHERE ${isPublished} LIMIT 1`;
 
 /**
- * Deletes whole hours only, those that end at or before `beforeMs`: a rollup then never counts an event that is gone. Rows of
- * imports under way are left for later.
+ * Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. Rows of unpublished
+ * imports stay.
  */
 async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
   const { maxRows } = limits;
@@ -199,7 +199,7 @@ interface EventKey {
   readonly id: string | null;
 }
 
-// CROSS JOIN: organization by organization, from its oldest event.
+// CROSS JOIN: by organization, from its oldest event.
 const oldEventsSql = `
   SELECT events.slug_id, at_ms, import_id, ordinal, id
   FROM event_slugs CROSS JOIN events ON events.slug_id = event_slugs.slug_id
@@ -211,7 +211,7 @@ const emptyExtentsSql = `
   DELETE FROM event_extents
   WHERE first_at_ms < ? AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_extents.slug_id)`;
 
-// What came in before the events that are kept counts as known since ever.
+// Arrivals before the remaining events are not needed: they count as known from the start.
 const oldReceiptsSql = `
   DELETE FROM event_receipts
   WHERE first_ordinal < (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ?)`;

@@ -6,23 +6,23 @@ import type { NameIds } from "./name-ids.ts";
 import { deadStatusIndex, type EventNames } from "../input/rows.ts";
 import { ingestedStatus, type WriteTally } from "../tally.ts";
 
-/** The id of DETECTED_AS_DEAD in event_statuses, as the migration wrote it. */
+/** The id of DETECTED_AS_DEAD in event_statuses, as in the migration. */
 export const deadStatusId = 1;
 /** The type_id of events without an asset type. */
 export const noTypeId = 0;
-/** The import that posted events belong to: it is always published. */
+/** The import of posted events, which is always published. */
 export const directImportId = 0;
 
-// Rows between two looks at the clock: some 0.3 ms.
+// Rows between two checks of the clock: about 0.3 ms.
 const rowsAStep = 64;
 
 /**
- * Writes blocks into the tables of events. Its methods are generators that do a little at a time, so that the caller may end
- * the transaction between any two steps; all state that matters is in the store or the block.
+ * Writes blocks into the event tables. Its methods are generators with small steps, so that the caller can end the
+ * transaction between any two steps; all relevant state is in the store or the block.
  */
 export class EventWriter {
   readonly #events: BatchInsert;
-  /** Those with attributes: the others do not pay for them. */
+  /** Events with attributes are inserted separately, so that the others do not pay for them. */
   readonly #attributed: BatchInsert;
   readonly #ids: BatchInsert;
   readonly #minutes: BatchInsert;
@@ -65,7 +65,7 @@ export class EventWriter {
       (rows) =>
         `INSERT OR IGNORE INTO event_contests (import_id, rival_id, slug_id, id_hash, ordinal, at_ms) VALUES ${rows}`,
     );
-    // CROSS JOIN: SQLite does not reorder it, so that it looks up each row by the primary key.
+    // CROSS JOIN: SQLite does not reorder it, so each row is looked up by the primary key.
     this.#sameHash = new BatchLookup(
       db,
       3,
@@ -77,7 +77,7 @@ export class EventWriter {
     this.#unpublished = db.prepare(unpublishedSql);
   }
 
-  /** Forgets what waits to be written: its transaction was rolled back. */
+  /** Drops pending rows, because their transaction was rolled back. */
   discard(): void {
     for (const batch of [
       this.#events,
@@ -94,8 +94,8 @@ export class EventWriter {
   }
 
   /**
-   * Writes a block's events, ids and rollups under an import, without those whose id is stored already. What is added to
-   * event_minutes is noted in `cells` too: slug_id, minute, type_id, deaths.
+   * Writes a block's events, ids and rollups under an import, without those whose id is stored. The cells added to
+   * event_minutes (slug_id, minute, type_id, deaths) are appended to `cells`.
    */
   *block(
     block: EventBlock,
@@ -112,7 +112,7 @@ export class EventWriter {
     yield* this.#blockRollup(this.#hours, 3_600_000, block, order, importId, ids, null);
   }
 
-  /** Notes each slug's first event, by its index in EventNames; Infinity: none. */
+  /** Records the first event of each slug, by its index in EventNames; Infinity: none. */
   *extents(firstAtMs: readonly number[], importId: number, ids: NameIds): Generator<void> {
     for (const [slug, atMs] of firstAtMs.entries()) {
       if (atMs === Infinity || atMs === undefined) continue;
@@ -135,7 +135,7 @@ export class EventWriter {
       this.#sameHash.put(block.idHash[row] ?? 0);
       waiting.push(row);
       if (!this.#sameHash.isFull) continue;
-      // Between two steps another import may have been published.
+      // Another import may have been published between two steps.
       unpublished ??= importsOf(this.#unpublished);
       this.#writeIds(block, waiting.splice(0), importId, ids, unpublished, tally);
       if (++steps % 4 === 0) {
@@ -177,11 +177,11 @@ export class EventWriter {
       this.#ids.put(block.firstOrdinal + row);
       this.#ids.put(block.at[row] ?? 0);
     }
-    // Before the transaction may end: a rival that looks in between has to see them.
+    // Before the transaction may end: a rival must see them.
     this.#ids.flush();
   }
 
-  /** The store knows a row of the same slug and hash: a duplicate, another id, or one that is not decided yet. */
+  /** Handles a stored row of the same slug and hash: a duplicate, another id, or one that is undecided. */
   #meetSameHash(
     block: EventBlock,
     row: number,
@@ -193,7 +193,7 @@ export class EventWriter {
     const slugId = ids.slugs[block.slug[row] ?? 0] ?? 0;
     const hash = block.idHash[row] ?? 0;
     if (known.importId !== importId && unpublished.has(known.importId)) {
-      // Whoever is published first wins; the other drops its row as it is published (store/events/sqlite/staging.ts).
+      // The import that is published first wins; the other one drops its row then (store/events/sqlite/staging.ts).
       this.#contest([known.importId, importId, slugId, hash, known.ordinal, known.atMs]);
       if (importId === directImportId) return;
       this.#contest([importId, known.importId, slugId, hash, block.firstOrdinal + row, block.at[row] ?? 0]);
@@ -241,7 +241,7 @@ export class EventWriter {
     yield;
   }
 
-  /** Adds up the deaths of each span (a minute, an hour) and type; `order` has the rows of a span side by side. */
+  /** Sums the deaths by span (a minute, an hour) and type; in `order`, the rows of a span are adjacent. */
   *#blockRollup(
     table: BatchInsert,
     spanMs: number,
@@ -252,7 +252,7 @@ export class EventWriter {
     cells: number[] | null,
   ): Generator<void> {
     const { slug: slugs, status, isDropped, at, assetType, count } = block;
-    // Types of the span at hand with their deaths: nearly always a handful, for which a Map is slower than looking.
+    // Types of the current span with their deaths: usually a handful, for which a search is faster than a Map.
     const types: number[] = [];
     const deaths: number[] = [];
     let slug = -1;
@@ -295,7 +295,7 @@ export class EventWriter {
   }
 }
 
-/** The imports whose rows count for nothing: under way, or broken. */
+/** The imports whose rows do not count: running or failed. */
 export const unpublishedSql = `SELECT import_id FROM event_imports WHERE state <> 'published'`;
 
 function importsOf(statement: StatementSync): ReadonlySet<number> {

@@ -8,35 +8,35 @@ import { SumLoader } from "./loader.ts";
 import { EdgeReader, SumScratch } from "./scratch.ts";
 
 export interface EventSumsOptions {
-  /** Of the database; the schema has to be there. */
+  /** Path of the database; the schema must exist. */
   readonly databasePath: string;
-  /** The machine's: loading is paced by what it really takes. */
+  /** The system's clock: loading is paced by real time. */
   readonly clock: Clock;
-  /** Sums are kept up to so many bytes [256 MiB]; what is beyond is asked of the database. */
+  /** Maximum size of the sums in bytes [256 MiB]; the database answers the rest. */
   readonly maxBytes?: number;
 }
 
-/** What the running sums take, and of how many organizations there are some. */
+/** Size of the running sums, and the number of organizations that have some. */
 export interface EventSumsSize {
   readonly organizations: number;
-  /** One for each organization, asset type and minute with deaths. */
+  /** One cell per organization, asset type and minute with deaths. */
   readonly cells: number;
   readonly bytes: number;
 }
 
 const defaultMaxBytes = 256 * 1_024 ** 2;
-// Who asks once, as a command does, is answered by the database; who asks again will ask for long.
+// A single query, as of a command, is answered by the database; a repeated one is likely to come again.
 const asksBeforeLoading = 2;
-// After so long the event loop has its turn.
+// Time after which the event loop gets a turn.
 const sliceMs = 5;
 const queriesAStatement = 256;
 const minutesADay = dayMs / minuteMs;
 
 /**
- * Deaths of organizations as running sums in memory: two look-ups answer an interval of any length. They are read from
- * event_minutes once, in the background, and then follow the journal event_changes, which every writer fills in the
- * transaction that changes a count, in this process or another. Each answer is of one snapshot of the database, the journal
- * and the raw rows of minutes that an interval cuts included, so it is what SQL would have answered at that instant.
+ * Keeps the deaths of organizations as running sums in memory: two look-ups answer an interval of any length. The sums are
+ * loaded from event_minutes in the background and then follow the journal event_changes, which every writer fills in the
+ * transaction that changes a count, in this process or another. Each answer is from one snapshot of the database, including
+ * the journal and the raw rows of partial minutes, so it equals SQL's answer at that instant.
  */
 export class EventSums {
   readonly #options: EventSumsOptions;
@@ -50,7 +50,7 @@ export class EventSums {
     this.#table = new SumTable(options.maxBytes ?? defaultMaxBytes);
   }
 
-  /** The deaths of each query, in order; null where the database has to be asked. */
+  /** Returns the deaths of each query, in order; null if the database must answer. */
   async deaths(queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[] | null)[]> {
     const { clock } = this.#options;
     const answers: (readonly AssetTypeDeaths[] | null)[] = [];
@@ -62,7 +62,7 @@ export class EventSums {
     return answers;
   }
 
-  /** Resolves when what was asked for often enough is in memory. */
+  /** Resolves when all organizations that are queried repeatedly are in memory. */
   async loaded(): Promise<void> {
     await this.#reader?.loader.loaded();
   }
@@ -96,7 +96,7 @@ export class EventSums {
         } while (answers.length < queries.length && clock.monotonicMs() < untilMs);
       });
     } catch {
-      // Busy, closed under us, damaged: the database answers, and says which.
+      // Busy, closed meanwhile, or damaged: the database answers, with its own error.
       this.#forget(reader);
       answers.length = before;
       while (answers.length < queries.length) answers.push(null);
@@ -110,7 +110,7 @@ export class EventSums {
     return asks >= asksBeforeLoading;
   }
 
-  /** The connection, opened when the first organization is asked for again; null when there is none to be had. */
+  /** Returns the connection, which is opened for the first repeated query; null if it is unavailable. */
   #readerFor(queries: readonly DeathsQuery[], from: number): Reader | null {
     if (this.#isClosed) return null;
     if (this.#reader !== null) return this.#reader;
@@ -132,7 +132,7 @@ export class EventSums {
   }
 }
 
-/** A read-only connection with what is prepared on it. */
+/** A read-only connection with its prepared statements. */
 class Reader {
   readonly loader: SumLoader;
   readonly #db: DatabaseSync;
@@ -148,7 +148,7 @@ class Reader {
     this.#table = table;
     this.#db = new DatabaseSync(databasePath, { readOnly: true, timeout: 0 });
     try {
-      // 16 MiB: the pages of the minutes that a fleet's windows cut.
+      // 16 MiB: the pages of the partial minutes of a fleet's windows.
       this.#db.exec("PRAGMA cache_size = -16384");
       this.#changes = new ChangeReader(this.#db);
       this.#slugId = this.#db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
@@ -177,7 +177,7 @@ class Reader {
     });
   }
 
-  /** Everything that `work` reads is of one instant; nothing else runs meanwhile. */
+  /** Runs `work` on one snapshot, synchronously. */
   snapshot(work: () => void): void {
     this.#db.exec("BEGIN");
     try {
@@ -187,7 +187,7 @@ class Reader {
     }
   }
 
-  /** Brings the sums up to the snapshot. */
+  /** Updates the sums to the snapshot. */
   follow(): void {
     const changes = this.#changes.next();
     if (changes === null) {
@@ -209,7 +209,7 @@ class Reader {
     }
   }
 
-  /** The deaths of each query; null where the sums do not have them. */
+  /** Returns the deaths of each query; null if the sums do not have them. */
   answer(
     queries: readonly DeathsQuery[],
     isWanted: (slug: string) => boolean,

@@ -9,18 +9,18 @@ export interface SumLoaderOptions {
   readonly clock: Clock;
   readonly table: SumTable;
   readonly typeName: TypeNames;
-  /** Runs `work` on one snapshot, up to which the sums were brought. */
+  /** Runs `work` on one snapshot, to which the sums have been updated. */
   readonly inSnapshot: (work: () => void) => void;
   readonly onError: (error: unknown) => void;
 }
 
-// Some 2 ms of work (measured 2026-11: 0.5 µs a row with what is made of it).
+// About 2 ms of work (measured 2026-11: 0.5 µs per row).
 const rowsASlice = 4_096;
-// Loading takes a third of the event loop at most.
+// Loading uses at most a third of the event loop.
 const restShare = 2;
 const shortestRestMs = 1;
 
-/** Reads the sums that are wanted in the background, some thousand rows at a time. */
+/** Loads wanted sums in the background, some thousand rows at a time. */
 export class SumLoader {
   readonly #options: SumLoaderOptions;
   readonly #slice: StatementSync;
@@ -36,7 +36,7 @@ export class SumLoader {
     this.#slice.setReturnArrays(true);
   }
 
-  /** Begins to load if there is something to. */
+  /** Starts to load if there is something to load. */
   wake(): void {
     if (this.#running !== null || this.#closing.signal.aborted || this.#options.table.nextToLoad() === null) return;
     this.#running = this.#run()
@@ -64,7 +64,7 @@ export class SumLoader {
     const { clock, inSnapshot } = this.#options;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      // Who has just been answered goes on first.
+      // The caller that was just answered continues first.
       await clock.sleep(shortestRestMs, signal);
       if (signal.aborted) return;
       const startedAtMs = clock.monotonicMs();
@@ -77,7 +77,7 @@ export class SumLoader {
     }
   }
 
-  /** Some rows of as many organizations as have them; false when nothing was left to do. */
+  /** Loads some rows of one or more organizations; returns false if nothing was left. */
   #loadSlice(): boolean {
     const { table, typeName } = this.#options;
     let room = rowsASlice;
@@ -85,7 +85,7 @@ export class SumLoader {
       const { slugId, sums } = next;
       let limit = room;
       let rows = this.#rows(slugId, sums.nextMinute, limit);
-      // A minute is taken as a whole: one with more imports than fit is asked for again with more room.
+      // A minute is loaded completely: if it has more imports than fit, it is read again with a larger limit.
       while (rows.length === limit && rows[0]?.[1] === rows.at(-1)?.[1]) {
         limit *= 2;
         rows = this.#rows(slugId, sums.nextMinute, limit);
@@ -104,6 +104,6 @@ export class SumLoader {
   }
 }
 
-// The statement itself costs as much as some rows; a rest too small for anything waits for the next slice.
+// The statement itself costs as much as some rows; a remainder that is too small waits for the next slice.
 const emptyOrganizationRows = 16;
 const smallestSlice = 256;

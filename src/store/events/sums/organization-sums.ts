@@ -4,27 +4,27 @@ import { cellNumbers } from "../sqlite/changes.ts";
 import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
 import type { SumScratch } from "./scratch.ts";
 
-/** A question whose sums are in a scratch: where those of each interval's two ends begin, its end first. */
+/** A query whose sums are in a scratch buffer: the offsets of each interval's end and start. */
 export interface AskedSums {
   readonly sums: OrganizationSums;
   readonly ends: readonly number[];
 }
 
-/** Of objects around the arrays of an organization. */
+/** Size of the objects around the arrays of an organization. */
 const overheadBytes = 1_024;
 
 /** The running sums of one organization, from a first minute on. */
 export class OrganizationSums {
   #fromMinute: number;
-  /** The first minute that is not read yet; Infinity: all are. */
+  /** The first minute that is not loaded; Infinity: all are. */
   #nextMinute: number;
   readonly #sums = new RunningSums();
-  /** Place of a type in the sums, by its number in the store. */
+  /** Position of a type in the sums, by its number in the store. */
   readonly #types = new Map<number, number>();
-  /** Names by place, and places in the order of the names: without a type first. */
+  /** Names by position, and positions in the order of names: no type comes first. */
   readonly #names: (string | null)[] = [];
   #order: readonly number[] = [];
-  /** The earliest minute that was asked for since the last trim. */
+  /** The earliest minute that was queried since the last trim. */
   #askedMinute = Infinity;
   #trimAtMinute = -Infinity;
   #isExact = true;
@@ -51,7 +51,7 @@ export class OrganizationSums {
     return this.#sums.cells;
   }
 
-  /** False when there are more deaths than integers of JavaScript, or more types than places. */
+  /** False if there are more deaths than safe integers, or more types than positions. */
   get isExact(): boolean {
     return this.#isExact;
   }
@@ -60,12 +60,15 @@ export class OrganizationSums {
     return minute >= this.#fromMinute;
   }
 
-  /** All before `nextMinute` was read; null: everything was. */
+  /** Records that everything before `nextMinute` is loaded; null: everything is. */
   loadedTo(nextMinute: number | null): void {
     this.#nextMinute = nextMinute ?? Infinity;
   }
 
-  /** Adds cells [start, end) of slug_id, minute, type_id, deaths, in any order; those not to be known (yet) are left out. */
+  /**
+   * Adds cells [start, end) of slug_id, minute, type_id, deaths, in any order; cells outside of the loaded range are
+   * ignored.
+   */
   add(cells: readonly number[], start: number, end: number, typeName: (typeId: number) => string | null): void {
     const added: SumCell[] = [];
     for (let at = start; at < end; at += cellNumbers) {
@@ -84,7 +87,7 @@ export class OrganizationSums {
     this.#sums.dropBefore(minute);
   }
 
-  /** Once in `everyMinutes`, forgets what nobody has asked for since the last time. */
+  /** Once per `everyMinutes`, drops minutes that were not queried since the last time. */
   trim(askedMinute: number, everyMinutes: number): void {
     if (askedMinute < this.#askedMinute) this.#askedMinute = askedMinute;
     if (askedMinute < this.#trimAtMinute || askedMinute === Infinity) return;
@@ -96,7 +99,10 @@ export class OrganizationSums {
     this.#trimAtMinute = askedMinute + everyMinutes;
   }
 
-  /** Writes the sums that the intervals need, and notes the minutes that they cut: `read` answers when those are added. */
+  /**
+   * Writes the sums that the intervals need, and records their partial minutes; `read` returns the result when those are
+   * added.
+   */
   ask(slugId: number, intervals: readonly Interval[], scratch: SumScratch): AskedSums {
     // Intervals often share an end.
     const instants: number[] = [];
@@ -118,7 +124,7 @@ export class OrganizationSums {
     return { sums: this, ends };
   }
 
-  /** Types that have a death in one of the intervals. */
+  /** Returns the types with a death in one of the intervals. */
   read({ ends }: AskedSums, { sums }: SumScratch): AssetTypeDeaths[] {
     const answer: AssetTypeDeaths[] = [];
     for (const type of this.#order) {
@@ -154,7 +160,7 @@ export class OrganizationSums {
   }
 }
 
-/** Sorts cells by minute and type and adds up those that are the same. */
+/** Sorts cells by minute and type, and merges equal ones. */
 function inOrder(cells: SumCell[]): readonly SumCell[] {
   cells.sort((a, b) => a.minute - b.minute || a.type - b.type);
   const merged: SumCell[] = [];

@@ -6,22 +6,22 @@ export interface SumCell {
   readonly deaths: number;
 }
 
-/** More types than this in one organization are not summed; the API knows some sixty. */
+/** Organizations with more types are not summed; the API has about sixty. */
 export const mostTypes = 256;
 
-// Cells between two rows of sums: a look-up reads one row and some four cache lines behind it. With 64 the sums take 1 byte a
-// cell less and a look-up a third longer.
+// Cells between two rows of sums: a look-up reads one row and about four cache lines after it. With 64, the sums take 1 byte
+// per cell less and a look-up a third longer.
 const blockCells = 32;
-// The type has the low 8 bits of a cell.
+// The low 8 bits of a cell are the type.
 const largestSmallDeaths = 2 ** 24 - 1;
-// Room for an hour or two of new minutes, so that not every one of them copies the arrays.
+// Reserve for an hour or two of new minutes, so that not every one copies the arrays.
 const growth = 1.125;
 const spareCells = 4;
 
 /**
- * Deaths of one organization by minute and type, as running sums: how many there were between two instants is the difference
- * of two look-ups, however far apart they are. Cells are in the order of their minutes, 8 bytes each; before every 32nd of them
- * stands a row with the sums of all types so far. A late event moves up what follows it.
+ * Deaths of one organization by minute and type as running sums: the number between two instants is the difference of two
+ * look-ups. Cells are sorted by minute, 8 bytes each; before every 32nd cell there is a row with the sums of all types so
+ * far. A late event shifts the cells after it.
  */
 export class RunningSums {
   #minutes = new Uint32Array(spareCells);
@@ -29,13 +29,13 @@ export class RunningSums {
   #cells: Uint32Array | Float64Array = new Uint32Array(spareCells);
   #length = 0;
   #types = 0;
-  /** Sums before the first cell: of minutes that are forgotten. */
+  /** Sums before the first cell, of dropped minutes. */
   #base: number[] = [];
-  /** Of each block: the minute of its first cell, and the sums before that. */
+  /** Per block: the minute of its first cell, and the sums before it. */
   #firstMinutes = new Uint32Array(0);
   #sums = new Float64Array(0);
 
-  /** How many types there are: a look-up writes so many sums. */
+  /** Returns the number of types, and so of the sums that a look-up writes. */
   get types(): number {
     return this.#types;
   }
@@ -48,7 +48,9 @@ export class RunningSums {
     return this.#minutes.byteLength + this.#cells.byteLength + this.#firstMinutes.byteLength + this.#sums.byteLength;
   }
 
-  /** Writes the sums of all deaths before `minute` to into[start…], one a type; answers whether the minute itself has any. */
+  /**
+   * Writes the sums of all deaths before `minute` to into[start…], one per type; returns whether the minute itself has any.
+   */
   before(minute: number, into: Float64Array, start: number): boolean {
     const types = this.#types;
     const block = this.#blockBefore(minute);
@@ -70,7 +72,7 @@ export class RunningSums {
     return place < length && minutes[place] === minute;
   }
 
-  /** Adds cells, in the order of minute and type, each pair of them once. */
+  /** Adds cells in the order of minute and type, each pair once. */
   add(added: readonly SumCell[]): void {
     const [first] = added;
     if (first === undefined) return;
@@ -100,7 +102,7 @@ export class RunningSums {
     this.#sumFrom(isWider ? 0 : Math.floor(start / blockCells));
   }
 
-  /** Forgets the minutes before `minute`. */
+  /** Drops the minutes before `minute`. */
   dropBefore(minute: number): void {
     const start = this.#placeOf(minute);
     if (start === 0) return;
@@ -118,12 +120,12 @@ export class RunningSums {
     this.#sumFrom(0);
   }
 
-  /** The last block that begins before `minute`; -1 when none does. */
+  /** Returns the last block that starts before `minute`; -1 if there is none. */
   #blockBefore(minute: number): number {
     const firsts = this.#firstMinutes;
     let low = 0;
     let high = Math.ceil(this.#length / blockCells);
-    // Most ask up to now, where the last one is.
+    // Most queries end now, in the last block.
     if (high > 0 && (firsts[high - 1] ?? 0) < minute) return high - 1;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -133,7 +135,7 @@ export class RunningSums {
     return low - 1;
   }
 
-  /** The first cell at or after `minute`. */
+  /** Returns the first cell at or after `minute`. */
   #placeOf(minute: number): number {
     const block = this.#blockBefore(minute);
     if (block < 0) return 0;
@@ -159,7 +161,7 @@ export class RunningSums {
     this.#cells = resized(this.#cells.subarray(0, this.#length), capacity);
   }
 
-  /** Writes the rows of sums anew from a block on. */
+  /** Rewrites the rows of sums from a block on. */
   #sumFrom(block: number): void {
     const types = this.#types;
     const blocks = Math.ceil(this.#length / blockCells);
@@ -189,7 +191,7 @@ export class RunningSums {
   }
 }
 
-/** A copy of the numbers with room for `capacity` of them. */
+/** Returns a copy of the numbers with the given capacity. */
 function resized<Numbers extends Uint32Array | Float64Array>(numbers: Numbers, capacity: number): Numbers {
   const copy = (numbers instanceof Uint32Array ? new Uint32Array(capacity) : new Float64Array(capacity)) as Numbers;
   copy.set(numbers);

@@ -2,25 +2,25 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 import { deadStatusId, unpublishedSql } from "../sqlite/writer.ts";
 
-/** Deaths at fromMs ≤ at < toMs that are still to be added to the sums from `start` on, by type. */
+/** Deaths at fromMs ≤ at < toMs that must be added to the sums from `start` on, by type. */
 export interface SumEdge {
   readonly slugId: number;
   readonly fromMs: number;
   readonly toMs: number;
   readonly start: number;
-  /** Place of each type among the sums. */
+  /** Position of each type in the sums. */
   readonly types: ReadonlyMap<number, number>;
 }
 
 const firstNumbers = 4_096;
 
-/** The sums that questions need while they are answered, and the edges of minutes that have to be read for them. */
+/** The sums of the queries that are being answered, and the partial minutes to be read for them. */
 export class SumScratch {
   sums = new Float64Array(firstNumbers);
   #length = 0;
   #edges: SumEdge[] = [];
 
-  /** Room for so many sums; answers where they begin. `sums` may be another array afterwards. */
+  /** Reserves space for `count` sums and returns its start. `sums` may be another array afterwards. */
   take(count: number): number {
     const start = this.#length;
     this.#length += count;
@@ -36,7 +36,7 @@ export class SumScratch {
     this.#edges.push(edge);
   }
 
-  /** Adds what lies in the edges to the sums. */
+  /** Adds the deaths of the partial minutes to the sums. */
   readEdges(reader: EdgeReader): void {
     if (this.#edges.length === 0) return;
     for (const [index, typeId, count] of reader.read(this.#edges)) {
@@ -53,12 +53,12 @@ export class SumScratch {
   }
 }
 
-/** Reads single deaths, for many organizations in one statement: a quarter of what one statement each costs (2026-11). */
+/** Reads single deaths for many organizations in one statement, at a quarter of the cost of one statement each (2026-11). */
 export class EdgeReader {
   readonly #statement: StatementSync;
 
   constructor(db: DatabaseSync) {
-    // CROSS JOIN: SQLite does not reorder it, so that it looks up each edge by the primary key.
+    // CROSS JOIN: SQLite does not reorder it, so each edge is looked up by the primary key.
     this.#statement = db.prepare(`
       SELECT asked.key, type_id, count
       FROM json_each(?) AS asked
@@ -67,7 +67,7 @@ export class EdgeReader {
     this.#statement.setReturnArrays(true);
   }
 
-  /** Triples of the edge's index, the type and the number of deaths. */
+  /** Returns triples of the edge's index, the type and the number of deaths. */
   read(edges: readonly SumEdge[]): readonly (readonly [number, number, number])[] {
     const asked = edges.map(({ slugId, fromMs, toMs }) => `[${slugId},${fromMs},${toMs}]`);
     return this.#statement.all(`[${asked.join(",")}]`) as unknown as readonly (readonly [number, number, number])[];

@@ -2,17 +2,17 @@ import { cellNumbers } from "../sqlite/changes.ts";
 import { OrganizationSums } from "./organization-sums.ts";
 import type { EventSumsSize } from "./event-sums.ts";
 
-/** Name of an asset type by its number; null: events without one. */
+/** Returns the name of an asset type by its number; null: events without one. */
 export type TypeNames = (typeId: number) => string | null;
 
-/** The sums of every organization that has some, and which ones are still to be loaded. Knows no database. */
+/** The sums of all organizations that have some, and the queue of those to be loaded. Independent of a database. */
 export class SumTable {
   readonly #maxBytes: number;
   readonly #ids = new Map<string, number>();
   readonly #sums = new Map<number, OrganizationSums>();
-  /** To be loaded, from which minute on. */
+  /** Organizations to be loaded, with their first minute. */
   readonly #wanted = new Map<number, number>();
-  /** Too large together with the others. */
+  /** Organizations that do not fit into memory. */
   readonly #refused = new Set<number>();
   #bytes = 0;
 
@@ -28,7 +28,7 @@ export class SumTable {
     this.#ids.set(slug, slugId);
   }
 
-  /** The sums of an organization when they reach back to `firstMinute`; where not, they are loaded if they are wanted. */
+  /** Returns the sums of an organization if they reach back to `firstMinute`; otherwise queues them if they are wanted. */
   sumsFor(slugId: number, firstMinute: number, spareMinutes: number, isWanted: boolean): OrganizationSums | null {
     const sums = this.#sums.get(slugId);
     if (sums !== undefined && sums.isLoaded && sums.reachesTo(firstMinute)) {
@@ -44,7 +44,7 @@ export class SumTable {
     return null;
   }
 
-  /** Begins the sums of the organization that waits longest; the one under way when there is one. */
+  /** Starts the sums of the organization that has waited longest, or continues the current one. */
   nextToLoad(): { readonly slugId: number; readonly sums: OrganizationSums } | null {
     for (const [slugId, fromMinute] of this.#wanted) {
       let sums = this.#sums.get(slugId);
@@ -59,7 +59,7 @@ export class SumTable {
     return null;
   }
 
-  /** Takes what was read of an organization under way; `nextMinute` is the first one not read yet, null: that was all. */
+  /** Adds loaded cells of the current organization; `nextMinute` is the first one that is not loaded, null at the end. */
   load(slugId: number, cells: readonly number[], nextMinute: number | null, typeName: TypeNames): void {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
@@ -72,7 +72,7 @@ export class SumTable {
     this.#refused.add(slugId);
   }
 
-  /** Adds cells of the journal: runs of one organization each. */
+  /** Adds cells of the journal, grouped by organization. */
   add(detail: readonly number[], typeName: TypeNames): void {
     for (let start = 0; start < detail.length;) {
       let end = start + cellNumbers;
@@ -93,7 +93,7 @@ export class SumTable {
     this.#refused.clear();
   }
 
-  /** Of one organization nothing is known any more; it is loaded again when it is asked for. */
+  /** Drops an organization; it is loaded again when it is queried. */
   forget(slugId: number): void {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
