@@ -5,13 +5,13 @@ import { daemonUrl } from "./daemon-address.ts";
 const timeoutMs = 4_000;
 const maxBodyBytes = 64 * 1024;
 
-/** What the daemon that listens at `listen` (host:port) says of its health. Never rejects: no answer is unhealthy. */
+/** Returns the health of the daemon that listens at `listen` (host:port). Never rejects: no answer means unhealthy. */
 export async function askHealthy(
   listen: string,
   { clock }: { readonly clock: Clock },
 ): Promise<{ readonly isHealthy: boolean; readonly message: string }> {
   const url = `${daemonUrl(listen)}/-/healthy`;
-  // Never through a proxy: it is this machine.
+  // Never through a proxy: the address is this machine.
   const dispatcher = createHttpDispatcher({ env: {} });
   try {
     const request = { method: "GET", url, headers: {}, signal: clock.timeout(timeoutMs), maxBodyBytes };

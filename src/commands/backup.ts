@@ -6,8 +6,8 @@ import { restoreStore } from "../store/restore.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 /**
- * Writes a consistent copy of the configured store, also while a daemon runs on it.
- * @throws usage with a PostgreSQL, which has tools of its own, and what backupStore throws
+ * Writes a consistent copy of the configured store, also while a daemon uses it.
+ * @throws usage with a PostgreSQL, which has its own tools, and the errors of backupStore
  */
 export async function backupTo(
   config: Config,
@@ -19,7 +19,7 @@ export async function backupTo(
   if (!("path" in location)) {
     throw new FlatlineError(
       "usage",
-      "the store is a PostgreSQL (storage.url): back it up with its own tools, as in " +
+      "the store is a PostgreSQL database (storage.url): use its own backup tools, see " +
         'pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
     );
   }

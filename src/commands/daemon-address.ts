@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 
-/** The URL at which a daemon that listens at `listen` (host:port) is asked: one that listens everywhere at the loopback address. */
+/** Returns the URL of a daemon that listens at `listen` (host:port); a wildcard address becomes the loopback address. */
 export function daemonUrl(listen: string): string {
   const reachable = listen
     .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
@@ -10,7 +10,7 @@ export function daemonUrl(listen: string): string {
   return `http://${reachable}`;
 }
 
-/** An address that a person wrote, without a trailing slash. @throws usage when it is no URL of http or https */
+/** Parses an address given by a person, without a trailing slash. @throws usage if it is not a URL of http or https */
 export function parseDaemonUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
@@ -19,7 +19,7 @@ export function parseDaemonUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** Whether the host of `url` is this machine: then no proxy may be asked. */
+/** Returns whether the host of `url` is this machine, which must not be reached through a proxy. */
 export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }

@@ -2,31 +2,31 @@ import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
 import type { Clock } from "../base/time.ts";
 
-/** One step of a drill, in the order in which they were done. */
+/** One step of a drill, in order. */
 export interface DrillStep {
   readonly step: string;
-  /** The delivery that it is about, as in `outbox list`; null: of no single one. */
+  /** Name of the delivery, as in `outbox list`; null for steps without one. */
   readonly receiver: string | null;
   readonly tookMs: number;
   readonly isOk: boolean;
   readonly detail: string;
 }
 
-/** What happens in a drill, and how long each of it takes. */
+/** Records the steps of a drill and their durations. */
 export interface DrillBoard {
-  /** Does a step and notes it. */
+  /** Runs a step and records it. */
   time<Result>(
     step: string,
     work: () => Promise<Result>,
     describe?: (result: Result) => { readonly isOk: boolean; readonly detail: string },
   ): Promise<Result>;
-  /** The receiver, with what it answers noted. */
+  /** Wraps the receiver so that its answers are recorded. */
   watch(receiver: Receiver): Receiver;
-  /** From now on these deliveries are waited for, by name. */
+  /** Starts to wait for these deliveries, by name. */
   expect(phase: DrillPhase, deliveries: readonly string[]): void;
-  /** Waits until all of them have accepted or refused, `timeoutMs` have passed, or `signal` aborts. */
+  /** Waits until all of them have accepted or refused, `timeoutMs` have elapsed, or `signal` aborts. */
   settled(phase: DrillPhase, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Notes as a step what each receiver has made of it; `unwanted` are those whose configuration keeps it from them. */
+  /** Records the outcome of each receiver as a step; `unwanted` receivers are excluded by their configuration. */
   note(phase: DrillPhase, unwanted: readonly string[]): void;
   steps(): readonly DrillStep[];
 }
@@ -36,13 +36,13 @@ export type DrillPhase = "firing" | "resolved";
 interface Delivery {
   readonly startedMs: number;
   attempts: number;
-  /** null while nobody has accepted or refused for good. */
+  /** null until the receiver has accepted, or refused permanently. */
   endedMs: number | null;
   isAccepted: boolean;
   detail: string;
 }
 
-/** An empty board. */
+/** Creates an empty board. */
 export function createDrillBoard(clock: Clock): DrillBoard {
   const noted: DrillStep[] = [];
   const deliveries: Record<DrillPhase, Map<string, Delivery>> = { firing: new Map(), resolved: new Map() };

@@ -23,29 +23,29 @@ import { createShadow, drillSettings, drillSlug, type Shadow } from "./drill-sha
 import type { PartsDeps } from "../daemon/parts.ts";
 
 export interface DrillOptions {
-  /** Names of receivers; none: all that are configured. */
+  /** Names of receivers; empty: all configured ones. */
   readonly receivers: readonly string[];
-  /** How long to wait for each of the two messages to be accepted. */
+  /** Maximum wait for the delivery of each of the two messages. */
   readonly timeoutMs: number;
 }
 
-/** What a drill did, step by step. */
+/** The steps of a drill and their results. */
 export interface DrillReport {
   /** The shadow organization. */
   readonly slug: string;
-  /** Every receiver accepted everything that it wants. */
+  /** Whether every receiver accepted all messages that it wants. */
   readonly isPassed: boolean;
   readonly steps: readonly DrillStep[];
-  /** All steps together. */
+  /** Duration of all steps. */
   readonly tookMs: number;
 }
 
 const closeWithinMs = 5 * secondMs;
 
 /**
- * Sends a synthetic regression of a shadow organization through evaluation, alert, outbox and the real receivers, then its
- * end, all marked as a drill. It has a store of its own in the temporary folder, which is removed: the daemon's store,
- * metrics and organizations see nothing of it. @throws usage for a receiver that is not configured, or when there is none
+ * Sends a simulated incident of a shadow organization through evaluation, alert, outbox and the real receivers, then its
+ * end, all marked as a drill. It uses a temporary store: the daemon's store, metrics and organizations are not affected.
+ * @throws usage for a receiver that is not configured, or if there is none
  */
 export async function runDrill(
   config: Config,
@@ -94,7 +94,7 @@ export async function runDrill(
         receiver: board.watch(createReceiver(receiver, { dispatcher, logger: deps.logger })),
         timeoutMs: receiver.timeoutMs,
         maxAgeMs: receiver.maxAgeMs,
-        // Two messages are no flood; a limit of one a minute would make the second one late.
+        // Two messages do not need a limit; one message per minute would delay the second one.
         rateLimit: null,
       })),
       resend: () => Promise.resolve(null),
@@ -146,7 +146,7 @@ async function runPhase(
   }));
   await board.settled(phase, formed === 0 ? 0 : options.timeoutMs, signal);
   if (signal.aborted) {
-    const hint = phase === "firing" ? "receivers may have been told of its begin, and not of its end" : "";
+    const hint = phase === "firing" ? "receivers may have been notified of its start, but not of its end" : "";
     throw new FlatlineError("unavailable", `the drill was stopped${hint === "" ? "" : `: ${hint}`}`);
   }
   const unwanted = chosen.filter((receiver) => !isWanted(receiver)).flatMap(deliveriesTo);
@@ -171,8 +171,9 @@ function chooseReceivers(config: Config, names: readonly string[]): readonly Rec
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const hint =
-      suggest(unknown, known) || (known.length === 0 ? "; none is configured" : `; there are ${known.join(", ")}`);
-    throw new FlatlineError("usage", `no receiver is named ${JSON.stringify(unknown)}${hint}`);
+      suggest(unknown, known) ||
+      (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
+    throw new FlatlineError("usage", `no receiver has the name ${JSON.stringify(unknown)}${hint}`);
   }
   if (known.length === 0) {
     const file = config.files[0] ?? "the configuration";

@@ -8,23 +8,24 @@ import type { EventStore } from "../store/events/events.ts";
 
 export interface ReadRecordsOptions {
   readonly signal: AbortSignal;
-  /** Told now and then of how many events have been read. */
+  /** Called from time to time with the number of events read. */
   readonly onProgress: (rows: number) => void;
 }
 
 export interface ReadFilesOptions extends ReadRecordsOptions {
-  /** `-` is `stdin`. */
+  /** `-` is standard input. */
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
   readonly cwd: string;
 }
 
-// Enough to see what is wrong with a file.
+// Enough to recognize the problem of a file.
 const mostIssues = 20;
 
 /**
- * Reads files of liveness events (CONTRACT 10) without a store: by slug, all that a replay needs. Of events with one id the
- * first counts, as in an import. @throws invalid_data with the bad lines, no_input, too_large, usage, unavailable when stopped
+ * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. Of events with the same id the
+ * first one counts, as in an import.
+ * @throws invalid_data with the bad lines, no_input, too_large, usage, unavailable when stopped
  */
 export async function readEventFiles(options: ReadFilesOptions): Promise<ReadonlyMap<string, EventRecord>> {
   const { files, stdin, cwd, signal, onProgress } = options;

@@ -5,14 +5,15 @@ import { importEvents, type ImportOptions, type ImportOutcome } from "../store/e
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
 export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
-  /** `-` is `stdin`. */
+  /** `-` is standard input. */
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
 }
 
 /**
- * Imports files of liveness events into the embedded source's store, all or nothing, also while a daemon runs on it
- * (CONTRACT 3 and 10). @throws usage with any other source, and what importEvents throws
+ * Imports files of liveness events into the embedded source's store, completely or not at all, also while a daemon uses it
+ * (CONTRACT 3 and 10).
+ * @throws usage with any other source, and the errors of importEvents
  */
 export async function importEventFiles(
   config: Config,
@@ -22,7 +23,9 @@ export async function importEventFiles(
   const { type } = config.source;
   if (type !== "embedded") {
     const reason =
-      type === "remote" ? "a remote service counts its own events" : `a ${type} source reads the events where they are`;
+      type === "remote"
+        ? "a remote service counts its own events"
+        : `a ${type} source reads the events from their table`;
     throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
   }
   if (files.filter((file) => file === "-").length > 1) {

@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 
 /**
- * Imports fixtures into the embedded service's store, all files or nothing (CONTRACT 3 and 10).
+ * Imports fixtures into the embedded service's store in one transaction (CONTRACT 3 and 10).
  * @throws no_input, too_large, invalid_data with every problem, usage with a remote source
  */
 export async function importFixtureFiles(

@@ -13,14 +13,14 @@ export interface NewKey {
 }
 
 export interface CreatedKey {
-  /** Seen here and never again: only its SHA-256 is stored. */
+  /** The key itself, returned only here: the store keeps its SHA-256. */
   readonly key: string;
   readonly stored: StoredKey;
-  /** Organizations that neither the configuration nor the store knows: the key reaches them once they are there. */
+  /** Organizations that neither the configuration nor the store knows: the key works for them when they exist. */
   readonly unknown: readonly string[];
 }
 
-/** Makes a key of the embedded service; a running daemon takes it at once. @throws usage with a remote source */
+/** Creates a key of the embedded service; a running daemon accepts it at once. @throws usage with a remote source */
 export function createKey(config: Config, deps: PartsDeps, wanted: NewKey): Promise<CreatedKey> {
   const create = async (store: Store): Promise<CreatedKey> => {
     const organizations = [...new Set(wanted.organizations)];
@@ -32,19 +32,22 @@ export function createKey(config: Config, deps: PartsDeps, wanted: NewKey): Prom
   return withEmbeddedStore(config, deps, create, { mustExist: false });
 }
 
-/** The valid keys, oldest first. @throws usage with a remote source */
+/** Returns the valid keys, oldest first. @throws usage with a remote source */
 export function listKeys(config: Config, deps: PartsDeps): Promise<readonly StoredKey[]> {
   return withEmbeddedStore(config, deps, async (store) =>
     (await store.platform.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === null),
   );
 }
 
-/** Ends a key at once, for a running daemon too. False: no valid key has this id. @throws usage with a remote source */
+/**
+ * Revokes a key at once, for a running daemon too. Returns false if no valid key has this id.
+ * @throws usage with a remote source
+ */
 export function revokeKey(config: Config, deps: PartsDeps, id: string): Promise<boolean> {
   return withEmbeddedStore(config, deps, (store) => store.platform.keys.revoke(id, deps.clock.nowMs()));
 }
 
-/** The store of the embedded service, beside a daemon that runs on it. @throws usage with a remote source */
+/** Opens the store of the embedded service, beside a running daemon. @throws usage with a remote source */
 export async function withEmbeddedStore<Result>(
   config: Config,
   deps: PartsDeps,
@@ -54,7 +57,7 @@ export async function withEmbeddedStore<Result>(
   if (config.source.type !== "embedded")
     throw new FlatlineError(
       "usage",
-      `this is for the embedded service: the configuration has source.type ${config.source.type}`,
+      `this command needs source.type: embedded; the configuration has source.type ${config.source.type}`,
     );
   return withStore(config, deps, ({ store }) => work(store), options);
 }

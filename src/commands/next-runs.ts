@@ -1,6 +1,6 @@
 import { nextDueAtMs, type Schedule } from "../monitor/schedule.ts";
 
-/** The `count` runs of a schedule after `fromMs`, epoch ms, by the calculator that the scheduler uses. */
+/** Returns the next `count` runs of a schedule after `fromMs`, epoch ms, with the scheduler's own calculation. */
 export function nextRuns(schedule: Schedule, slug: string, fromMs: number, count: number): number[] {
   const times: number[] = [];
   for (let atMs = fromMs; times.length < count;) {

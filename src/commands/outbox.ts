@@ -5,36 +5,36 @@ import type { OutboxStore } from "../store/alerts/outbox.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 import { withStore } from "./with-store.ts";
 
-/** What became of one id that a command named. */
+/** The result for one id of a command. */
 export interface OutboxChange {
   readonly id: string;
-  /** False: no such entry, or it is being delivered at this moment. */
+  /** False: the entry does not exist, or is being delivered. */
   readonly changed: boolean;
 }
 
-/** An entry, and how its delivery is called. */
+/** An entry with the name of its delivery. */
 export type ListedEntry = OutboxEntry & { readonly name: string };
 
-/** Everything that waits or was given up, oldest first. Works while the daemon runs. */
+/** Lists waiting notifications and dead letters, oldest first; works while the daemon runs. */
 export function listOutbox(config: Config, deps: PartsDeps): Promise<readonly ListedEntry[]> {
   return withOutbox(config, deps, async (outbox) =>
     (await outbox.list()).map((entry) => ({ ...entry, name: deliveryName(entry.receiver, entry.recipient) })),
   );
 }
 
-/** Queues these again, due now; the daemon sees it within 5 s (CONTRACT 3). */
+/** Queues these again, due now; the daemon sends them within 5 s (CONTRACT 3). */
 export function retryOutbox(config: Config, deps: PartsDeps, ids: readonly string[]): Promise<OutboxChange[]> {
   return withOutbox(config, deps, (outbox) => changeEach(ids, (id) => outbox.retry(id, deps.clock.nowMs())));
 }
 
-/** Deletes these for good. */
+/** Deletes these permanently. */
 export function discardOutbox(config: Config, deps: PartsDeps, ids: readonly string[]): Promise<OutboxChange[]> {
   return withOutbox(config, deps, (outbox) => changeEach(ids, (id) => outbox.discard(id)));
 }
 
 /**
- * Ends the pause that a receiver asked for; the daemon goes on with what waits for it within 5 s. False: there was none, or
- * there is no store yet.
+ * Ends the pause of a receiver; the daemon resumes its deliveries within 5 s. Returns false if there was no pause, or if the
+ * store does not exist.
  */
 export async function endReceiverPause(config: Config, deps: PartsDeps, receiver: string): Promise<boolean> {
   try {

@@ -19,8 +19,9 @@ export interface PlatformAccessDeps extends PartsDeps {
 }
 
 /**
- * The configured source: the service over the wire with the key of `slug`, or with the embedded one the store itself, as a
- * customer's key of `slug` (CONTRACT 9). @throws usage when `slug` must be said, store_* when the store cannot be opened
+ * Opens the configured source: the service over HTTP with the key of `slug`, or the embedded store with a customer's key of
+ * `slug` (CONTRACT 9).
+ * @throws usage if `slug` is required, store_* if the store cannot be opened
  */
 export async function openPlatformAccess(
   config: Config,
@@ -63,7 +64,7 @@ function openRemote(
     throw new FlatlineError("usage", "--slug is needed: each organization has an API key of its own");
   const dispatcher = createHttpDispatcher({ env: deps.env });
   const remote = createRemoteSource(config, source, { ...deps, dispatcher, onRequest: () => undefined });
-  // Without an organization it is the key of the source that asks.
+  // Without an organization, the source's key is used.
   return { api: remote.forOrganization(chosen ?? ""), close: () => dispatcher.destroy() };
 }
 

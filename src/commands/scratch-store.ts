@@ -10,8 +10,8 @@ import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Opens a store in a temporary folder, with what `source.preload` names, for a command that evaluates where nothing is stored
- * yet and leaves nothing behind. The folder is removed with the releases.
+ * Opens a temporary store with the data of `source.preload`, for a command that evaluates before anything is stored. The
+ * folder is removed with the releases.
  */
 export async function openScratchStore(config: Config, clock: Clock, releases: ReleaseGroup): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-check-"));

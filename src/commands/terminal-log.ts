@@ -7,9 +7,9 @@ import { plainRow, wordings, type LogRow, type WordingContext } from "./log-word
 
 export interface TerminalLogOptions extends WordingContext {
   readonly isColoured: boolean;
-  /** How wide a line may be. */
+  /** Width of a line. */
   readonly columns: number;
-  /** Organizations and receivers: the column of names is as wide as they need, within bounds. */
+  /** Organizations and receivers: they determine the width of the column of names, within limits. */
   readonly names: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const wordColumns = 8;
 const leastNameColumns = 8;
 const mostNameColumns = 28;
 const leastColumns = 80;
-// A longer line is read no faster, whatever the terminal holds.
+// Longer lines are harder to read, however wide the terminal is.
 const mostColumns = 120;
 
 const [red, yellow, magenta, green, bold, dim] = [31, 33, 35, 32, 1, 2];
@@ -32,7 +32,7 @@ const wordColours: Readonly<Record<string, number>> = {
   OK: green,
 };
 
-/** The lines of the log for people: time, a word that says how it is, whom it is about, and what happened. */
+/** Creates the log format for terminals: time, status word, name, text. */
 export function createTerminalLog(options: TerminalLogOptions): (entry: LogEntry) => string {
   const longest = Math.max(0, ...options.names.map(({ length }) => length));
   const nameColumns = Math.min(mostNameColumns, Math.max(leastNameColumns, longest));
@@ -61,12 +61,12 @@ export function createTerminalLog(options: TerminalLogOptions): (entry: LogEntry
   };
 }
 
-/** What comes from outside neither steers the terminal nor looks like a line of ours. */
+/** Escapes outside text, so that it cannot control the terminal or imitate a line of the log. */
 function oneLine(text: string): string {
   return escapeControls(text.replaceAll(/[\t\n]+/g, " ").trim());
 }
 
-/** The first line of a daemon on a terminal: what it is, where to look, and how to end it. */
+/** Returns the first line of a daemon on a terminal: version, address, work, and how to stop it. */
 export function firstLine(
   facts: { readonly version: string; readonly url: string; readonly work: string },
   isColoured: boolean,
@@ -75,7 +75,7 @@ export function firstLine(
   return `flatline ${facts.version}  ${paint(facts.url, bold)}  ${facts.work}  ${paint("Ctrl-C stops", dim)}\n`;
 }
 
-/** "5 organizations every 5m"; without the interval where it is not the same for all. */
+/** Returns "5 organizations every 5m"; without the interval if the organizations differ. */
 export function describeWork(organizations: readonly { readonly schedule: Schedule }[]): string {
   const intervals = new Set(organizations.map(({ schedule }) => evenIntervalMs(schedule)));
   const [intervalMs = null] = intervals;

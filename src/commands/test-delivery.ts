@@ -10,23 +10,24 @@ import { createReceiver } from "../receivers/create-receiver.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 
-/** What became of a test. */
+/** The result of a test. */
 export interface TestDelivery {
-  /** For people: the receiver, and which of its recipients. */
+  /** For people: the receiver and its recipient. */
   readonly name: string;
-  /** null: the receiver is one. */
+  /** null: the receiver has no recipients. */
   readonly recipient: string | null;
   readonly outcome: DeliveryOutcome["kind"];
-  /** What the receiver said. */
+  /** The receiver's answer. */
   readonly detail: string;
 }
 
-// As the outbox has them under way: a mail server may take no more connections.
+// As many as the outbox sends: a mail server may accept no more connections.
 const deliveriesAtOnce = 4;
 
 /**
- * Sends a marked test notification to each recipient of one receiver now, past the outbox, and answers what it said (CONTRACT
- * 3, notify test). @throws usage when no receiver has this name
+ * Sends a test notification to each recipient of one receiver, bypassing the outbox, and returns the answers (CONTRACT 3,
+ * notify test).
+ * @throws usage if no receiver has this name
  */
 export async function sendTest(
   config: Config,
@@ -37,8 +38,8 @@ export async function sendTest(
   if (receiver === undefined) {
     const known = config.receivers.map((candidate) => candidate.name);
     const hint =
-      suggest(name, known) || (known.length === 0 ? "; none is configured" : `; there are ${known.join(", ")}`);
-    throw new FlatlineError("usage", `no receiver is named ${JSON.stringify(name)}${hint}`);
+      suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
+    throw new FlatlineError("usage", `no receiver has the name ${JSON.stringify(name)}${hint}`);
   }
   const dispatcher = createHttpDispatcher({ env: deps.env });
   const { externalUrl } = config.alerting;

@@ -3,15 +3,18 @@ import { createSilentLogger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { openStoreParts, type PartsDeps, type StoreParts } from "../daemon/parts.ts";
 
-/** For closing a store and connections that nobody uses any more. */
+/** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
 
 export interface WithStoreOptions {
-  /** [true] A command that only reads, or changes what is there, never makes a store: it would stand where one is missing. */
+  /**
+   * [true] Commands that only read or change data never create a store: an empty one would hide that the real one is
+   * missing.
+   */
   readonly mustExist?: boolean;
 }
 
-/** Lets `work` use the store, beside a daemon that runs on it, and closes it. @throws no_input when there is none, store_* */
+/** Runs `work` with the store, beside a running daemon, and closes it. @throws no_input if it does not exist, store_* */
 export async function withStore<Result>(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,

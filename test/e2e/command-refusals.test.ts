@@ -47,7 +47,7 @@ const refusals: readonly Refusal[] = [
   { command: "config", exitCode: 64, says: ["Usage: flatline config"] },
   { command: "import", exitCode: 64, says: ["Usage: flatline import"] },
   { command: "notify test", exitCode: 64, says: ["missing required argument 'receiver'"] },
-  { command: "notify test nobody", exitCode: 64, says: ['no receiver is named "nobody"', "console"] },
+  { command: "notify test nobody", exitCode: 64, says: ['no receiver has the name "nobody"', "console"] },
   { command: "check nobody", exitCode: 64, says: ['no organization "nobody"', "flatline.yaml"] },
   { command: "check globx", exitCode: 64, says: ['no organization "globx"', 'did you mean "globex"?'] },
   { command: "-c flatline.yaml check", exitCode: 64, says: ["unknown option '-c'", "flatline check -c FILE"] },

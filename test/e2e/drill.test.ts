@@ -196,7 +196,7 @@ describe("flatline drill", () => {
       ["name: ops, type: log"],
       ["--receiver", "opps"],
       64,
-      'no receiver is named "opps"; did you mean "ops"?',
+      'no receiver has the name "opps"; did you mean "ops"?',
     ],
     ["no receiver at all", [], [], 64, "a drill needs a receiver"],
     ["a timeout that is none", ["name: ops, type: log"], ["--timeout", "0s"], 64, "such as 30s"],
@@ -221,6 +221,6 @@ describe("flatline drill", () => {
     const { exitCode, stderr } = await running;
 
     expect(exitCode).toBe(69);
-    expect(stderr).toContain("the drill was stopped: receivers may have been told of its begin, and not of its end");
+    expect(stderr).toContain("the drill was stopped: receivers may have been notified of its start, but not of its end");
   });
 });

@@ -125,7 +125,7 @@ describe("proposals review asks", () => {
     const { stderr } = await review(remote(upstream.baseUrl), args, { typed: "n\n" });
     await upstream.close();
 
-    expect(stderr).toMatch(/^proposal 301 is not in the review queue: report 9301 has it as SKIP\nREJECT closes/);
+    expect(stderr).toMatch(/^proposal 301 is not in the review queue: its state in report 9301 is SKIP\nREJECT closes/);
   });
 
   it("for the asset when the proposal cannot be looked up", async () => {

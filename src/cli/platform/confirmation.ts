@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { CliContext } from "../context.ts";
 
-/** Asks on stderr and reads one line of the terminal; anything but y or yes is a no, as are its end and Ctrl-C. */
+/** Asks on stderr and reads one line of the terminal; only y and yes confirm; end of input and Ctrl-C do not. */
 export function askYesNo(
   question: string,
   { stdin, stderr, signal }: Pick<CliContext, "stdin" | "stderr" | "signal">,
@@ -15,7 +15,7 @@ export function askYesNo(
       lines.close();
     };
     lines.once("line", answer);
-    // After an answer it has no effect any more.
+    // Without effect after an answer.
     lines.once("close", () => resolve(false));
     signal.addEventListener("abort", () => lines.close(), { once: true });
   });

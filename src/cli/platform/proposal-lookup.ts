@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
 import type { WantedReview } from "./review-flags.ts";
 
-/** A proposal in the review queue with what people need to know of it. */
+/** A proposal of the review queue, as shown to people. */
 export interface FoundProposal {
   readonly report: ReportView;
   readonly proposal: ProposalView;
@@ -14,12 +14,12 @@ export interface FoundProposal {
   readonly asset: string;
 }
 
-// A queue that takes longer to read is no queue that somebody reads.
+// A queue that takes longer to read is too long to be useful.
 const lookupTimeoutMs = 60 * secondMs;
 
 /**
- * Looks for the proposal in the customer review queue, read only. null, and a line on stderr that says why, when it is not
- * there or the queue cannot be read: the service decides about the review either way.
+ * Finds the proposal in the customer review queue, read-only. Returns null and explains on stderr if it is not there or the
+ * queue cannot be read: the service decides about the review anyway.
  */
 export async function findProposal(
   api: Pick<PlatformApi, "listReports">,
@@ -32,11 +32,11 @@ export async function findProposal(
       const view = viewReport(report);
       const proposal = view.proposals.find(({ id }) => id === request.proposalId);
       if (proposal === undefined) continue;
-      // A report is listed when any of its proposals is queued; this one may have been decided before.
+      // A report is listed if any of its proposals is queued; this one may have been decided before.
       if (proposal.needsCustomerReview === false) {
         const state = proposal.decision ?? "answered";
         stderr.write(
-          `proposal ${request.proposalId} is not in the review queue: report ${view.id ?? "without an id"} has it as ${state}\n`,
+          `proposal ${request.proposalId} is not in the review queue: its state in report ${view.id ?? "without an id"} is ${state}\n`,
         );
         return null;
       }

@@ -2,16 +2,16 @@ import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 import { printable } from "../table.ts";
 
-/** What a decision does, for people who are about to make it (CONTRACT 9). */
+/** The effect of each decision, for the confirmation (CONTRACT 9). */
 const effects: Readonly<Record<ReviewDecision, string>> = {
   APPROVE:
     "APPROVE blocks the asset for EVERY organization on the platform, not only for yours. The proposal is closed.",
-  REJECT: "REJECT closes the proposal; the asset is not blocked, and its status stays as it is.",
+  REJECT: "REJECT closes the proposal; the asset is not blocked, and its status does not change.",
   WATCHLIST:
     "WATCHLIST closes the proposal as rejected; the asset is not blocked now, but is checked again from time to time.",
 };
 
-/** Everything that is to be known before a yes: the proposal, its asset and report, the effect, and what will be sent. */
+/** Describes a review before it is confirmed: proposal, asset, report, effect and request. */
 export function describeReview(request: ReviewRequest, found: FoundProposal | null, source: string): string {
   const { proposalId, ...body } = request;
   const place = source === "embedded" ? "the store of this configuration" : "the service";

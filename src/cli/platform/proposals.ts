@@ -24,24 +24,24 @@ export const registerProposals: RegisterCommand = (program: Command, context: Cl
   const proposals = program.command("proposals").description("proposals in the customer review queue");
   proposals
     .command("review")
-    .description("decide on a proposal; irreversible, so it shows what it will send and asks")
+    .description("decide on a proposal; irreversible, so it shows the request and asks for confirmation")
     .argument("<id>", "the proposal, as `reports list --needs-customer-review` shows it")
     .requiredOption("--decision <decision>", "APPROVE, REJECT or WATCHLIST", oneOf(reviewDecisions))
-    .option("--asset-id <id>", "the asset that you decided about; needed with --yes and --dry-run")
+    .option("--asset-id <id>", "the asset of the decision; required with --yes and --dry-run")
     .option("--label <label>", `with APPROVE: ${approveLabels.join(", ")}`, oneOf(approveLabels))
-    .option("--brand-id <id>", "with APPROVE: the brand; Brand and Employee Impersonation need it")
+    .option("--brand-id <id>", "with APPROVE: the brand; required for Brand and Employee Impersonation")
     .option("--reject-reason <reason>", `with REJECT: ${rejectReasons.join(", ")}`, oneOf(rejectReasons))
     .option("--watchlist-reason <reason>", `with WATCHLIST: ${watchlistReasons.join(", ")}`, oneOf(watchlistReasons))
-    .option("--note <text>", "why, at most 1000 characters; --watchlist-reason OTHER needs it")
-    .option("--slug <slug>", "organization; needed when the key or the configuration has several")
+    .option("--note <text>", "the reason, at most 1000 characters; required with --watchlist-reason OTHER")
+    .option("--slug <slug>", "organization; required if the key or the configuration has several")
     .option("--yes", "send it without asking")
-    .option("--dry-run", "print exactly the request's body, and send nothing at all")
+    .option("--dry-run", "print the body of the request, and send nothing")
     .option(
       "--yes-block-false-positive",
       'let APPROVE have the label "False Positive", which blocks the asset for everyone',
     )
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print what the service answered as JSON")
+    .option("--json", "print the service's answer as JSON")
     .addHelpText("after", help)
     .action((id: string, flags: ReviewFlags) => review(id, flags, context));
 };
@@ -92,7 +92,7 @@ async function send(
   context: CliContext,
   found: FoundProposal | null,
 ): Promise<void> {
-  // Without the signal: a review that is under way is not made undone by Ctrl-C, only its answer is lost.
+  // Without the signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
   const outcome = await api.reviewProposal(request);
   const text = flags.json === true ? JSON.stringify(outcome) : describeOutcome(request, outcome, found);
   context.stdout.write(`${text}\n`);
@@ -106,7 +106,7 @@ function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: 
   return printable(`proposal ${request.proposalId}: ${status}${effect}`);
 }
 
-/** A parser of one of these, in any case. */
+/** Creates a parser for one of these values, in any case. */
 function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
   return (text) => {
     const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());

@@ -29,30 +29,30 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
   reports
     .command("list")
     .description("list reports, newest first; one page, or all of them with --all")
-    .option("--slug <slug>", "organization; needed when the key or the configuration has several")
+    .option("--slug <slug>", "organization; required if the key or the configuration has several")
     .option("--all", "follow cursors to the last page")
     .option("--limit <n>", "reports on a page, 1–100 [as the service likes]")
-    .option("--cursor <cursor>", "go on where a page ended")
+    .option("--cursor <cursor>", "continue after a page")
     .option("--start-date <time>", "created then or later, as 2026-01-15T12:00:00.000Z")
     .option("--end-date <time>", "created then or earlier")
     .addOption(flagOption("--only-rejected [bool]", "with a rejected proposal"))
     .addOption(flagOption("--needs-customer-review [bool]", "with a proposal in the customer review queue"))
     .option("--status <status>", reportStatuses.join(", "), upperCase)
-    .option("--decision <decision>", `with a proposal decided so: ${proposalDecisions.join(", ")}`, upperCase)
-    .option("--asset-type <type>", "with an asset of this type, as URL", upperCase)
+    .option("--decision <decision>", `with a proposal of this decision: ${proposalDecisions.join(", ")}`, upperCase)
+    .option("--asset-type <type>", "with an asset of this type, for example URL", upperCase)
     .option("--source <source>", reportSources.join(", "), upperCase)
     .option("--reported-by <who>", "human or automation")
     .option("--reviewed-by <who>", "human or automation")
     .option("--country <code>", "two letters")
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print one report a line, as the service shows it")
+    .option("--json", "print the service's JSON, one report per line")
     .addHelpText("after", help)
     .action(async (flags: ListFlags) => {
       const query = readQuery(flags);
       const { config } = await loadFleetConfig(flags.config, context);
       const onIgnoredFilter = (name: string): void =>
         context.stderr.write(
-          `flatline: the service seems to ignore the filter ${name}, a name of flatline's own; it is applied here\n`,
+          `flatline: the service seems to ignore the filter ${name}, an extension of flatline; it is applied here\n`,
         );
       const access = await openPlatformAccess(config, { ...context, onIgnoredFilter }, query.slug);
       try {
@@ -64,7 +64,7 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
 };
 
 const help = `
-The filters from --status on have names of flatline's own; when a service ignores one, stderr says so, and it is applied
+The filters from --status on are extensions of flatline; when a service ignores one, stderr says so, and it is applied
 to what the service sends. A value that the API does not have is refused.
 
 Asset types:
@@ -122,7 +122,7 @@ function rowOf(report: Report): string[] {
   ];
 }
 
-/** How many there are so far, on a terminal and while a long listing is read. */
+/** Shows the number of reports on a terminal while a long listing is read. */
 function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: number): void; end(): void } {
   let total = 0;
   const isShown = isLong && stderr.isTerminal;
@@ -137,7 +137,7 @@ function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: n
   };
 }
 
-/** The query that the flags say. @throws usage with one issue per flag */
+/** Returns the query of the flags. @throws usage with one issue per flag */
 function readQuery(flags: ListFlags): ReportsQuery {
   const { config: _config, json: _json, all: _all, ...asked } = flags;
   const parsed = parseReportsQuery(asked, flagNames);

@@ -4,7 +4,7 @@ import { parseReviewRequest } from "../../contract/review-body.ts";
 import { flagNames } from "../flag-names.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
-/** The flags of `proposals review`, as commander names them. */
+/** The flags of `proposals review`, with commander's names. */
 export interface ReviewFlags {
   readonly decision: ReviewDecision;
   readonly assetId?: string;
@@ -21,10 +21,10 @@ export interface ReviewFlags {
   readonly json?: boolean;
 }
 
-/** A review that is well-formed but for the asset, which a person at a terminal may leave to the lookup. */
+/** A valid review whose asset may be missing; at a terminal it is looked up. */
 export interface WantedReview {
   readonly request: Omit<ReviewRequest, "assetId">;
-  /** null: not said. */
+  /** null: not given. */
   readonly assetId: number | null;
 }
 
@@ -36,12 +36,13 @@ const ofDecision = {
   watchlistReason: "WATCHLIST",
 } as const satisfies Partial<Record<keyof ReviewFlags, ReviewDecision>>;
 
-// Stands in for the asset while it is not known, so that all other fields are checked before anything is asked.
+// Placeholder for a missing asset, so that all other fields are validated first.
 const anyAssetId = 1;
 
 /**
- * What the flags say, conditional fields checked (CONTRACT 3 and 9). A flag of another decision is refused: who gives one
- * may mean that decision. @throws usage with one issue per problem
+ * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused, because that decision
+ * may be meant.
+ * @throws usage with one issue per problem
  */
 export function readReview(id: string, flags: ReviewFlags): WantedReview {
   const { decision, label, brandId, rejectReason, watchlistReason, note, slug } = flags;
@@ -55,7 +56,7 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
   const isUnattended = flags.yes === true || flags.dryRun === true;
   const missing =
     isUnattended && assetId === null
-      ? ["--asset-id: needed with --yes and --dry-run: say which asset you decided about"]
+      ? ["--asset-id: required with --yes and --dry-run: name the asset of the decision"]
       : [];
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
   if (parsed.kind === "issues" || issues.length > 0)
@@ -65,7 +66,7 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
   return { request, assetId: typeof assetId === "number" ? assetId : null };
 }
 
-/** The request; the asset is the one that was named, else the one that was found. @throws usage without either */
+/** Returns the request, with the given asset or the one that was found. @throws usage without either */
 export function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
   const { proposalId, ...body } = request;
   const chosen = assetId ?? found?.proposal.asset.id ?? null;
@@ -77,7 +78,10 @@ export function requestOf({ request, assetId }: WantedReview, found: FoundPropos
   return { proposalId, assetId: chosen, ...body };
 }
 
-/** APPROVE blocks, with this label too: whoever says "false positive" most likely means REJECT. @throws usage */
+/**
+ * Requires confirmation for APPROVE with "False Positive": it blocks the asset, and REJECT is most likely meant.
+ * @throws usage
+ */
 function requireMeant({ decision, label, yesBlockFalsePositive }: ReviewFlags): void {
   if (decision !== "APPROVE" || label !== "False Positive" || yesBlockFalsePositive === true) return;
   throw new FlatlineError(
@@ -88,7 +92,7 @@ function requireMeant({ decision, label, yesBlockFalsePositive }: ReviewFlags): 
   );
 }
 
-/** The text as an integer where it is one, for the schema to judge. */
+/** Returns the text as an integer if it is one, to be validated by the schema. */
 function integerOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : text;
 }

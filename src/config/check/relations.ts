@@ -96,7 +96,7 @@ function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Findin
     return [
       ...strangers.map((name) => ({
         path: name.path,
-        message: `no receiver is named ${JSON.stringify(name.value)}${suggest(name.value, names)}`,
+        message: `no receiver has the name ${JSON.stringify(name.value)}${suggest(name.value, names)}`,
       })),
       ...checkDuplicates("receiver", list, places),
     ];
