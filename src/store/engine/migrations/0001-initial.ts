@@ -1,17 +1,17 @@
 import type { Kysely } from "kysely";
 import { runStatements, type MigrationStatement } from "./statements.ts";
 
-/** Liveness events with their rollups, and what their import needs (CONTRACT 10). */
+/** Liveness events with their rollups, and the state of imports (CONTRACT 10). */
 const events: readonly MigrationStatement[] = [
-  // Dictionaries: an event names its organization, type and status by a small integer.
+  // Dictionaries: an event refers to its organization, type and status by a small integer.
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
-  // 1 is deadStatusId of src/store/events/sqlite/writer.ts: what counts as a death.
+  // 1 is deadStatusId of src/store/events/sqlite/writer.ts: the status that counts as a death.
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
   { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
-  // Rows of an import count for nothing until its state is 'published'. Import 0 is what was posted directly.
+  // Rows of an import do not count until its state is 'published'. Import 0 holds posted events.
   `CREATE TABLE event_imports (
      import_id INTEGER PRIMARY KEY AUTOINCREMENT,
      state TEXT NOT NULL CHECK (state IN ('staging', 'published', 'abandoned')),
@@ -21,7 +21,7 @@ const events: readonly MigrationStatement[] = [
   `CREATE INDEX event_imports_unpublished ON event_imports (import_id) WHERE state <> 'published'`,
   `INSERT INTO event_imports (import_id, state, started_at_ms, published_at_ms) VALUES (0, 'published', 0, 0)`,
 
-  // Every event as it came; ordinal tells apart those of one import at one instant. type_id 0: none.
+  // Every event; ordinal distinguishes events of one import at one instant. type_id 0: none.
   `CREATE TABLE events (
      slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      type_id INTEGER NOT NULL, status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT,
@@ -32,7 +32,7 @@ const events: readonly MigrationStatement[] = [
      slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      at_ms INTEGER NOT NULL,
      PRIMARY KEY (slug_id, id_hash, import_id, ordinal)) WITHOUT ROWID`,
-    // An import is one transaction there: no two rows with one id are ever stored, not even to be settled later.
+    // An import is one transaction there, so two rows with the same id are never stored.
     postgres: `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
   },
 
@@ -45,17 +45,17 @@ const events: readonly MigrationStatement[] = [
      slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
      deaths INTEGER NOT NULL,
      PRIMARY KEY (slug_id, hour, type_id, import_id)) WITHOUT ROWID`,
-  // At or before an organization's first event of an import: where the search for the first one begins.
+  // At or before an organization's first event of an import: the start of the search for the first event.
   {
     sqlite: `CREATE TABLE event_extents (
      slug_id INTEGER NOT NULL, import_id INTEGER NOT NULL, first_at_ms INTEGER NOT NULL,
      PRIMARY KEY (slug_id, import_id)) WITHOUT ROWID`,
   },
 
-  // Organizations of which eventRetention has deleted events: they were seen, even where nothing of them is left.
+  // Organizations with events that eventRetention has deleted, also if none is left.
   `CREATE TABLE event_pruned_slugs (slug_id INTEGER PRIMARY KEY)`,
 
-  // Rows of an unpublished import whose id may be in another one too; settled when the import is published.
+  // Rows of an unpublished import whose id may be in another one too; resolved when the import is published.
   {
     sqlite: `CREATE TABLE event_contests (
      import_id INTEGER NOT NULL, rival_id INTEGER NOT NULL, slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL,
@@ -64,7 +64,7 @@ const events: readonly MigrationStatement[] = [
   },
   { sqlite: `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)` },
 
-  // What was imported before, by SHA-256 of the decompressed content.
+  // Imported content, by SHA-256 after decompression.
   `CREATE TABLE event_files (
      sha256 TEXT NOT NULL, import_id INTEGER NOT NULL, name TEXT NOT NULL, rows_without_id INTEGER NOT NULL,
      imported_at_ms INTEGER NOT NULL,
@@ -74,28 +74,28 @@ const events: readonly MigrationStatement[] = [
      idempotency_key TEXT PRIMARY KEY, body_sha256 TEXT NOT NULL, received INTEGER NOT NULL, stored INTEGER NOT NULL,
      duplicates INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
   `CREATE INDEX event_posts_by_time ON event_posts (at_ms)`,
-  // A set of attributes as a JSON object with its names in order; an event names it by a small integer.
+  // A set of attributes as a JSON object, names in order; an event refers to it by a small integer.
   `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
-  // When the rows of import 0 came in, from this ordinal on; a row an instant and post, none an event. Those before the first
-  // one came in before anybody took note. Rows of other imports came in when their import was published.
+  // Arrival of the rows of import 0, from this ordinal on: a row per instant and post, not per event. Rows before the first
+  // one have no recorded arrival. Rows of other imports arrive when their import is published.
   `CREATE TABLE event_receipts (first_ordinal INTEGER PRIMARY KEY, received_at_ms INTEGER NOT NULL)`,
-  // What has changed in the published rows of event_minutes, in the order of the commits, for those who keep sums of them in
-  // memory (store/events/sums/event-sums.ts). position counts the cells up to and with this row, so that the newest rows can be kept by
-  // their size; weight is this row's share. detail is a JSON array of whole numbers, by kind:
-  //   added: slug_id, minute, type_id, deaths, again and again · published: import_id · pruned: the first minute that stays
+  // Changes of the published rows of event_minutes, in the order of commits, for running sums in memory
+  // (store/events/sums/event-sums.ts). position counts the cells up to and including this row, so that old rows can be
+  // deleted by size; weight is the size of this row. detail is a JSON array of integers, by kind: added: slug_id, minute,
+  // type_id, deaths, repeated · published: import_id · pruned: the first remaining minute
   {
     sqlite: `CREATE TABLE event_changes (
      position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,
   },
 ];
 
-/** Who runs which checks, and what their runs gave. */
+/** Owners of checks, and the results of runs. */
 const runs: readonly MigrationStatement[] = [
-  // A check of an organization, and the number that stands for it; it keeps that for ever, as history outlives configuration.
+  // A check of an organization and its number, which is permanent, because the history outlives the configuration.
   `CREATE TABLE checks (
      check_id INTEGER PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, UNIQUE (check_name, slug))`,
-  // Who runs checks: a process with an epoch and a lease. lease_until_ms 0: it has ended. Rows of its journal up to folded_seq
-  // are in the history. Room beside each row, because leases are prolonged all the time.
+  // Owners: a process with an epoch and a lease. lease_until_ms 0: it has ended. Rows of its journal up to folded_seq are in
+  // the history. Pages have free space, because leases are renewed constantly.
   {
     sqlite: `CREATE TABLE owners (
      owner_id INTEGER PRIMARY KEY AUTOINCREMENT, epoch INTEGER NOT NULL, lease_until_ms INTEGER NOT NULL,
@@ -108,11 +108,11 @@ const runs: readonly MigrationStatement[] = [
   `INSERT INTO shards (shard)
      WITH RECURSIVE numbers (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM numbers WHERE shard < 63)
      SELECT shard FROM numbers`,
-  // One row a commit of runs (store/runs/journal-row.ts); seq counts those of an owner, fence is its epoch.
+  // One row per commit of runs (store/runs/journal-row.ts); seq counts the commits of an owner, fence is its epoch.
   `CREATE TABLE journal (
      owner_id INTEGER NOT NULL, seq INTEGER NOT NULL, fence INTEGER NOT NULL, at_ms INTEGER NOT NULL, runs BLOB NOT NULL,
      PRIMARY KEY (owner_id, seq)) WITHOUT ROWID`,
-  // The last state of each check, as of the last fold of the journal that had a run of it.
+  // The last state of each check, as of the last fold of a journal with a run of it.
   `CREATE TABLE board (
      check_id INTEGER PRIMARY KEY, owner_id INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, is_asked INTEGER NOT NULL,
      severity_since_ms INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, finished_at_ms INTEGER NOT NULL,
@@ -127,24 +127,24 @@ const runs: readonly MigrationStatement[] = [
      check_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, report BLOB NOT NULL,
      PRIMARY KEY (check_id, at_ms)) WITHOUT ROWID`,
   `CREATE INDEX check_reports_by_time ON check_reports (at_ms)`,
-  // Runs that were asked for where another process owns the shard.
+  // Requested runs of checks whose shard another process owns.
   `CREATE TABLE run_requests (
      request_id INTEGER PRIMARY KEY AUTOINCREMENT, check_id INTEGER NOT NULL, asked_at_ms INTEGER NOT NULL)`,
 ];
 
-/** Alerts, what receivers are told of them, and what operators say. */
+/** Alerts, their notifications, and acts of operators. */
 const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
      body TEXT NOT NULL,
      UNIQUE (check_name, slug, kind)) WITHOUT ROWID`,
-  // Those that fired and are over, by id; body is as in alerts, end_body how they ended.
+  // Alerts that fired and ended, by id; body is as in alerts, end_body describes the end.
   `CREATE TABLE ended_alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, ends_at_ms INTEGER NOT NULL,
      body TEXT NOT NULL, end_body TEXT NOT NULL) WITHOUT ROWID`,
   `CREATE INDEX ended_alerts_by_check ON ended_alerts (check_name, slug, ends_at_ms)`,
   `CREATE INDEX ended_alerts_by_time ON ended_alerts (ends_at_ms)`,
-  // What people said of alerts, live and ended; only appended. verdict null: withdrawn. is_standing: the last one of its alert.
+  // Judgements of alerts, live and ended; append-only. verdict null: withdrawn. is_standing: the last one of its alert.
   `CREATE TABLE judgements (
      judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT NOT NULL, note TEXT,
@@ -157,22 +157,22 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE INDEX alert_history_by_check ON alert_history (check_name, slug, at_ms)`,
   `CREATE INDEX alert_history_by_time ON alert_history (at_ms)`,
 
-  // seq is the order in which notifications were formed, which receivers and alerts keep. recipient: who of a receiver's
-  // recipients it is for; empty where the receiver is one.
+  // seq is the order of notifications, which is kept per receiver and alert. recipient: one of the receiver's recipients, or
+  // empty.
   `CREATE TABLE outbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, state TEXT NOT NULL,
      attempts INTEGER NOT NULL DEFAULT 0, created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL,
      lease_owner TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0, last_error TEXT, payload TEXT NOT NULL,
      recipient TEXT NOT NULL DEFAULT '')`,
   `CREATE INDEX outbox_by_receiver ON outbox (receiver, state, next_attempt_at_ms)`,
-  // Claims want a receiver's oldest entries: without it each would sort all that wait there.
+  // A claim takes a receiver's oldest entries: without the index it would sort all waiting ones.
   `CREATE INDEX outbox_in_order ON outbox (receiver, seq)`,
   `CREATE TABLE outbox_alerts (
      alert_id TEXT NOT NULL, seq INTEGER NOT NULL REFERENCES outbox (seq) ON DELETE CASCADE,
      PRIMARY KEY (alert_id, seq)) WITHOUT ROWID`,
   `CREATE INDEX outbox_alerts_by_seq ON outbox_alerts (seq)`,
 
-  // The receiver asked for it (Retry-After); nothing is claimed for it until then.
+  // A Retry-After of the receiver: nothing is claimed for it until then.
   `CREATE TABLE receiver_pauses (receiver TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID`,
 
   `CREATE TABLE silences (
@@ -183,7 +183,7 @@ const alerts: readonly MigrationStatement[] = [
 
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 
-  // Written with the alert's state, settled when nobody waits for it; the last one of an alert is kept for its snapshot.
+  // Written with the alert's state, deleted when no receiver waits for it; the last one of an alert is kept for its snapshot.
   `CREATE TABLE alert_changes (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL,
@@ -199,20 +199,20 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE fleets (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, starts_at_ms INTEGER NOT NULL, ends_at_ms INTEGER,
      peak_spiking INTEGER NOT NULL, organizations INTEGER NOT NULL) WITHOUT ROWID`,
-  // Without rows: who holds its lock forms notifications. In SQLite nobody else writes meanwhile.
+  // Has no rows: the owner of its lock forms notifications. SQLite has one writer anyway.
   { postgres: `CREATE TABLE notifier_turns ()` },
-  // One lasts at a time.
+  // At most one is active.
   `CREATE UNIQUE INDEX fleets_live ON fleets (check_name) WHERE ends_at_ms IS NULL`,
 
   `CREATE TABLE deliveries (
      notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, took_ms INTEGER NOT NULL,
      outcome TEXT NOT NULL, detail TEXT NOT NULL, slugs TEXT NOT NULL, recipient TEXT NOT NULL DEFAULT '',
      fleet_id TEXT, PRIMARY KEY (notification_id, at_ms))`,
-  // The fleet verdict that it told of; most tell of none.
+  // The fleet verdict of the notification, if any.
   `CREATE INDEX deliveries_by_fleet ON deliveries (fleet_id) WHERE fleet_id IS NOT NULL`,
   `CREATE INDEX deliveries_by_receiver ON deliveries (receiver, at_ms)`,
   `CREATE INDEX deliveries_by_time ON deliveries (at_ms)`,
-  // Which of them told of an organization.
+  // The organizations of a delivery.
   `CREATE TABLE delivery_slugs (
      slug TEXT NOT NULL, at_ms INTEGER NOT NULL, notification_id TEXT NOT NULL,
      PRIMARY KEY (slug, at_ms, notification_id))`,
@@ -222,20 +222,19 @@ const alerts: readonly MigrationStatement[] = [
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
      created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX markers_by_time ON markers (at_ms)`,
-  // Alerts that reached fail while they fired, for the gate; released_at_ms: somebody released the gate by hand since it last
-  // did so.
+  // Alerts that reached fail while they fired, for the gate; released_at_ms: the last manual release since then.
   `CREATE TABLE gate_failures (
      alert_id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, failed_at_ms INTEGER NOT NULL,
      released_at_ms INTEGER, turn INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`,
   `CREATE INDEX gate_failures_by_slug ON gate_failures (slug)`,
-  // What ended a hold of the gate; alert_id null: by hand, for all that had failed.
+  // What ended a hold of the gate; alert_id null: a manual release of all failures.
   `CREATE TABLE gate_releases (
      release_id INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, how TEXT NOT NULL,
      alert_id TEXT, released_by TEXT, comment TEXT)`,
   `CREATE INDEX gate_releases_by_slug ON gate_releases (slug, at_ms)`,
 ];
 
-/** What people and programs did, and what they said. */
+/** Acts of people and programs. */
 const acts: readonly MigrationStatement[] = [
   // detail is a JSON object.
   `CREATE TABLE audit (
@@ -249,9 +248,7 @@ const acts: readonly MigrationStatement[] = [
   `CREATE INDEX outside_acts_by_alert ON outside_acts (via, alert_id, occurred_at_ms)`,
 ];
 
-/**
- * What API v2 is answered from: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews.
- */
+/** Records of API v2: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */
 const platform: readonly MigrationStatement[] = [
   `CREATE TABLE organizations (organization_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT)`,
   `CREATE TABLE brands (
@@ -261,7 +258,7 @@ const platform: readonly MigrationStatement[] = [
      key_id TEXT PRIMARY KEY, key_sha256 TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
      organizations TEXT NOT NULL, created_at_ms INTEGER NOT NULL, revoked_at_ms INTEGER) WITHOUT ROWID`,
 
-  // Global: what one organization's review blocks is blocked for every organization.
+  // Global: an asset that one organization's review blocks is blocked for every organization.
   `CREATE TABLE assets (
      asset_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL, content TEXT NOT NULL, status TEXT NOT NULL,
      is_watchlisted INTEGER NOT NULL DEFAULT 0,
@@ -276,7 +273,7 @@ const platform: readonly MigrationStatement[] = [
      PRIMARY KEY (domain, rule_id, includes_itself)) WITHOUT ROWID`,
   `CREATE INDEX legitimacy_domains_by_rule ON legitimacy_domains (rule_id)`,
 
-  // facet_ids is what report_facets holds of this report, as JSON: a change writes the difference only.
+  // facet_ids is the report's entries in report_facets, as JSON: a change writes only the difference.
   `CREATE TABLE reports (
      report_id INTEGER PRIMARY KEY, organization_id INTEGER NOT NULL REFERENCES organizations,
      created_at_ms INTEGER NOT NULL, updated_at_ms INTEGER NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL,
@@ -298,15 +295,15 @@ const platform: readonly MigrationStatement[] = [
      decision TEXT NOT NULL, label TEXT NOT NULL, brand_id INTEGER, comment TEXT NOT NULL,
      is_watchlisted INTEGER NOT NULL, created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX reviews_by_proposal ON reviews (proposal_id)`,
-  // Those that count in the budget.
+  // The reviews that count in the budget.
   `CREATE INDEX reviews_by_api ON reviews (organization_id, created_at_ms) WHERE origin = 'api'`,
 
-  // The listing: one row for each thing that a filter may ask of a report, in the order of the pages.
+  // The listing: one row per property of a report that a filter can use, in the order of the pages.
   `CREATE TABLE facets (facet_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE report_facets (
      organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, report_id INTEGER NOT NULL,
      PRIMARY KEY (organization_id, facet_id, created_at_ms DESC, report_id DESC)) WITHOUT ROWID`,
-  // How many reports have it: the rarest of several filters is the one to walk.
+  // Number of reports per facet: the rarest of several filters is walked.
   `CREATE TABLE facet_counts (
      organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, reports INTEGER NOT NULL,
      PRIMARY KEY (organization_id, facet_id)) WITHOUT ROWID`,
