@@ -8,7 +8,7 @@ export function breakAddress(address: string): string {
   const end = rest.search(/[/?#]/);
   const authority = end === -1 ? rest : rest.slice(0, end);
   const tail = end === -1 ? "" : rest.slice(end);
-  // The name in a mail address keeps its dots; what stands before the host of a URL may be a host to somebody.
+  // The name in a mail address keeps its dots; the user part of a URL may be read as a host by some programs.
   const hostFrom = scheme === "" ? (/^.*(?:@|\[at\])/s.exec(authority)?.[0].length ?? 0) : 0;
   const broken = authority.slice(0, hostFrom) + breakDots(authority.slice(hostFrom)) + tail;
   return breakScheme(scheme) + broken.replaceAll("@", "[at]");

@@ -1,17 +1,17 @@
-/** Stands where there is no number: never 0. */
+/** Shown in place of a missing number, never 0. */
 export const none = "–";
 
-// Above it a number has no digits that are exact to one, and nobody counts its groups.
+// Larger numbers are not exact to one, and their groups of digits are unreadable.
 const largestGrouped = 1e15;
 
-/** `5,119`: whole, its digits in groups. */
+/** Formats an integer with groups of digits: `5,119`. */
 export function formatCount(count: number | null): string {
   if (count === null || !Number.isFinite(count)) return none;
   if (Math.abs(count) >= largestGrouped) return count.toExponential(1);
   return groupDigits(Math.round(count));
 }
 
-/** `11.1`, `1,302`: one decimal below 100, whole from there; `0`, and `<0.1` for what would read as 0. */
+/** Formats `11.1`, `1,302`: one decimal below 100, none above; `0`, and `<0.1` for a value that would round to 0. */
 export function formatExpected(expected: number | null): string {
   if (expected === null || !Number.isFinite(expected)) return none;
   if (expected === 0) return "0";
@@ -19,24 +19,24 @@ export function formatExpected(expected: number | null): string {
   return Math.abs(expected) < 99.95 ? expected.toFixed(1) : formatCount(expected);
 }
 
-/** `459×`, `3.1×`. */
+/** Formats a ratio: `459×`, `3.1×`. */
 export function formatRatio(ratio: number): string {
   return `${formatExpected(ratio)}×`;
 }
 
-/** `4 %` of a share (0–1); never 0 % of something or 100 % of less than all. */
+/** Formats a share (0–1) as `4 %`; never 0 % for more than nothing, or 100 % for less than all. */
 export function formatPercent(share: number): string {
   if (share > 0 && share < 0.01) return "<1 %";
   if (share < 1 && share > 0.99) return ">99 %";
   return `${Math.round(share * 100)} %`;
 }
 
-/** A number of which nobody knows what it counts: whole ones as counts, others as expected counts. */
+/** Formats a number of unknown meaning: integers as counts, others as expected counts. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : formatExpected(value);
 }
 
-/** `12.3M` from ten million on, for a column of a table; else as formatCount. */
+/** Formats for a column of a table: `12.3M` from ten million on, otherwise as formatCount. */
 export function formatCompactCount(count: number | null): string {
   if (count === null || !Number.isFinite(count) || Math.abs(count) < 10_000_000) return formatCount(count);
   const [whole = "", decimal] = String(Math.round(count / 100_000) / 10).split(".");

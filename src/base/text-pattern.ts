@@ -1,4 +1,4 @@
-/** Whether `text` fits the pattern, in time that grows with their lengths only: a pattern is no regular expression. */
+/** Returns whether `text` matches the pattern, in time proportional to their lengths: a pattern is not a regular expression. */
 export function matchesText(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const first = parts[0] ?? "";
@@ -15,7 +15,7 @@ export function matchesText(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Whether `outer` matches every text that `inner` matches. */
+/** Returns whether `outer` matches every text that `inner` matches. */
 export function coversPattern(outer: string, inner: string): boolean {
   // Each star of `inner` stands for any text, also for this one, which no star but one of `outer` can match; and a star that
   // matches it matches any other in its place.

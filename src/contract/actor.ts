@@ -7,24 +7,24 @@ export interface Actor {
   /** The token's name, the proxy's user, the operating system's user of a command, the key's name. */
   readonly name: string;
   readonly via: ActVia;
-  /** The operating system's user of a command that went through the daemon; nobody has proved it. */
+  /** The operating system's user of a command that went through the daemon; not authenticated. */
   readonly user: string | null;
-  /** What a request says of its author beside that (`by`, `createdBy`); nobody has proved it. */
+  /** The author that a request names in addition (`by`, `createdBy`); not authenticated. */
   readonly note: string | null;
 }
 
-/** An author of whom nothing more is known. */
+/** Creates an author without further facts. */
 export function actor(name: string, via: ActVia): Actor {
   return { name, via, user: null, note: null };
 }
 
-/** An author as people read it: the name, and in brackets what nobody has proved. */
+/** Formats an author for people: the name, and in brackets the part that is not authenticated. */
 export function describeAuthor(name: string | null, note: string | null = null): string {
   if (name === null || note === null || note === name) return name ?? note ?? "";
   return `${name} (${note})`;
 }
 
-/** What is written down when somebody does something. */
+/** The acts of the audit. */
 export const actions = [
   "acknowledge",
   "unacknowledge",

@@ -1,13 +1,13 @@
 import { formatCount, formatExpected, formatRatio } from "../base/numbers.ts";
 
-/** What a spike check counted; null is what its source does not say. */
+/** The counts of a spike check; null for values that its source does not provide. */
 export interface DeathCounts {
   readonly currentCount: number | null;
   readonly expectedCount: number | null;
   readonly ratio?: number | null;
 }
 
-/** `459×`; "none expected" where the ratio would be infinite; null where nobody can tell. */
+/** Returns `459×`; "none expected" if the ratio would be infinite; null if it is unknown. */
 export function ratioWords({ currentCount, expectedCount, ratio = null }: DeathCounts): string | null {
   if (ratio !== null && Number.isFinite(ratio)) return formatRatio(ratio);
   if (expectedCount === null || currentCount === null) return null;
@@ -15,7 +15,7 @@ export function ratioWords({ currentCount, expectedCount, ratio = null }: DeathC
   return formatRatio(currentCount / expectedCount);
 }
 
-/** `459 times as many`. */
+/** Returns `459 times as many`. */
 export function timesWords(ratio: number): string {
   return `${formatExpected(ratio)} times as many`;
 }

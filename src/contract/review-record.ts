@@ -18,4 +18,3 @@ export const reviewRecordSchema = z.object({
   }),
   watchlisted: z.boolean(),
 });
-export type ReviewRecord = z.infer<typeof reviewRecordSchema>;

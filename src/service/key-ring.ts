@@ -11,7 +11,7 @@ export interface KeyRing {
   readonly remembered: (presented: string) => KeyIdentity | null;
 }
 
-// A revoked key is rejected within 2 s (CONTRACT 3), whoever revoked it. A tenth of a second is immediate for a person, and
+// A revoked key is rejected within 2 s (CONTRACT 3), whichever process revoked it. A tenth of a second is immediate for a person, and
 // ten queries per second are cheap.
 const rememberedMs = 100;
 // Bounds the cache against callers; fewer keys than that are in use at a time.

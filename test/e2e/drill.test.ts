@@ -221,6 +221,8 @@ describe("flatline drill", () => {
     const { exitCode, stderr } = await running;
 
     expect(exitCode).toBe(69);
-    expect(stderr).toContain("the drill was stopped: receivers may have been notified of its start, but not of its end");
+    expect(stderr).toContain(
+      "the drill was stopped: receivers may have been notified of its start, but not of its end",
+    );
   });
 });

@@ -110,7 +110,7 @@ describe("beside a running daemon", () => {
     const keys = await cli(["keys", "create", "--organization", "acme"]);
 
     expect(response.status).toBe(404);
-    expect([keys.exitCode, keys.stderr]).toEqual([64, expect.stringContaining("embedded service")]);
+    expect([keys.exitCode, keys.stderr]).toEqual([64, expect.stringContaining("source.type: embedded")]);
   });
 });
 

@@ -194,11 +194,11 @@ const wrongUsage: readonly Usage[] = [
   },
   { rule: "an asset that is no number", args: [...rejecting, "--asset-id", "five"], says: "--asset-id" },
   { rule: "a flag of another decision", args: [...rejecting, "--label", "C2 Server"], says: "goes with APPROVE only" },
-  { rule: "--yes without the asset", args: [...rejecting, "--yes"], says: "--asset-id: needed with --yes" },
+  { rule: "--yes without the asset", args: [...rejecting, "--yes"], says: "--asset-id: required with --yes" },
   {
     rule: "--dry-run without the asset",
     args: [...rejecting, "--dry-run"],
-    says: "--asset-id: needed with --yes and --dry-run",
+    says: "--asset-id: required with --yes and --dry-run",
   },
   {
     rule: "APPROVE of a false positive",

@@ -9,8 +9,8 @@ const attempts = 10;
 const pauseMs = 3;
 
 /**
- * Isolation of a transaction on PostgreSQL. `begin`: REPEATABLE READ; it is undone if another transaction changed a row that
- * it changes. `latest`: READ COMMITTED, for work that locks the rows it relies on: it waits instead of being undone.
+ * Isolation of a transaction on PostgreSQL. `begin`: REPEATABLE READ; it fails if another transaction changed a row that it
+ * changes. `latest`: READ COMMITTED, for work that locks the rows it relies on: it waits instead of failing.
  */
 export type TransactionReads = "begin" | "latest";
 

@@ -68,7 +68,7 @@ export async function factsOf(
   return { assetTypes, attributeSets };
 }
 
-/** Reads EvidenceStore.newestDeaths: the rollups say in which minutes anybody died, whatever else was looked at meanwhile. */
+/** Reads EvidenceStore.newestDeaths: the rollups give the minutes with deaths, whatever the other events are. */
 export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, assetTypes, limit } = query;
   if (limit <= 0) return [];

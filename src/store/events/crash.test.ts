@@ -10,7 +10,8 @@ import { describe, expect, it } from "vitest";
 
 import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../test/support/event-store.ts";
 import { createSystemClock } from "../../base/time.ts";
-import { cleanImports } from "./sqlite/import-file.ts";
+import { openEventDatabase } from "./sqlite/import-file.ts";
+import { createEventPosts } from "./sqlite/posts.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const large = isLong ? 120_000 : 50_000;
@@ -60,6 +61,22 @@ function integrity({ databasePath }: FileEventWorld): unknown {
   return answer;
 }
 
+/** Removes the remains of failed imports, as a daemon does at its start; returns their number. */
+async function cleanUp({ databasePath }: FileEventWorld): Promise<number> {
+  const signal = new AbortController().signal;
+  const posts = createEventPosts({
+    db: openEventDatabase(databasePath),
+    databasePath,
+    clock: createSystemClock(),
+    signal,
+  });
+  try {
+    return await posts.clean();
+  } finally {
+    await posts.close();
+  }
+}
+
 /** Starts an import in a process of its own; `until` resolves when it has said a line that begins so, or has ended. */
 function startImport({ databasePath }: FileEventWorld, file: string) {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", importer, databasePath, file], {
@@ -106,11 +123,7 @@ describe("an import that is killed", () => {
       expect(await world.store.events.slugs()).toHaveLength(10);
     }
     expect(killed).toBeGreaterThan(0);
-    const removed = await cleanImports({
-      databasePath: world.databasePath,
-      signal: new AbortController().signal,
-      clock: createSystemClock(),
-    });
+    const removed = await cleanUp(world);
 
     if (publishedImports(world) === publishedBefore) {
       expect(removed).toBeGreaterThan(0);
@@ -128,11 +141,7 @@ describe("an import that is killed", () => {
     const running = startImport(world, file);
     await running.until("writing");
 
-    const removed = await cleanImports({
-      databasePath: world.databasePath,
-      signal: new AbortController().signal,
-      clock: createSystemClock(),
-    });
+    const removed = await cleanUp(world);
     const [code] = (await running.ended) as [number];
 
     expect([removed, code]).toEqual([0, 0]);

@@ -321,7 +321,7 @@ const discovery: readonly MigrationStatement[] = [
   `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
 ];
 
-/** The schema of the first release. */
+/** Creates the schema of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await runStatements(db, [...events, ...runs, ...alerts, ...acts, ...discovery, ...platform]);
 }

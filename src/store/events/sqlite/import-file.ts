@@ -63,22 +63,6 @@ export function openEventDatabase(databasePath: string): DatabaseSync {
   return db;
 }
 
-export interface CleanOptions {
-  readonly databasePath: string;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
-
-/** Removes the remains of failed imports, as a daemon does at its start, and returns their number. */
-export async function cleanImports(options: CleanOptions): Promise<number> {
-  const db = openEventDatabase(options.databasePath);
-  try {
-    return await removeBrokenImports(db, options.databasePath, new Pace({ db, holdMs, ...options }));
-  } finally {
-    db.close();
-  }
-}
-
 function createLookUp(db: DatabaseSync): Parameters<typeof refuseKnownFiles>[1] {
   const known = db.prepare(
     `SELECT name, imported_at_ms FROM event_files WHERE sha256 = ? ORDER BY imported_at_ms DESC LIMIT 1`,
