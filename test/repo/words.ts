@@ -38,7 +38,10 @@ export const avoidedPhrases: readonly AvoidedPhrase[] = [
 export const rewordedPaths: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   "docs/architecture.md",
+  "docs/benchmarks.md",
+  "docs/decisions.md",
   "docs/evidence.md",
   "docs/glossary.md",
   "docs/guide.md",
