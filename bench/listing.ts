@@ -6,7 +6,7 @@ import type { PlatformApi } from "../src/contract/platform-api.ts";
 import type { ReportsQuery } from "../src/contract/reports.ts";
 import { createLocalPlatformApi } from "../src/service/local-platform-api.ts";
 import { openStore } from "../src/store/open.ts";
-import type { ReportStatement } from "../src/store/platform/reports.ts";
+import type { ImportedReport } from "../src/store/platform/reports.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Benchmark, Goal, Side } from "./benchmark.ts";
 import { cachedFolder } from "./cache.ts";
@@ -33,7 +33,7 @@ function pick<Value>(values: readonly Value[], index: number): Value {
 }
 
 /** One in fifty is rejected, one in two hundred waits for the customer: rare things are what filters are for. */
-function report(index: number, organizationId: number): ReportStatement {
+function report(index: number, organizationId: number): ImportedReport {
   const isQueued = index % 200 === 0;
   const isRejected = index % 50 === 1;
   const decision = isRejected ? "REJECT" : isQueued ? null : "APPROVE";

@@ -7,7 +7,7 @@ import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
 import type { JournalRun } from "../store/runs/journal-row.ts";
-import { digestOf, isToKeep } from "../store/runs/kept-reports.ts";
+import { digestOf, shouldKeepReport } from "../store/runs/kept-reports.ts";
 import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
 import { splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
@@ -225,7 +225,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function entryOf({ run, report }: RecordRequest): JournalRun {
     const { check, slug, dueAtMs, isAsked } = run;
     const { startedAtMs, finishedAtMs } = report;
-    const isReportKept = isToKeep(board.state(check, slug)?.kept ?? null, digestOf(report), finishedAtMs);
+    const isReportKept = shouldKeepReport(board.state(check, slug)?.kept ?? null, digestOf(report), finishedAtMs);
     const checkId = board.idOf(run) ?? 0;
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: splitReport(report) };
   }

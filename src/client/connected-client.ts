@@ -51,7 +51,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     gate: options.gate,
     onRequest: options.onRequest ?? ((): void => undefined),
   });
-  const toldFilters = new Set<OwnFilterName>();
+  const reportedFilters = new Set<OwnFilterName>();
 
   async function deadAssetSpike(request: SpikeRequest, callOptions: CallOptions = {}): Promise<HealthcheckResult> {
     const { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = request;
@@ -73,8 +73,8 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     const page = parseReportsPage(await exchange.repeatable({ operation, path }, callOptions));
     const { reports, ignored } = applyOwnFilters(page.reports, query);
     for (const name of ignored) {
-      if (toldFilters.has(name)) continue;
-      toldFilters.add(name);
+      if (reportedFilters.has(name)) continue;
+      reportedFilters.add(name);
       options.onIgnoredFilter?.(name);
     }
     return { ...page, reports };

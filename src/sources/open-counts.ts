@@ -1,8 +1,11 @@
+import { asFlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
 import { createBatchedCounts, type TableCounts } from "./batched-counts.ts";
 import type { CountReader, RawRow } from "./count-reader.ts";
-import { countRequests, type OnRequest } from "./counted-reader.ts";
+
+/** Called for each query with its name and `ok` or the code of the error. */
+export type OnRequest = (event: { readonly operation: string; readonly code: string }) => void;
 
 /** A source that reads a table, by engine. */
 export type AnyTableSource =
@@ -38,4 +41,24 @@ function createReader(source: AnyTableSource): CountReader {
 async function loadReader(source: AnyTableSource): Promise<CountReader> {
   if (source.type === "postgres") return (await import("./postgres-reader.ts")).createPostgresReader(source);
   return (await import("./clickhouse-reader.ts")).createClickhouseReader(source);
+}
+
+/** Wraps the reader so that each query is counted in `flatline_source_requests_total`. */
+function countRequests(reader: CountReader, onRequest: OnRequest): CountReader {
+  async function counted<Answer>(operation: string, work: Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await work;
+      onRequest({ operation, code: "ok" });
+      return answer;
+    } catch (error) {
+      onRequest({ operation, code: asFlatlineError(error).code.replace(/^api_/, "") });
+      throw error;
+    }
+  }
+  const { firstEvents } = reader;
+  return {
+    segmentDeaths: (queries, signal) => counted("count_deaths", reader.segmentDeaths(queries, signal)),
+    firstEvents: firstEvents === null ? null : (slugs, signal) => counted("first_events", firstEvents(slugs, signal)),
+    close: () => reader.close(),
+  };
 }

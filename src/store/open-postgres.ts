@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { secondMs } from "../base/time.ts";
-import { exclusively } from "./engine/exclusive-work.ts";
+import { exclusively } from "./engine/advisory-lock.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
 import type { LeaseClock } from "./engine/engine.ts";
 import { noStore, type PostgresLocation } from "./engine/location.ts";

@@ -15,7 +15,7 @@ import { createDiscoveryStore } from "./discovery/discovered-list-table.ts";
 import { createMetaStore } from "./engine/meta.ts";
 import { createNoticeStore } from "./alerts/notice-table.ts";
 import { createOutboxStore } from "./alerts/outbox-table.ts";
-import { createPlatformStore } from "./platform/platform-store.ts";
+import { createPlatformStore } from "./platform/platform.ts";
 import { createOwnerStore } from "./runs/owners.ts";
 import { createRunStore } from "./runs/run-tables.ts";
 import type { Db } from "./schema.ts";

@@ -3,7 +3,7 @@ import { actors, proposalDecisions } from "../../contract/report-values.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import { walkFacets } from "./facet-table.ts";
-import { queueStates, type PlatformReportStore, type ReportStatement, type StoredProposal } from "./reports.ts";
+import { queueStates, type PlatformReportStore, type ImportedReport, type StoredProposal } from "./reports.ts";
 import type { ProposalRow } from "./rows.ts";
 import { refreshFacets } from "./report-refresh.ts";
 import { readRecords } from "./report-records.ts";
@@ -11,7 +11,7 @@ import type { Db } from "../schema.ts";
 
 /** Creates the report store over `reports`, `proposals` and `scans`, with the listing's index. */
 export function createPlatformReportStore(db: Db): PlatformReportStore {
-  async function upsert(reports: readonly ReportStatement[], nowMs: number): Promise<void> {
+  async function upsert(reports: readonly ImportedReport[], nowMs: number): Promise<void> {
     for (const chunk of chunksOf(reports)) {
       await db
         .insertInto("reports")
@@ -44,7 +44,7 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
     }
   }
 
-  async function upsertChildren(reports: readonly ReportStatement[]): Promise<void> {
+  async function upsertChildren(reports: readonly ImportedReport[]): Promise<void> {
     const proposals = reports.flatMap((report) => report.proposals.map((proposal) => proposalRow(report.id, proposal)));
     for (const chunk of chunksOf(proposals))
       await db
@@ -167,7 +167,7 @@ export function createPlatformReportStore(db: Db): PlatformReportStore {
   };
 }
 
-function reportRow(report: ReportStatement) {
+function reportRow(report: ImportedReport) {
   const breached = report.sla?.isBreached ?? null;
   return {
     report_id: report.id,

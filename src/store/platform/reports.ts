@@ -15,7 +15,7 @@ export interface StoredProposal {
 }
 
 /** A report of an import. */
-export interface ReportStatement {
+export interface ImportedReport {
   readonly id: number;
   readonly organizationId: number;
   readonly createdAtMs: number;
@@ -78,7 +78,7 @@ export interface PlatformReportStore {
    * Inserts or updates reports, proposals and scans by id, in the surrounding transaction, and updates the listing. A stored
    * report keeps its organization, a stored proposal its report.
    */
-  upsert(reports: readonly ReportStatement[], nowMs: number): Promise<void>;
+  upsert(reports: readonly ImportedReport[], nowMs: number): Promise<void>;
   /** Updates the listing's entries of these reports, in the surrounding transaction. */
   refresh(reportIds: readonly number[]): Promise<void>;
   /** Returns the reports that have proposals or scans of these assets. */

@@ -11,7 +11,7 @@ import type {
   CheckKey,
   HourRecord,
   JournalRecord,
-  KeptMark,
+  LastKeptReport,
   OwnerRecord,
   RunSnapshot,
   StoredReport,
@@ -31,7 +31,7 @@ export class CheckState implements CheckKey {
   readonly isAsked: boolean;
   /** The instant since when the severity holds. */
   readonly severitySinceMs: number;
-  readonly kept: KeptMark | null;
+  readonly kept: LastKeptReport | null;
   readonly #last: RunOnBoard;
   readonly #lastResult: RunOnBoard | null;
 

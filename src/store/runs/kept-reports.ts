@@ -3,7 +3,7 @@ import { memoized } from "../../base/memo.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import { chosenThresholds } from "./report-shape.ts";
-import type { KeptMark } from "./runs.ts";
+import type { LastKeptReport } from "./runs.ts";
 
 // The whole report is stored at least once a day,
 const fullEveryMs = dayMs;
@@ -23,7 +23,7 @@ export function digestOf(report: CheckReport): string {
 }
 
 /** Returns whether the history stores this report completely, given the last one that it stored. */
-export function isToKeep(last: KeptMark | null, digest: string, atMs: number): boolean {
+export function shouldKeepReport(last: LastKeptReport | null, digest: string, atMs: number): boolean {
   if (last === null) return true;
   // Absolute: a clock that was set back must not stop the daily reports.
   const sinceMs = Math.abs(atMs - last.atMs);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { Db } from "../schema.ts";
-import { tryTransactionLock } from "../engine/transaction-lock.ts";
+import { tryTransactionLock } from "../engine/advisory-lock.ts";
 import { endedLease } from "./run-tables.ts";
 import type { Owner } from "./runs.ts";
 

@@ -55,11 +55,11 @@ export interface BoardRecord {
   readonly last: StoredReport;
   /** The last run with a result, if `last` has none. */
   readonly lastResult: StoredReport | null;
-  readonly kept: KeptMark | null;
+  readonly kept: LastKeptReport | null;
 }
 
 /** Instant and digest of the last report that was stored completely (kept-reports.ts). */
-export interface KeptMark {
+export interface LastKeptReport {
   readonly atMs: number;
   readonly digest: string;
 }

@@ -2,12 +2,14 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, minuteMs } from "../../base/time.ts";
 import type { Db } from "../schema.ts";
+import { engineOf } from "./engine.ts";
 
 // Polls: a wait in the database would be ended by its timeouts.
 const lookAgainMs = 100;
 const longestWaitMs = 10 * minuteMs;
-// An arbitrary number; the second number of the advisory lock is the hash of the name.
-const lockClass = 0x66_6c_65_78;
+// Arbitrary numbers; the second number of an advisory lock is the hash of the name.
+const sessionLockClass = 0x66_6c_65_78;
+const transactionLockClass = 0x66_6c_74_75;
 
 /**
  * Runs `work` while no other process on the same PostgreSQL runs work of this name. The advisory lock belongs to the
@@ -20,7 +22,7 @@ export function exclusively<Result>(db: Db, name: string, work: () => Promise<Re
     const deadlineMs = clock.monotonicMs() + longestWaitMs;
     const isOurs = async (): Promise<boolean> => {
       const { rows } = await sql<{ is_ours: boolean }>`
-        SELECT pg_try_advisory_lock(${lockClass}::int, hashtext(${name})) AS is_ours`.execute(connection);
+        SELECT pg_try_advisory_lock(${sessionLockClass}::int, hashtext(${name})) AS is_ours`.execute(connection);
       return rows[0]?.is_ours === true;
     };
     while (!(await isOurs())) {
@@ -31,7 +33,18 @@ export function exclusively<Result>(db: Db, name: string, work: () => Promise<Re
     try {
       return await work();
     } finally {
-      await sql`SELECT pg_advisory_unlock(${lockClass}::int, hashtext(${name}))`.execute(connection);
+      await sql`SELECT pg_advisory_unlock(${sessionLockClass}::int, hashtext(${name}))`.execute(connection);
     }
   });
+}
+
+/**
+ * Takes the lock of this name until the transaction ends; returns false if another transaction holds it. For housekeeping
+ * that one replica does for all, so the others need not wait. SQLite has one write transaction at a time anyway.
+ */
+export async function tryTransactionLock(transaction: Db, name: string): Promise<boolean> {
+  if (engineOf(transaction) === "sqlite") return true;
+  const { rows } = await sql<{ is_ours: boolean }>`
+    select pg_try_advisory_xact_lock(${transactionLockClass}::int, hashtext(${name})) as is_ours`.execute(transaction);
+  return rows[0]?.is_ours === true;
 }
