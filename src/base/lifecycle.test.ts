@@ -64,7 +64,7 @@ describe("work that is to end", () => {
     clock.assertIdle();
   });
 
-  it("is told to give up when the drain is over, and not before", async () => {
+  it("is aborted when the drain is over, and not before", async () => {
     const clock = clockAtZero();
     const work = Promise.withResolvers<void>();
     let gaveUpMs = 0;

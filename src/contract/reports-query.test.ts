@@ -44,7 +44,7 @@ describe("parseReportsQuery", () => {
     { rule: "an asset type is in upper case", raw: { assetType: "url" }, fields: ["assetType"] },
     { rule: "a source is one of the API's", raw: { source: "EMAIL" }, fields: ["source"] },
     {
-      rule: "somebody is human or automation",
+      rule: "an actor is human or automation",
       raw: { reportedBy: "x", reviewedBy: "y" },
       fields: ["reportedBy", "reviewedBy"],
     },

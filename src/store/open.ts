@@ -56,13 +56,13 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return createStore(db, dialect, { path, clock, health });
 }
 
-/** One that is empty was made by somebody else, for a store that is not made yet. */
+/** Requires an existing store; an empty file does not count as one. */
 async function requireFile(path: string): Promise<void> {
   const status = await stat(path).catch(() => null);
   if (status === null || (status.isFile() && status.size === 0)) throw noStore(path);
 }
 
-/** Verdicts, findings and notifications of customers are nobody else's business: what is made here is the owner's alone. */
+/** Creates the file and its folder, readable for the owner only: the store holds verdicts and findings of customers. */
 async function prepareFile(given: string, path: string): Promise<void> {
   if (given === "" || given === ":memory:") {
     throw new FlatlineError("store_unusable", `the store cannot be "${given}": storage.path must name a file`);

@@ -294,7 +294,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     expect(await world.store.events.isEmpty()).toBe(true);
   });
 
-  it("stops when it is told to, with nothing counted and nothing in the way of the next one", async () => {
+  it("stops when its signal aborts, with nothing counted and nothing in the way of the next one", async () => {
     await using world = await createWorldOn(place);
     const rows = Array.from({ length: 30_000 }, (_, index) => death(startMs + index, "acme", { id: String(index) }));
     const file = await world.write("1.csv", toCsv(rows));
@@ -313,7 +313,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     expect(await total(world, "acme")).toBe(30_000);
   });
 
-  it("stops when it is told to while a stream has nothing more to say", async () => {
+  it("stops when its signal aborts while a stream is silent", async () => {
     await using world = await createWorldOn(place);
     const stop = new AbortController();
     let reads = 0;

@@ -138,7 +138,7 @@ describe("events that several replicas store at once", () => {
   });
 });
 
-it("an import that waits for somebody else's ids stops when it is told to", async () => {
+it("an import that waits for ids of another transaction stops when its signal aborts", async () => {
   const file = await world.write("1.csv", toCsv(rows(10)));
   // The names are known: else the import would wait for those.
   await world.store.events.add(rows(3, { id: null }));
