@@ -139,13 +139,13 @@ type RawIssue<Code> = Extract<z.core.$ZodRawIssue, { readonly code: Code }>;
 function wordTooSmall({ origin, minimum, inclusive }: RawIssue<"too_small">): string {
   if (origin === "string")
     return Number(minimum) === 1 ? "must not be empty" : `must be at least ${minimum} characters long`;
-  if (origin === "array") return `must have at least ${minimum}`;
+  if (origin === "array") return `must have at least ${minimum} ${Number(minimum) === 1 ? "item" : "items"}`;
   return inclusive === false ? `must be greater than ${minimum}` : `must be at least ${minimum}`;
 }
 
 function wordTooBig({ origin, maximum, inclusive }: RawIssue<"too_big">): string {
   if (origin === "string") return `must be at most ${maximum} characters long`;
-  if (origin === "array") return `must have at most ${maximum}`;
+  if (origin === "array") return `must have at most ${maximum} ${Number(maximum) === 1 ? "item" : "items"}`;
   return inclusive === false ? `must be less than ${maximum}` : `must be at most ${maximum}`;
 }
 
