@@ -96,7 +96,8 @@ export async function withDaemon<Result>(
   deps: DaemonDeps & { readonly url: string | null },
   work: (daemon: DaemonClient) => Promise<Result>,
 ): Promise<Result> {
-  const { listen, token } = config.server;
+  const { listen, tokens } = config.server;
+  const token = tokens[0]?.secret ?? null;
   if (deps.url === null && listen.endsWith(":0")) {
     throw new FlatlineError(
       "usage",

@@ -262,6 +262,8 @@ export interface StorageConfig {
   readonly url: Secret | null;
   readonly poolSize: number;
   readonly retentionMs: number;
+  /** Of the rows that say who did what. */
+  readonly auditRetentionMs: number;
   /** 0: keep all. */
   readonly eventRetentionMs: number;
 }

@@ -117,6 +117,7 @@ describe("defaults", () => {
         url: null,
         poolSize: 10,
         retentionMs: 7_776_000_000,
+        auditRetentionMs: 34_560_000_000,
         eventRetentionMs: 0,
       },
       heartbeat: null,

@@ -10,9 +10,11 @@ import type {
   OrganizationConfig,
   ReceiverConfig,
   ReviewQueueConfig,
+  ServerConfig,
   SourceConfig,
   TableSourceConfig,
 } from "./config.ts";
+import { oneTokenName } from "../contract/rights.ts";
 import { formatDuration } from "./schema/durations.ts";
 
 /**
@@ -39,17 +41,31 @@ export function describeConfig(config: Config): Record<string, unknown> {
     server: {
       listen: server.listen,
       token: server.token,
+      tokens: describeTokens(server),
       publicRead: server.publicRead,
       drainTimeout: formatDuration(server.drainTimeoutMs),
     },
     storage: {
       ...(storage.url === null ? { path: storage.path } : { url: storage.url, poolSize: storage.poolSize }),
       retention: formatDuration(storage.retentionMs),
+      auditRetention: formatDuration(storage.auditRetentionMs),
       eventRetention: formatDuration(storage.eventRetentionMs),
     },
     heartbeat: heartbeat === null ? null : { url: heartbeat.url, interval: formatDuration(heartbeat.intervalMs) },
     log,
   });
+}
+
+/** Those with a name; null: none. */
+function describeTokens({ tokens }: ServerConfig): readonly object[] | null {
+  const named = tokens.filter(({ name }) => name !== oneTokenName);
+  if (named.length === 0) return null;
+  return named.map(({ name, secret, rights, organizations }) => ({
+    name,
+    token: secret,
+    may: [...rights],
+    organizations,
+  }));
 }
 
 /** {@link describeConfig} as YAML, in which dollars are doubled where they would not be read as themselves. */

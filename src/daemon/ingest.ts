@@ -22,8 +22,13 @@ export function openIngest(
   });
   return {
     // The format shows in the body itself.
-    ingest: async (body, { idempotencyKey, signal }) => {
-      const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, { idempotencyKey, signal });
+    ingest: async (body, { idempotencyKey, author, organizations, signal }) => {
+      const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, {
+        idempotencyKey,
+        author,
+        organizations,
+        signal,
+      });
       for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
       return { received, stored, duplicates };
     },

@@ -37,7 +37,7 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
   }
 
   async function round(): Promise<void> {
-    const { retentionMs, eventRetentionMs } = storage();
+    const { retentionMs, auditRetentionMs, eventRetentionMs } = storage();
     const nowMs = clock.nowMs();
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
@@ -47,6 +47,7 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
     await inSlices(() => store.deliveries.prune(pastRetention));
+    await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;
       await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));

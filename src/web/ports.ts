@@ -1,6 +1,7 @@
 import type { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
+import type { AuditStore } from "../store/acts/audit.ts";
 import type { Right } from "../contract/rights.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
@@ -146,6 +147,8 @@ export interface AlertsSnapshot {
 export interface AlertsPort {
   /** Firing before pending, then the oldest first. */
   list(): Promise<AlertsSnapshot>;
+  /** The organization of one that lives, or ended and is kept; null: no such alert. */
+  slugOf(id: string): Promise<string | null>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
   acknowledge(id: string, author: Actor, comment: string | null, mayOpenGate: boolean): Promise<AlertSnapshot>;
   /** Live, or ended and still kept; null: there is none. */
@@ -227,6 +230,7 @@ export interface MarkersPort {
   add(marker: NewMarker, author: Actor): Promise<Marker>;
   /** False: no such marker. */
   remove(id: string, author: Actor): Promise<boolean>;
+  byId(id: string): Promise<Pick<Marker, "slug"> | null>;
 }
 
 /** One release of the gate: by hand, or of the alert that held it. */
@@ -308,6 +312,8 @@ export interface SilencesPort {
   create(silence: NewSilence, author: Actor): Promise<StoredSilence>;
   /** Ends it now. False: no such silence, or it has ended. */
   expire(id: string, author: Actor): Promise<boolean>;
+  /** The organization, or the pattern of them; null: no such silence. */
+  slugOf(id: string): Promise<string | null>;
 }
 
 /** An organization that sends events and is not configured. */
@@ -335,7 +341,15 @@ export interface EventsPort {
    */
   ingest(
     body: AsyncIterable<Uint8Array>,
-    options: { readonly format: EventsFormat; readonly idempotencyKey: string | null; readonly signal: AbortSignal },
+    options: {
+      readonly format: EventsFormat;
+      readonly idempotencyKey: string | null;
+      /** Who posts: the key counts for that one alone. */
+      readonly author: string;
+      /** The patterns of the slugs that the author may post of; null: all. */
+      readonly organizations: readonly string[] | null;
+      readonly signal: AbortSignal;
+    },
   ): Promise<IngestOutcome>;
 }
 
@@ -359,6 +373,9 @@ export interface OutboxPort {
   /** Deletes it for good. False: no such entry, or it is under way. */
   discard(id: string, author: Actor): Promise<boolean>;
 }
+
+/** What people and programs did. */
+export type AuditPort = Pick<AuditStore, "list">;
 
 export interface ConfigurationPort {
   /** The effective configuration as JSON shows it, secrets as `***`. */

@@ -12,6 +12,7 @@ import { escapeUnseen } from "../base/unseen-text.ts";
 import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { addAlertAssetRoutes } from "./api/alert-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
+import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
 import {
@@ -35,6 +36,7 @@ import type {
   AlertAssetsPort,
   AlertsPort,
   ChecksPort,
+  AuditPort,
   ConfigurationPort,
   EventsPort,
   GatePort,
@@ -76,6 +78,7 @@ export interface WebOptions {
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
+  readonly audit: AuditPort;
   readonly configuration: ConfigurationPort;
   readonly unwatched: UnwatchedPort;
   readonly page: PagePort;
@@ -261,6 +264,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addGateRoutes(scope, access, options));
   void server.register(async (scope) => addHookRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
+  void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
   void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));

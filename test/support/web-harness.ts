@@ -166,6 +166,7 @@ export async function startWeb(
         note,
         createdAtMs: harnessNowMs,
       }),
+      byId: async () => null,
       remove: async () => false,
     },
     gate: { look: async () => null, held: async () => [], release: async () => null },
@@ -185,6 +186,7 @@ export async function startWeb(
     },
     alerts: {
       list: async () => world.live,
+      slugOf: async (id) => world.live.alerts.find(({ state }) => state.id === id)?.state.slug ?? null,
       acknowledge: async (id, author, comment) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
         if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
@@ -208,6 +210,7 @@ export async function startWeb(
         world.silences.push(stored);
         return stored;
       },
+      slugOf: async (id) => world.silences.find((silence) => silence.id === id)?.slug ?? null,
       expire: async (id) => {
         const index = world.silences.findIndex((silence) => silence.id === id);
         return index >= 0 && world.silences.splice(index, 1).length === 1;
@@ -235,6 +238,8 @@ export async function startWeb(
       slugs: async () => world.unwatched.map(({ slug }) => slug),
       list: async () => world.unwatched,
     },
+    // Tested over a real store (e2e/rights-matrix).
+    audit: { list: async () => [] },
     configuration: { show: () => ({ server: { token: new Secret(token) } }) },
     page: {
       organizations: () => [],

@@ -1,3 +1,4 @@
+import { oneTokenName } from "../../contract/rights.ts";
 import { checkNames } from "../../contract/report.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { known, refused } from "../document/accepted.ts";
@@ -10,6 +11,7 @@ import { checkTableSource } from "./table-source.ts";
 import {
   partsOf,
   settingsOf,
+  tokensOf,
   type Finding,
   type Part,
   type WrittenConfig,
@@ -31,6 +33,7 @@ export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Pro
     ...checkDuplicates("receiver", namesOf(receivers), places),
     ...checkDuplicates("discovery source", namesOf(discover), places),
     ...discover.flatMap(checkDiscover),
+    ...checkTokens(config, places),
     ...checkReceiverNames(config, places),
     ...checkApiKeys(config),
     ...checkLabels(config, receivers),
@@ -61,6 +64,14 @@ function slugsOf(config: WrittenConfig): Part<string>[] {
 
 function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Part<string>[] {
   return parts.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
+}
+
+/** Names tell in the audit who acted: no two tokens have the same. */
+function checkTokens(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+  const names = tokensOf(config).flatMap(({ path, value }) => textOf([...path, "name"], value.name));
+  const taken = names.filter(({ value }) => value === oneTokenName);
+  const message = `is the name of the token of server.token: choose another one`;
+  return [...checkDuplicates("token", names, places), ...taken.map(({ path }) => ({ path, message }))];
 }
 
 function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {

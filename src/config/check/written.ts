@@ -13,6 +13,8 @@ export type WrittenSource = Known<NonNullable<WrittenConfig["source"]>>;
 export type WrittenDiscover = Known<Known<NonNullable<WrittenConfig["discover"]>>[number]>;
 export type WrittenReceiver = Known<Known<NonNullable<WrittenConfig["receivers"]>>[number]>;
 export type WrittenSilence = Known<Known<NonNullable<WrittenConfig["silences"]>>[number]>;
+export type WrittenServer = Known<NonNullable<WrittenConfig["server"]>>;
+export type WrittenToken = Known<Known<NonNullable<WrittenServer["tokens"]>>[number]>;
 export type WrittenSettings = Known<Accepted<z.input<typeof defaultsSchema>>>;
 
 /** What is wrong between several values, at one of them. */
@@ -37,6 +39,11 @@ export function partsOf<Item>(
     const value = known(item);
     return value === undefined ? [] : [{ path: [...path, index], value }];
   });
+}
+
+/** The tokens of the server. */
+export function tokensOf(config: WrittenConfig): Part<WrittenToken>[] {
+  return partsOf(known(config.server)?.tokens, ["server", "tokens"]);
 }
 
 /** `defaults`, every organization that is more than a slug, and what those of each discovery source start from. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
-import { allRights } from "../../contract/rights.ts";
+import { allRights, oneTokenName } from "../../contract/rights.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
@@ -62,7 +62,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     server: {
       listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
       token: secrets.of(["server"], "token")[0] ?? null,
-      tokens: tokensOf(secrets),
+      tokens: resolveTokens(data, secrets),
       publicRead: data.server.publicRead,
       drainTimeoutMs: durationMs(data.server.drainTimeout),
     },
@@ -71,6 +71,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       url: secrets.of(["storage"], "url")[0] ?? null,
       poolSize: data.storage.poolSize,
       retentionMs: durationMs(data.storage.retention),
+      auditRetentionMs: durationMs(data.storage.auditRetention),
       eventRetentionMs: durationMs(data.storage.eventRetention),
     },
     heartbeat: resolveHeartbeat(data, secrets),
@@ -78,10 +79,17 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
   });
 }
 
-/** The one token, which may do everything. */
-function tokensOf(secrets: SecretBook): readonly ServerTokenConfig[] {
-  const [secret] = secrets.of(["server"], "token");
-  return secret === undefined ? [] : [{ name: "token", secret, rights: allRights, organizations: null }];
+/** The one that may do everything, then those with a name. */
+function resolveTokens({ server }: RootInput, secrets: SecretBook): ServerTokenConfig[] {
+  const [one] = secrets.of(["server"], "token");
+  const named = server.tokens.map(({ name, may, organizations }, index) => {
+    const secret = secrets.of(["server", "tokens", index], "token")[0] ?? new Secret("");
+    return { name, secret, rights: new Set(may), organizations: organizations ?? null };
+  });
+  return [
+    ...(one === undefined ? [] : [{ name: oneTokenName, secret: one, rights: allRights, organizations: null }]),
+    ...named,
+  ];
 }
 
 function listenOf(text: string | undefined): string | null {

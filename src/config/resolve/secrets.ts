@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
-import { partsOf, type WrittenConfig } from "../check/written.ts";
+import { partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
 import { known, refused } from "../document/accepted.ts";
 import { readRegularFile } from "../document/files.ts";
 import type { ConfigPlaces } from "../document/places.ts";
@@ -41,6 +41,7 @@ const maxSecretBytes = 65_536;
 export async function readSecrets(config: WrittenConfig, places: ConfigPlaces): Promise<SecretBook> {
   const reader = new SecretReader(places);
   for (const slot of slotsOf(config)) await reader.readSlot(slot);
+  reader.refuseEqual([["server"], ...tokensOf(config).map(({ path }) => path)], "token");
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
     if (value.type === "webhook") await reader.readHeaders(path, value);
   for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
@@ -66,6 +67,9 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
       ...slots([...path, "organization"], value.organization, [{ key: "apiKey", check: checkKey }]),
     ]),
     ...slots(["server"], config.server, [{ key: "token", check: checkKey, mayBeEmpty: true }]),
+    ...tokensOf(config).flatMap(({ path, value }) =>
+      slots(path, value, [{ key: "token", check: checkKey, isRequired: true }]),
+    ),
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
     ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>
@@ -135,6 +139,18 @@ class SecretReader {
       else this.#report(entry.path, isFile ? `what the file holds ${problem}` : problem);
     }
     this.found.set(formatPath([...path, key]), secrets);
+  }
+
+  /** Reports each secret `key` that an earlier one of these objects has too. */
+  refuseEqual(paths: readonly YamlPath[], key: string): void {
+    const seen: Secret[] = [];
+    for (const path of paths) {
+      const secret = this.found.get(formatPath([...path, key]))?.[0];
+      if (secret === undefined) continue;
+      if (seen.some((other) => other.equals(secret.reveal())))
+        this.#report([...path, key], "is the same as an earlier one: nobody could tell who acts");
+      seen.push(secret);
+    }
   }
 
   async readHeaders(path: YamlPath, { headers: inline, headersFile: file }: Holder): Promise<void> {

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { dayMs, hourMs } from "../../base/time.ts";
 import { discoverSchema } from "./discover.ts";
+import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
 import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./source.ts";
@@ -13,6 +14,7 @@ import {
   httpUrl,
   instant,
   listenAddress,
+  nameText,
   secretFile,
   strictObject,
   timezone,
@@ -66,6 +68,23 @@ const appUrlSchema = z.string().superRefine((text, context) => {
   if (problem !== null) context.addIssue(problem);
 });
 
+const tokenSchema = strictObject({
+  name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
+  token: z.string().optional().describe("The token. A secret: `tokenFile` reads it from a file."),
+  tokenFile: secretFile("the token").optional(),
+  may: z
+    .array(z.enum(rights))
+    .min(1)
+    .describe(
+      "Its rights. `read`: closed parts; `operate`: run, silence, acknowledge, judge, comment, marker; `ingest`: events; `gate`: release; `admin`: reload, changes of the outbox, audit.",
+    ),
+  organizations: z
+    .array(nameText())
+    .min(1)
+    .optional()
+    .describe("The organizations that it is for: slugs, or patterns with `*`. When absent all, and what is about all."),
+});
+
 const serverSchema = strictObject({
   listen: listenAddress()
     .optional()
@@ -80,6 +99,10 @@ const serverSchema = strictObject({
       "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. A secret: `tokenFile` reads it from a file.",
     ),
   tokenFile: secretFile("the token").optional(),
+  tokens: z
+    .array(tokenSchema)
+    .default([])
+    .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
   publicRead: z
     .boolean()
     .default(true)
@@ -108,6 +131,9 @@ const storageSchema = strictObject({
   retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
     .default("90d")
     .describe("How long verdicts are kept."),
+  auditRetention: duration({ minMs: dayMs, maxMs: 36_500 * dayMs })
+    .default("400d")
+    .describe("How long the audit is kept: who did what."),
   eventRetention: duration({ maxMs: 36_500 * dayMs })
     .default("0s")
     .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),

@@ -27,6 +27,7 @@ export function createMarkerPort({ store, clock, newId, onChange }: MarkerPortOp
       onChange();
       return made;
     },
+    byId: (id) => store.markers.byId(id),
     remove: async (id, author) => {
       const isRemoved = await store.transaction(async ({ markers, audit }) => {
         const marker = await markers.byId(id);

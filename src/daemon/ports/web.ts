@@ -76,6 +76,7 @@ type WebPorts = Pick<
   | "gate"
   | "events"
   | "outbox"
+  | "audit"
   | "configuration"
   | "unwatched"
 >;
@@ -177,6 +178,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
         return { alerts: alerts.map(alertSnapshot), fleet };
       },
+      slugOf: async (alertId) => (await store.alerts.find(alertId))?.alert.slug ?? null,
       acknowledge: async (alertId, author, comment, mayOpenGate) => {
         const acknowledged = await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate });
         options.onAct();
@@ -205,6 +207,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         })),
       create: (silence, author) => silences.add(silence, author),
       expire: (id, author) => silences.expire(id, author),
+      slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,
     },
     markers: options.markers,
     gate: options.gate,
@@ -233,6 +236,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     unwatched: options.unwatched,
     alertAssets: options.alertAssets,
+    audit: { list: (query) => store.audit.list(query) },
     configuration: { show: () => describeConfig(current().config) },
   };
 }

@@ -35,7 +35,11 @@ if (!isMainThread && parentPort !== null) {
       }
       posts ??= await openPosts();
       if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
-      return { kind: "posted", id, outcome: await posts.store(request.body, request.idempotencyKey) };
+      return {
+        kind: "posted",
+        id,
+        outcome: await posts.store(request.body, request.idempotencyKey, request.organizations),
+      };
     } catch (error) {
       const { code, message, issues } = asFlatlineError(error);
       return { kind: "failed", id, code, message, issues };

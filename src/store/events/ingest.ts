@@ -15,14 +15,18 @@ export interface PostOutcome extends IngestOutcome {
 export interface PostOptions {
   /** The Idempotency-Key header: the same key with the same body within 24 h gets the same answer, and nothing is stored. */
   readonly idempotencyKey: string | null;
+  /** Who posts: the key counts for that one alone [everybody]. */
+  readonly author?: string;
+  /** The patterns of the slugs that the author may post of [null: all]. */
+  readonly organizations?: readonly string[] | null;
   readonly signal?: AbortSignal;
 }
 
 export interface EventIngest {
   /**
    * Stores the events of a request body, NDJSON or a JSON array, completely or not at all.
-   * @throws invalid_data with one issue per bad line, too_large, conflict (the key was used for another body), unavailable
-   * (stopped), store_busy, store_unusable
+   * @throws forbidden (an event of another organization), invalid_data with one issue per bad line, too_large,
+   * conflict (the key was used for another body), unavailable (stopped), store_busy, store_unusable
    */
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
   /** Removes the remains of failed imports and returns their number; also runs at the start. */
@@ -43,7 +47,13 @@ export interface EventIngestOptions {
 
 /** Messages to the worker and their answers. */
 export type IngestRequest =
-  | { readonly kind: "post"; readonly id: number; readonly body: Uint8Array; readonly idempotencyKey: string | null }
+  | {
+      readonly kind: "post";
+      readonly id: number;
+      readonly body: Uint8Array;
+      readonly idempotencyKey: string | null;
+      readonly organizations: readonly string[] | null;
+    }
   | { readonly kind: "clean"; readonly id: number }
   | { readonly kind: "close"; readonly id: number };
 
@@ -149,7 +159,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
 
   return {
     clean,
-    ingest: async (body, { idempotencyKey, signal }) => {
+    ingest: async (body, { idempotencyKey, author = "", organizations = null, signal }) => {
       if (isClosed) throw new FlatlineError("unavailable", "flatline is stopping");
       if (idempotencyKey !== null && !/^[\x20-\x7e]+$/.test(idempotencyKey)) {
         throw new FlatlineError("invalid_data", "Idempotency-Key is not printable ASCII");
@@ -157,6 +167,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       if (idempotencyKey !== null && idempotencyKey.length > longestKey) {
         throw new FlatlineError("invalid_data", `Idempotency-Key is longer than ${longestKey} characters`);
       }
+      const ownKey = idempotencyKey === null ? null : `${author}\n${idempotencyKey}`;
       const bytes = await collect(body, maxBodyBytes, signal);
       if (waitingBytes + bytes.length > mostWaitingBytes) {
         throw new FlatlineError("unavailable", "too many events wait to be stored; try again later");
@@ -164,7 +175,9 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       const { length } = bytes;
       waitingBytes += length;
       try {
-        const reply = await ask({ kind: "post", id: nextId++, body: bytes, idempotencyKey }, [bytes.buffer]);
+        const reply = await ask({ kind: "post", id: nextId++, body: bytes, idempotencyKey: ownKey, organizations }, [
+          bytes.buffer,
+        ]);
         if (reply.kind !== "posted")
           throw new FlatlineError("internal", "unexpected answer of the thread that stores events");
         return reply.outcome;

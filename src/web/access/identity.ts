@@ -31,6 +31,11 @@ export function seesOrganization({ identity }: FastifyRequest, slug: string): bo
   return reaches(identity, slug);
 }
 
+/** Whether it may see what is about all organizations that `slug` matches, which is exact or has `*`; null: about all. */
+export function seesPattern({ identity }: FastifyRequest, slug: string | null): boolean {
+  return slug === null ? reachesEverything(identity) : reachesPattern(identity, slug);
+}
+
 /** Whether `identity` is for this organization. */
 export function reaches(identity: Identity | null, slug: string): boolean {
   const patterns = identity?.organizations ?? null;
@@ -41,6 +46,11 @@ export function reaches(identity: Identity | null, slug: string): boolean {
 export function reachesPattern(identity: Identity | null, pattern: string): boolean {
   const patterns = identity?.organizations ?? null;
   return patterns === null || patterns.some((own) => coversPattern(own, pattern));
+}
+
+/** What tells apart those who may not see the same. */
+export function scopeOf(identity: Identity | null): string {
+  return JSON.stringify(identity?.organizations ?? null);
 }
 
 /** @throws FlatlineError forbidden when the organization is another's */

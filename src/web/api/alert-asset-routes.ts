@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
+import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings, AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "./check-view.ts";
@@ -47,6 +48,7 @@ export function addAlertAssetRoutes(
         const assets = await alertAssets.of(id);
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
+        requireOrganization(request, assets.slug);
         if (query["format"] === "csv") return sendCsv(reply, id, assets, read(csvSchema, query));
         return answerPage(assets, read(pageSchema, query));
       },

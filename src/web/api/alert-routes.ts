@@ -7,7 +7,7 @@ import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
-import { authorOf, seesDetails } from "../access/identity.ts";
+import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso, viewJudgement, viewOnsetMarker } from "./check-view.ts";
 import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -33,12 +33,19 @@ export function addAlertRoutes(
   { alerts }: { readonly alerts: AlertsPort },
 ): void {
   takeJsonBodies(scope);
+  /** The id that the path names; of an alert of another's it goes no further. */
+  const idOf = async (request: FastifyRequest): Promise<string> => {
+    const { id } = request.params as { readonly id: string };
+    const slug = await alerts.slugOf(id);
+    if (slug !== null) requireOrganization(request, slug);
+    return id;
+  };
   const judge = async (
     request: FastifyRequest,
     verdict: JudgementVerdict | null,
     said: { readonly author: Actor; readonly comment: string | null },
   ): Promise<object> => {
-    const judged = await alerts.judge(idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
+    const judged = await alerts.judge(await idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
     return viewDetail(known(judged), seesDetails(request));
   };
   addResource(scope, "/api/v1/alerts", settings, {
@@ -48,7 +55,9 @@ export function addAlertRoutes(
         const live = await alerts.list();
         const withPeople = seesDetails(request);
         return {
-          alerts: live.alerts.map((alert) => viewAlert(alert, withPeople)),
+          alerts: live.alerts
+            .filter(({ state }) => seesOrganization(request, state.slug))
+            .map((alert) => viewAlert(alert, withPeople)),
           fleet: live.fleet === null ? null : viewFleet(live.fleet, live.alerts),
         };
       },
@@ -57,7 +66,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts/:id", settings, {
     GET: {
       access: "public",
-      handle: async (request) => viewDetail(known(await alerts.find(idOf(request))), seesDetails(request)),
+      handle: async (request) => viewDetail(known(await alerts.find(await idOf(request))), seesDetails(request)),
     },
   });
   addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
@@ -80,7 +89,7 @@ export function addAlertRoutes(
         const { by, comment } = readAcknowledgement(request.body);
         const author = authorOf(request, by);
         return viewAlert(
-          await alerts.acknowledge(idOf(request), author, comment, mayOpen(request)),
+          await alerts.acknowledge(await idOf(request), author, comment, mayOpen(request)),
           seesDetails(request),
         );
       },
@@ -116,10 +125,6 @@ function nonBlank(text: string | undefined): string | null {
 /** Whether it may do what opens a held gate. */
 function mayOpen({ identity }: FastifyRequest): boolean {
   return identity?.rights.has("gate") ?? false;
-}
-
-function idOf(request: FastifyRequest): string {
-  return (request.params as { readonly id: string }).id;
 }
 
 /** An alert with its end, and all that was said of it for who may read that. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
-import { authorOf, seesDetails } from "../access/identity.ts";
+import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings, ChecksPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -19,7 +19,7 @@ export function addCheckRoutes(
     GET: {
       access: "public",
       handle: async (request) => {
-        const snapshots = await checks.list();
+        const snapshots = (await checks.list()).filter(({ state }) => seesOrganization(request, state.slug));
         const withDetails = seesDetails(request);
         return snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
       },
@@ -30,6 +30,7 @@ export function addCheckRoutes(
       access: "public",
       handle: async (request) => {
         const { check, slug } = targetOf(request);
+        requireOrganization(request, slug);
         const snapshot = await checks.get(check, slug);
         if (snapshot === null) throw unknownTarget();
         const ended = await checks.ended(check, slug);
@@ -44,7 +45,8 @@ export function addCheckRoutes(
       access: "operate",
       handle: async (request) => {
         const { check, slug } = targetOf(request);
-        return viewReport(await checks.runNow(check, slug, authorOf(request)), true);
+        requireOrganization(request, slug);
+        return viewReport(await checks.runNow(check, slug, authorOf(request)), seesDetails(request));
       },
     },
   });

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
+import { authorOf } from "../access/identity.ts";
 import type { AccessSettings, EventsFormat, EventsPort } from "../ports.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
@@ -65,11 +66,23 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
   reply.raw.once("close", abort);
   try {
     const { format, body } = await detectFormat(boundedBody(request.raw));
-    const { received, stored, duplicates } = await events.ingest(body, { format, idempotencyKey, signal: gone.signal });
+    const { received, stored, duplicates } = await events.ingest(body, {
+      format,
+      idempotencyKey,
+      author: authorKey(request),
+      organizations: request.identity?.organizations ?? null,
+      signal: gone.signal,
+    });
     return { received, stored, duplicates };
   } finally {
     reply.raw.removeListener("close", abort);
   }
+}
+
+/** Who posts, apart from all others. */
+function authorKey(request: FastifyRequest): string {
+  const { name, via } = authorOf(request);
+  return `${via} ${name}`;
 }
 
 function readIdempotencyKey(header: string | string[] | undefined): string | null {

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import { authorOf, seesDetails } from "../access/identity.ts";
+import { authorOf, requireOrganization, seesDetails } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, GatePort, GateView } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -42,6 +42,7 @@ export function addGateRoutes(
       access: "public",
       handle: async (request, reply) => {
         const { slug } = request.params as { readonly slug: string };
+        requireOrganization(request, slug);
         const view = known(await gate.look(slug));
         // A decision is of its moment: nothing between here and the pipeline may keep it.
         return reply.header("cache-control", "no-store").send(viewGate(view, seesDetails(request)));
@@ -53,6 +54,7 @@ export function addGateRoutes(
       access: "gate",
       handle: async (request) => {
         const { slug } = request.params as { readonly slug: string };
+        requireOrganization(request, slug);
         const read = readWith(releaseSchema, request.body);
         if (read.kind === "problems")
           throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(read.problems) });

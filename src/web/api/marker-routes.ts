@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
-import { authorOf, seesDetails } from "../access/identity.ts";
+import { authorOf, requireOrganization, requirePattern, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, MarkersPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
@@ -48,9 +48,12 @@ export function addMarkerRoutes(
       handle: async (request) => {
         const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
         const toMs = to ?? clock.nowMs();
+        if (slug !== undefined) requireOrganization(request, slug);
         const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
         const withPeople = seesDetails(request);
-        return (await markers.between(range)).map((marker) => viewMarker(marker, withPeople));
+        return (await markers.between(range))
+          .filter((marker) => marker.slug === null || seesOrganization(request, marker.slug))
+          .map((marker) => viewMarker(marker, withPeople));
       },
     },
     POST: {
@@ -62,6 +65,7 @@ export function addMarkerRoutes(
           const issues = ["at: is in the future: a marker tells what was done"];
           throw new FlatlineError("invalid_data", "not a marker", { issues });
         }
+        requirePattern(request, slug);
         const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
         return reply.code(201).send(viewMarker(made, seesDetails(request)));
       },
@@ -74,6 +78,8 @@ export function addMarkerRoutes(
         access: "operate",
         handle: async (request, reply) => {
           const { id } = request.params as { readonly id: string };
+          const marker = await markers.byId(id);
+          if (marker !== null) requirePattern(request, marker.slug);
           if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
           return reply.code(204).send();
         },

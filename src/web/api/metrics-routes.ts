@@ -6,6 +6,7 @@ import { renderReport } from "../../metrics/check-series.ts";
 import { encodeParts, textPart, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
+import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings, MetricsPort, ProbePort } from "../ports.ts";
 import { addResource } from "../resource.ts";
 
@@ -38,6 +39,7 @@ export function addMetricsRoutes(
       handle: async (request, reply) => {
         const format = negotiateFormat(request.headers.accept);
         const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
+        requireOrganization(request, slug);
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
         const name = findCheck(check);
         const report = name === null ? null : await ports.probe.probe(name, slug, timeoutMs);

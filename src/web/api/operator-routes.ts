@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf, seesOrganization } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -60,13 +60,15 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {
       access: "read",
-      handle: async () => ({
-        slugs: (await unwatched.list()).map(({ slug, events, firstAtMs, lastAtMs }) => ({
-          slug,
-          events,
-          firstAt: iso(firstAtMs),
-          lastAt: iso(lastAtMs),
-        })),
+      handle: async (request) => ({
+        slugs: (await unwatched.list())
+          .filter(({ slug }) => seesOrganization(request, slug))
+          .map(({ slug, events, firstAtMs, lastAtMs }) => ({
+            slug,
+            events,
+            firstAt: iso(firstAtMs),
+            lastAt: iso(lastAtMs),
+          })),
       }),
     },
   });

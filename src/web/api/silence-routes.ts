@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { NewSilence, StoredSilence } from "../../store/alerts/silences.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
 import { findCheck, iso } from "./check-view.ts";
 import type { AccessSettings, ListedSilence, SilencesPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
@@ -43,13 +43,15 @@ export function addSilenceRoutes(
   addResource(scope, "/api/v1/silences", settings, {
     GET: {
       access: "read",
-      handle: async () => (await silences.list()).map(viewSilence),
+      handle: async (request) =>
+        (await silences.list()).filter(({ slug }) => seesPattern(request, slug)).map(viewSilence),
     },
     POST: {
       access: "operate",
       handle: async (request, reply) => {
         const nowMs = clock.nowMs();
         const { silence, note } = readSilence(request.body, nowMs);
+        requirePattern(request, silence.slug);
         const created = await silences.create(silence, authorOf(request, note));
         return reply.code(201).send(viewSilence(listed(created, nowMs)));
       },
@@ -62,6 +64,8 @@ export function addSilenceRoutes(
         access: "operate",
         handle: async (request, reply) => {
           const { id } = request.params as { readonly id: string };
+          const slug = await silences.slugOf(id);
+          if (slug !== null) requirePattern(request, slug);
           if (!(await silences.expire(id, authorOf(request)))) {
             throw new FlatlineError("not_found", "no such silence, or it has ended already");
           }

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import { secondMs, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
+import { scopeOf, type Identity } from "../access/identity.ts";
 import { isSameAccess } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import type { PageModel } from "./overview/overview-model.ts";
@@ -11,7 +12,7 @@ export interface PageEvents {
   /** Whether there are as many readers as may be. */
   isFull(): boolean;
   /** Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read. */
-  add(response: ServerResponse): void;
+  add(response: ServerResponse, identity: Identity | null): void;
   close(): void;
 }
 
@@ -20,7 +21,8 @@ export interface PageEventsOptions {
   /** Who may read now. */
   readonly access: () => AccessSettings;
   readonly mostReaders: number;
-  readonly read: () => Promise<PageModel>;
+  /** What `identity` may see. */
+  readonly read: (identity: Identity | null) => Promise<PageModel>;
   readonly subscribe: (listener: () => void) => () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -39,10 +41,11 @@ const mostBufferedBytes = 4 * 1_024 * 1_024;
 /** Nobody looks yet. */
 export function createPageEvents(options: PageEventsOptions): PageEvents {
   const { clock, access, read, subscribe, onError } = options;
-  const readers = new Set<ServerResponse>();
+  const readers = new Map<ServerResponse, Identity | null>();
   /** By which the readers were let in. */
   let admitted = access();
-  let last = new Map<string, string>();
+  /** The rows as they were sent last, by what their readers may see. */
+  let last = new Map<string, ReadonlyMap<string, string>>();
   let unsubscribe: (() => void) | null = null;
   let stop = new AbortController();
   let isDirty = false;
@@ -75,7 +78,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
 
   function endReaders(): void {
     end();
-    for (const reader of readers) {
+    for (const reader of readers.keys()) {
       // One that takes nothing would never come to its end.
       if (reader.writableLength > 0) reader.destroy();
       else reader.end();
@@ -99,7 +102,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
       } else if (quietMs >= heartbeatMs) {
         quietMs = 0;
         // An event, not a comment: the page must see that the line is alive.
-        send(`event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
+        send(readers.keys(), `event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
       }
       await clock.sleep(waitMs, stop.signal);
       quietMs += waitMs;
@@ -111,23 +114,37 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
 
   async function tell(): Promise<void> {
     try {
-      const model = await read();
-      const next = new Map(model.rows.map((row) => [row.slug, JSON.stringify(row)]));
-      const isFirst = last.size === 0;
-      const rows = isFirst ? [] : model.rows.filter(({ slug }) => last.get(slug) !== next.get(slug));
-      const gone = [...last.keys()].filter((slug) => !next.has(slug));
-      last = next;
-      const { nowMs, fleet, storeProblem, deadLetters, queued, unattended } = model;
-      const change = { nowMs, rows, gone, fleet, storeProblem, deadLetters, queued, unattended };
-      send(`event: change\ndata: ${escapeUnseen(JSON.stringify(change))}\n\n`);
+      const sent = new Map<string, ReadonlyMap<string, string>>();
+      for (const [scope, group] of Map.groupBy(readers, ([, identity]) => scopeOf(identity))) {
+        const model = await read(group[0]?.[1] ?? null);
+        const to = group.map(([reader]) => reader);
+        sent.set(scope, sendChange(to, model, last.get(scope) ?? new Map<string, string>()));
+      }
+      last = sent;
     } catch (error) {
       isDirty = true;
       onError(error);
     }
   }
 
-  function send(text: string): void {
-    for (const reader of readers) {
+  /** Sends what differs from `known`, and answers the rows as they are now. */
+  function sendChange(
+    to: Iterable<ServerResponse>,
+    model: PageModel,
+    known: ReadonlyMap<string, string>,
+  ): ReadonlyMap<string, string> {
+    const next = new Map(model.rows.map((row) => [row.slug, JSON.stringify(row)]));
+    const isFirst = known.size === 0;
+    const rows = isFirst ? [] : model.rows.filter(({ slug }) => known.get(slug) !== next.get(slug));
+    const gone = [...known.keys()].filter((slug) => !next.has(slug));
+    const { nowMs, fleet, storeProblem, deadLetters, queued, unattended } = model;
+    const change = { nowMs, rows, gone, fleet, storeProblem, deadLetters, queued, unattended };
+    send(to, `event: change\ndata: ${escapeUnseen(JSON.stringify(change))}\n\n`);
+    return next;
+  }
+
+  function send(to: Iterable<ServerResponse>, text: string): void {
+    for (const reader of to) {
       if (reader.writableLength > mostBufferedBytes) reader.destroy();
       else reader.write(text);
     }
@@ -135,9 +152,9 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
 
   return {
     isFull: () => readers.size >= options.mostReaders,
-    add: (response) => {
+    add: (response, identity) => {
       endUnlessAdmitted();
-      readers.add(response);
+      readers.set(response, identity);
       response.on("close", () => {
         if (readers.delete(response) && readers.size === 0) end();
       });

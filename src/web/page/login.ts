@@ -12,7 +12,7 @@ import { renderMessage, type PageKey } from "./parts/layout.ts";
 export interface LoginOptions {
   readonly settings: () => AccessSettings;
   readonly documents: Documents;
-  readonly readModel: () => Promise<PageModel>;
+  readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
 }
 
 /** Whether somebody with a browser asks. */
@@ -36,7 +36,7 @@ export async function sendLogin(
   if (mayLogIn && asksForBasic(request, publicRead)) void reply.header("www-authenticate", refusal.challenges);
   const main = mayLogIn ? renderLogin(publicRead, pathOf(request.url)) : renderForbidden(refusal, settings());
   const page = publicRead
-    ? documents.render(await readModel(), { title: "Log in · flatline", current, main })
+    ? documents.render(await readModel(request), { title: "Log in · flatline", current, main })
     : documents.renderBare({ current, main }, null);
   await sendText(request, reply, "text/html", page);
 }

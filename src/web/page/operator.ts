@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 import type { FastifyRequest } from "fastify";
-
-import { reachesPattern } from "../access/identity.ts";
+import { seesOrganization, seesPattern } from "../access/identity.ts";
 import { dayMs } from "../../base/time.ts";
 import { renderSilences } from "./silences/silences.ts";
 import { paramsOf } from "./answer.ts";
@@ -34,7 +33,7 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       "silences",
       async (request) => {
         const days = Math.round(page.retentionMs() / dayMs);
-        const own = (await page.silences()).filter(({ slug }) => reachesPattern(request.identity, slug ?? "*"));
+        const own = (await page.silences()).filter(({ slug }) => seesPattern(request, slug));
         const main = renderSilences(own, days, clock.nowMs());
         return { title: "Silences · flatline", main };
       },
@@ -72,7 +71,12 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
     [
       "/queue",
       "queue",
-      async () => ({ title: "Review queue · flatline", main: renderQueue(await page.queue(signal()), clock.nowMs()) }),
+      async (request) => {
+        const queue = await page.queue(signal());
+        const isSeen = ({ slug }: { readonly slug: string }): boolean => seesOrganization(request, slug);
+        const seen = { ...queue, reports: queue.reports.filter(isSeen), failures: queue.failures.filter(isSeen) };
+        return { title: "Review queue · flatline", main: renderQueue(seen, clock.nowMs()) };
+      },
     ],
     [
       "/config",

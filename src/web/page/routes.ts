@@ -5,7 +5,7 @@ import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { refusalOf, sendRefusal } from "../access/admission.ts";
-import { seesDetails } from "../access/identity.ts";
+import { requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
@@ -36,6 +36,8 @@ export interface PageRoutesOptions extends PageModelPorts {
 
 // Who reloads twice within a second sees the same.
 const freshMs = secondMs;
+// Tokens differ in what they are for, and some are for the same.
+const mostScopes = 100;
 // Pages are closed every now and then.
 const retryAfterSeconds = 10;
 const queueTimeoutMs = 15 * secondMs;
@@ -53,22 +55,26 @@ export function addPageRoutes(
   options: PageRoutesOptions,
 ): void {
   const { clock, page, logger } = options;
-  let cached: { readonly atMs: number; readonly model: Promise<PageModel> } | null = null;
+  /** By what those who asked may see. */
+  const cached = new Map<string, { readonly atMs: number; readonly model: Promise<PageModel> }>();
 
-  function readModel(): Promise<PageModel> {
-    if (cached !== null && clock.monotonicMs() - cached.atMs < freshMs) return cached.model;
-    const model = readPageModel(options);
-    cached = { atMs: clock.monotonicMs(), model };
-    model.catch(() => (cached = null));
+  function readModel({ identity }: Pick<FastifyRequest, "identity">): Promise<PageModel> {
+    const scope = scopeOf(identity);
+    const known = cached.get(scope);
+    if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) return known.model;
+    if (cached.size >= mostScopes) cached.clear();
+    const model = readPageModel(options, identity);
+    cached.set(scope, { atMs: clock.monotonicMs(), model });
+    model.catch(() => cached.delete(scope));
     return model;
   }
   // What was changed by the reader is seen at once by the reader.
-  const forget = page.subscribe(() => (cached = null));
+  const forget = page.subscribe(() => cached.clear());
   const events = createPageEvents({
     clock,
     access: settings,
     mostReaders: options.mostStreams,
-    read: readModel,
+    read: (identity) => readModel({ identity }),
     subscribe: (listener) => page.subscribe(listener),
     onError: (error) => logger.warn({ err: error }, "page could not be kept live"),
   });
@@ -96,7 +102,7 @@ export function addPageRoutes(
   }
 
   addPage("/", "public", "organizations", async (request, reply) => {
-    const model = await readModel();
+    const model = await readModel(request);
     const params = paramsOf(request);
     const query = readQuery(params);
     const found = selectRows(model.rows, query);
@@ -119,7 +125,7 @@ export function addPageRoutes(
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const { nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended } = await readModel();
+        const { nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended } = await readModel(request);
         return sendText(
           request,
           reply,
@@ -132,7 +138,8 @@ export function addPageRoutes(
 
   addPage("/o/:slug", "public", "organizations", async (request, reply) => {
     const { slug } = request.params as { readonly slug: string };
-    const model = await readModel();
+    requireOrganization(request, slug);
+    const model = await readModel(request);
     const ask = {
       slug,
       params: paramsOf(request),
@@ -163,7 +170,7 @@ export function addPageRoutes(
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const places = listPlaces(await readModel(), page.organizations());
+        const places = listPlaces(await readModel(request), page.organizations());
         return sendText(request, reply, "application/json", escapeUnseen(JSON.stringify({ places })));
       },
     },
@@ -193,7 +200,7 @@ export function addPageRoutes(
           connection: "close",
         };
         reply.raw.writeHead(200, headers);
-        events.add(reply.raw);
+        events.add(reply.raw, request.identity);
         return reply;
       },
     },
@@ -202,7 +209,7 @@ export function addPageRoutes(
   const read = (): AbortSignal => clock.timeout(queueTimeoutMs);
   for (const [path, current, render] of operatorPages(options, read)) {
     addPage(path, "read", current, async (request, reply) => {
-      const [model, made] = await Promise.all([readModel(), render(request)]);
+      const [model, made] = await Promise.all([readModel(request), render(request)]);
       return sendText(
         request,
         reply,
@@ -220,7 +227,7 @@ export function addPageRoutes(
     main: Html,
   ): Promise<FastifyReply> {
     void reply.code(404);
-    const text = documents.render(await readModel(), { title: "Not found · flatline", current, main });
+    const text = documents.render(await readModel(request), { title: "Not found · flatline", current, main });
     return sendText(request, reply, "text/html", text);
   }
 

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 
 import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs, type Clock } from "../../../base/time.ts";
+import { refuseForeignSlugs } from "../input/foreign-slugs.ts";
 import { checkInputs } from "../input/check.ts";
 import { inputOfBody } from "../input/input.ts";
 import type { EventPosts, PostCounts } from "../sqlite/posts.ts";
@@ -30,13 +31,14 @@ const forgottenAtOnce = 500;
 export function createPostgresEventPosts({ location, clock, signal }: PostgresEventPostsOptions): EventPosts {
   const db = openPostgresDatabase({ ...location, poolSize });
   return {
-    store: async (body, idempotencyKey) => {
+    store: async (body, idempotencyKey, organizations = null) => {
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
       const post = { key: idempotencyKey, sha256: createHash("sha256").update(bytes).digest("hex") };
-      const answered = await recall(db, post, clock.nowMs());
-      if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
       const inputs = [inputOfBody(bytes)];
       const checked = await checkInputs(inputs, signal, () => undefined);
+      refuseForeignSlugs(checked.names.slugs.names, organizations);
+      const answered = await recall(db, post, clock.nowMs());
+      if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
       const received = checked.rows;
       const outcomeOf = ({ duplicates }: { readonly duplicates: number }): PostCounts => ({
         received,

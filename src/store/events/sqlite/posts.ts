@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs, type Clock } from "../../../base/time.ts";
+import { refuseForeignSlugs } from "../input/foreign-slugs.ts";
 import { checkInputs } from "../input/check.ts";
 import type { PostOutcome } from "../ingest.ts";
 import { inputOfBody } from "../input/input.ts";
@@ -23,8 +24,15 @@ export interface EventPostsOptions {
 export type PostCounts = Pick<PostOutcome, "received" | "stored" | "duplicates">;
 
 export interface EventPosts {
-  /** Stores the events of a body, completely or not at all. @throws invalid_data, conflict, unavailable, store_* */
-  store(body: Uint8Array, idempotencyKey: string | null): Promise<PostOutcome>;
+  /**
+   * Stores the events of a body, completely or not at all. They may belong to `organizations` only [all].
+   * @throws forbidden, invalid_data, conflict, unavailable, store_*
+   */
+  store(
+    body: Uint8Array,
+    idempotencyKey: string | null,
+    organizations?: readonly string[] | null,
+  ): Promise<PostOutcome>;
   /** Removes the remains of failed imports. */
   clean(): Promise<number>;
   close(): Promise<void>;
@@ -44,13 +52,14 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
   const pace = new Pace({ db, databasePath, clock, signal, holdMs });
 
   return {
-    store: async (body, idempotencyKey) => {
+    store: async (body, idempotencyKey, organizations = null) => {
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
-      const answered = idempotencyKey === null ? null : recall(db, idempotencyKey, sha256, clock.nowMs());
-      if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
       const inputs = [inputOfBody(bytes)];
       const checked = await checkInputs(inputs, signal, () => undefined);
+      refuseForeignSlugs(checked.names.slugs.names, organizations);
+      const answered = idempotencyKey === null ? null : recall(db, idempotencyKey, sha256, clock.nowMs());
+      if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
       const received = checked.rows;
       const tally = await stageEvents({
         db,

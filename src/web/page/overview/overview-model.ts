@@ -2,6 +2,7 @@ import { dayMs, hourMs } from "../../../base/time.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { VerdictHour } from "../../../store/runs/history.ts";
 import { isStaleResult, viewCheck } from "../../api/check-view.ts";
+import { reaches, reachesEverything, type Identity } from "../../access/identity.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "../ports.ts";
 import { fleetOf, type PastRuns } from "./fleet-model.ts";
@@ -45,16 +46,18 @@ const pastWithinMs = 100;
 // An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
 const leastCarryHours = 2;
 
-/** Reads the model anew. */
-export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
+/** Reads the model anew, with what `identity` may see. */
+export async function readPageModel(ports: PageModelPorts, identity: Identity | null): Promise<PageModel> {
   const { checks, alerts, outbox, page, clock } = ports;
   const startedMs = clock.monotonicMs();
-  const [snapshots, live, receivers, untilOf] = await Promise.all([
+  const [everybody, allLive, receivers, untilOf] = await Promise.all([
     checks.list(),
     alerts.list(),
     outbox.receivers(),
     page.silencedUntilMs(),
   ]);
+  const snapshots = everybody.filter(({ state }) => reaches(identity, state.slug));
+  const live = { ...allLive, alerts: allLive.alerts.filter(({ state }) => reaches(identity, state.slug)) };
   const nowMs = clock.nowMs();
   const bySlug = new Map<string, CheckSnapshot>();
   const others = new Map<string, CheckSnapshot[]>();
@@ -86,7 +89,7 @@ export async function readPageModel(ports: PageModelPorts): Promise<PageModel> {
     rows,
     fleet: await fleetOf({ page, rows, live, past, pastShare, nowMs, snapshots: bySlug }),
     storeProblem: page.storeProblem(),
-    deadLetters: receivers.reduce((sum, receiver) => sum + receiver.deadLetters, 0),
+    deadLetters: reachesEverything(identity) ? receivers.reduce((sum, { deadLetters }) => sum + deadLetters, 0) : 0,
     queued,
     unattended: live.alerts.filter(
       ({ state, silenced }) => state.state === "firing" && state.acknowledgement === null && !silenced,
