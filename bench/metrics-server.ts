@@ -16,7 +16,7 @@ setInterval(() => series.change(), 1_000);
 
 if (process.argv[2] === "flatline") {
   const server = fastify();
-  const settings = () => ({ tokens: [], publicRead: true });
+  const settings = () => ({ tokens: [], trustedProxy: null, externalUrl: null, publicRead: true });
   addMetricsRoutes(server, settings, {
     metrics: { render: (format, encoding) => series.render(format, encoding) },
     probe: { probe: async () => null },

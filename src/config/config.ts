@@ -242,8 +242,19 @@ export interface ServerConfig {
   readonly token: Secret | null;
   /** Who may ask, and for what; `token` is the first of them. */
   readonly tokens: readonly ServerTokenConfig[];
+  readonly trustedProxy: TrustedProxyConfig | null;
   readonly publicRead: boolean;
   readonly drainTimeoutMs: number;
+}
+
+/** A reverse proxy that says who asks. */
+export interface TrustedProxyConfig {
+  /** Addresses, and ranges of them. */
+  readonly from: readonly string[];
+  readonly userHeader: string;
+  readonly groupsHeader: string;
+  readonly may: Readonly<Record<string, readonly Right[]>>;
+  readonly organizations: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A token and what it is good for. */

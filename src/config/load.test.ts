@@ -111,7 +111,14 @@ describe("defaults", () => {
       receivers: [],
       silences: [],
       appUrl: null,
-      server: { listen: "127.0.0.1:9640", token: null, tokens: [], publicRead: true, drainTimeoutMs: 8_000 },
+      server: {
+        listen: "127.0.0.1:9640",
+        token: null,
+        tokens: [],
+        trustedProxy: null,
+        publicRead: true,
+        drainTimeoutMs: 8_000,
+      },
       storage: {
         path: "./data/flatline.db",
         url: null,

@@ -42,6 +42,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       listen: server.listen,
       token: server.token,
       tokens: describeTokens(server),
+      trustedProxy: server.trustedProxy,
       publicRead: server.publicRead,
       drainTimeout: formatDuration(server.drainTimeoutMs),
     },

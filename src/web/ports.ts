@@ -18,9 +18,24 @@ import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
-  /** Empty: nobody may write, and nobody reads what is protected. */
   readonly tokens: readonly TokenAccess[];
+  /** With neither a token nor this nobody may write, and nobody reads what is protected. */
+  readonly trustedProxy: ProxyAccess | null;
+  /** By which people reach flatline. */
+  readonly externalUrl: string | null;
   readonly publicRead: boolean;
+}
+
+/** A reverse proxy that says who asks. */
+export interface ProxyAccess {
+  /** Addresses, and ranges of them: `10.0.0.0/8`. */
+  readonly from: readonly string[];
+  readonly userHeader: string;
+  readonly groupsHeader: string;
+  /** The rights of each group. */
+  readonly may: Readonly<Record<string, readonly Right[]>>;
+  /** The patterns of slugs that each group is for; who is in none of these is for all. */
+  readonly organizations: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A token and what it is good for. */

@@ -7,6 +7,7 @@ import { errorReport, resultReport } from "../../test/support/check-reports.ts";
 import {
   basic,
   bearer,
+  nobody,
   oneToken,
   sendRaw,
   snapshotOf,
@@ -88,7 +89,7 @@ describe("who gets in", () => {
 
   it.each([...writes, ...protectedReads])("%s is forbidden to all while no token is configured", async (route) => {
     const web = await start();
-    web.world.access = { tokens: [], publicRead: true };
+    web.world.access = { ...nobody, tokens: [], publicRead: true };
 
     for (const headers of [{}, bearer, basic, { authorization: "Bearer " }]) {
       const refused = await ask(web, route, headers);
@@ -120,7 +121,7 @@ describe("who gets in", () => {
 
   it.each([...publicReads, "GET /nowhere", "PUT /metrics"])("%s is closed without publicRead", async (route) => {
     const web = await start();
-    web.world.access = { tokens: [oneToken(token)], publicRead: false };
+    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
 
     expect((await ask(web, route)).status).toBe(401);
     expect((await ask(web, route, basic)).status).not.toBe(401);
@@ -129,7 +130,7 @@ describe("who gets in", () => {
 
   it.each(openReads)("%s stays open without publicRead", async (route) => {
     const web = await start();
-    web.world.access = { tokens: [], publicRead: false };
+    web.world.access = { ...nobody, tokens: [], publicRead: false };
 
     expect((await ask(web, route)).status).toBe(200);
     expect((await ask(web, "GET /metrics")).status).toBe(403);
@@ -138,7 +139,7 @@ describe("who gets in", () => {
 
   it("a token of a reload counts from then on", async () => {
     const web = await start();
-    web.world.access = { tokens: [oneToken("new")], publicRead: true };
+    web.world.access = { ...nobody, tokens: [oneToken("new")], publicRead: true };
 
     expect((await ask(web, "GET /api/v1/silences", bearer)).status).toBe(401);
     expect((await ask(web, "GET /api/v1/silences", { authorization: "Bearer new" })).status).toBe(200);
@@ -564,7 +565,7 @@ describe("the operator's pages", () => {
       null,
       expect.stringContaining("Basic"),
     ]);
-    web.world.access = { tokens: [oneToken(token)], publicRead: false };
+    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
     expect([await challenge("/"), await challenge("/config")]).toEqual([
       expect.stringContaining("Basic"),
       expect.stringContaining("Basic"),
@@ -605,7 +606,7 @@ describe("the operator's pages", () => {
 
   it("are closed when no token is configured", async () => {
     const web = await start();
-    web.world.access = { tokens: [], publicRead: true };
+    web.world.access = { ...nobody, tokens: [], publicRead: true };
 
     const answer = await fetch(`${web.url}/config`, { headers: { accept: "text/html" } });
 
@@ -650,7 +651,7 @@ describe("/api/v2", () => {
         },
       ],
     });
-    web.world.access = { tokens: [oneToken(token)], publicRead: false };
+    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
 
     const hello = await ask(web, "GET /api/v2/hello");
     const echo = await fetch(`${web.url}/api/v2/echo`, {

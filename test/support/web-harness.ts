@@ -36,6 +36,9 @@ export function oneToken(value: string): TokenAccess {
   return { name: "token", secret: new Secret(value), rights: allRights, organizations: null };
 }
 
+/** Nobody has a name. */
+export const nobody: AccessSettings = { tokens: [], trustedProxy: null, externalUrl: null, publicRead: true };
+
 /** What the far sides of the web room hold and saw; a test changes it, the doubles read it at each request. */
 export interface WebWorld {
   access: AccessSettings;
@@ -104,7 +107,7 @@ export async function startWeb(
   listenHost = "127.0.0.1",
 ): Promise<RunningWeb> {
   const world: WebWorld = {
-    access: { tokens: [oneToken(token)], publicRead: true },
+    access: { ...nobody, tokens: [oneToken(token)] },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
     snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
     probed: [],

@@ -63,6 +63,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
       token: secrets.of(["server"], "token")[0] ?? null,
       tokens: resolveTokens(data, secrets),
+      trustedProxy: data.server.trustedProxy ?? null,
       publicRead: data.server.publicRead,
       drainTimeoutMs: durationMs(data.server.drainTimeout),
     },

@@ -7,10 +7,12 @@ import { defaultsSchema, organizationSchema } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
 import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./source.ts";
 import {
+  addressRange,
   checkHttpUrl,
   cronPattern,
   duration,
   filePath,
+  headerName,
   httpUrl,
   instant,
   listenAddress,
@@ -85,6 +87,22 @@ const tokenSchema = strictObject({
     .describe("The organizations that it is for: slugs, or patterns with `*`. When absent all, and what is about all."),
 });
 
+const trustedProxySchema = strictObject({
+  from: z
+    .array(addressRange())
+    .min(1)
+    .describe("The proxy's addresses, as flatline sees them: `127.0.0.1`, `10.0.0.0/8`, `::1`."),
+  userHeader: headerName().default("X-Forwarded-User").describe("The header that names the user."),
+  groupsHeader: headerName()
+    .default("X-Forwarded-Groups")
+    .describe("The header that names the user's groups, with commas between them."),
+  may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
+  organizations: z
+    .record(z.string(), z.array(nameText()).min(1))
+    .default({})
+    .describe("The organizations that each group is for; a user who is in none of these groups is for all."),
+}).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
+
 const serverSchema = strictObject({
   listen: listenAddress()
     .optional()
@@ -103,6 +121,7 @@ const serverSchema = strictObject({
     .array(tokenSchema)
     .default([])
     .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
+  trustedProxy: trustedProxySchema.optional(),
   publicRead: z
     .boolean()
     .default(true)

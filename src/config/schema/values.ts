@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 import { z } from "zod";
 
 import { readInstant } from "../../base/instant.ts";
@@ -163,6 +165,25 @@ export function instant() {
 /** A whole number within bounds. */
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
   return z.int().min(min).max(max);
+}
+
+/** An address of IP, or a range of them: `10.0.0.0/8`. */
+export function addressRange() {
+  return z.string().superRefine((text, context) => {
+    const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+    const family = isIP(address);
+    if (family === 0 || Number(length ?? 0) > (family === 4 ? 32 : 128))
+      context.addIssue('must be an IP address, or a range of them such as "10.0.0.0/8"');
+  });
+}
+
+/** The name of a header (RFC 9110, 5.1). */
+export function headerName() {
+  return z.string().superRefine((text, context) => {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) context.addIssue("must be the name of a header");
+    else if (text.toLowerCase() === "authorization")
+      context.addIssue("must not be Authorization, which carries tokens");
+  });
 }
 
 /** `HOST:PORT` to listen on, as it is meant: `:9640` is every address; null when it is none. */

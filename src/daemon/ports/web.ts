@@ -115,7 +115,10 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   }
 
   return {
-    access: () => current().config.server,
+    access: () => {
+      const { server, alerting } = current().config;
+      return { ...server, externalUrl: alerting.externalUrl };
+    },
     externalUrl: () => current().config.alerting.externalUrl,
     metrics: {
       render: async (format, encoding) => {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Right } from "../../contract/rights.ts";
 import type { AccessSettings, TokenAccess } from "../ports.ts";
 import { sendProblem } from "../problem.ts";
+import { identifyByProxy, isFromOwnPage } from "./proxy.ts";
 import { missingEverything, missingRight, reachesEverything, type Identity } from "./identity.ts";
 
 /**
@@ -54,21 +55,30 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   const right = access === "public" ? "read" : access;
   const isWrite = requirement.isWrite ?? right !== "read";
   const found = identify(request, settings, !isWrite);
-  if (found === "wrong") return unauthorized("the token is missing or wrong", isWrite);
+  if (found === "wrong") return unauthorized("the token or the proxy's user is missing or wrong", isWrite, settings);
   request.identity = found;
   if (access === "public" && settings.publicRead) return null;
   if (found === null) {
-    if (settings.tokens.length > 0) return unauthorized("the token is missing or wrong", isWrite);
+    if (hasIdentities(settings)) return unauthorized("the token is missing or wrong", isWrite, settings);
     return forbidden("this needs a token, and none is configured (server.token)");
   }
   if (!found.rights.has(right)) return forbidden(missingRight(found, right));
+  if (isWrite && found.via === "proxy" && !isFromOwnPage(request.raw, settings.externalUrl))
+    return forbidden("a page of another site sent this, or a program that should show a token");
   if (requirement.isAboutAll === true && !reachesEverything(found)) return forbidden(missingEverything(found));
   return null;
 }
 
-function unauthorized(message: string, isWrite: boolean): Refusal {
-  // Basic is for reading only: a browser sends it along with requests that another site made up.
-  return { status: 401, message, challenges: isWrite ? [bearerChallenge] : [bearerChallenge, basicChallenge] };
+/** Whether anybody can have a name here. */
+export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean {
+  return tokens.length > 0 || trustedProxy !== null;
+}
+
+function unauthorized(message: string, isWrite: boolean, { tokens }: AccessSettings): Refusal {
+  // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can be
+  // given, nobody is asked for one.
+  const isBasic = !isWrite && tokens.length > 0;
+  return { status: 401, message, challenges: isBasic ? [bearerChallenge, basicChallenge] : [bearerChallenge] };
 }
 
 function forbidden(message: string): Refusal {
@@ -77,12 +87,14 @@ function forbidden(message: string): Refusal {
 
 /** Who asks; null: nobody says; "wrong": what is said is not true. */
 function identify(
-  { headers }: FastifyRequest,
-  { tokens }: AccessSettings,
+  { headers, raw }: FastifyRequest,
+  settings: AccessSettings,
   mayBeBasic: boolean,
 ): Identity | null | "wrong" {
+  const { tokens, trustedProxy } = settings;
   // With nothing to hold it to, a header is somebody else's business: that of a proxy before flatline, say.
-  if (headers.authorization === undefined || tokens.length === 0) return null;
+  if (!hasIdentities(settings)) return null;
+  if (headers.authorization === undefined) return trustedProxy === null ? null : identifyByProxy(raw, trustedProxy);
   const given = credentialsOf(headers.authorization, mayBeBasic);
   const token = given === null ? undefined : tokens.find(({ secret }) => secret.equals(given));
   return token === undefined ? "wrong" : identityOf(token);
@@ -107,6 +119,7 @@ function credentialsOf(header: string, mayBeBasic: boolean): string | null {
 export function isSameAccess(left: AccessSettings, right: AccessSettings): boolean {
   return (
     left.publicRead === right.publicRead &&
+    JSON.stringify(left.trustedProxy) === JSON.stringify(right.trustedProxy) &&
     left.tokens.length === right.tokens.length &&
     left.tokens.every((token, index) => isSameToken(token, right.tokens[index]))
   );

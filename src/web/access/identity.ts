@@ -26,6 +26,11 @@ export function seesDetails({ identity }: FastifyRequest): boolean {
   return identity?.rights.has("read") ?? false;
 }
 
+/** Whether a proxy says who asks: nobody is asked for a token then. */
+export function isNamedByProxy({ identity }: FastifyRequest): boolean {
+  return identity?.via === "proxy";
+}
+
 /** Whether it may see this organization; who has no name sees all that is public. */
 export function seesOrganization({ identity }: FastifyRequest, slug: string): boolean {
   return reaches(identity, slug);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/time.ts";
+import { hasIdentities } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import { worstOf } from "./overview/fleet.ts";
 import type { PageModel } from "./overview/overview-model.ts";
@@ -26,7 +27,7 @@ export interface DocumentOptions {
 
 /** Makes the documents of one server. */
 export function createDocuments({ clock, page, version, settings }: DocumentOptions): Documents {
-  const hasToken = (): boolean => settings().tokens.length > 0;
+  const hasToken = (): boolean => hasIdentities(settings());
   return {
     render: (model, content) =>
       renderDocument({
@@ -40,6 +41,7 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: footerOf(model, page.source()),
         hasToken: hasToken(),
+        isKnown: false,
         scripts: ["web/client/main.js"],
         showsVerdict: true,
         ...content,
@@ -58,6 +60,7 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: "",
         hasToken: hasToken(),
+        isKnown: false,
         scripts: [],
         main,
         showsVerdict: false,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Refusal } from "../access/admission.ts";
+import { hasIdentities, type Refusal } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import { pathOf } from "../problem.ts";
 import { sendText } from "./answer.ts";
@@ -55,8 +55,8 @@ function isScript(request: FastifyRequest): boolean {
   return request.headers["x-requested-with"] === "flatline";
 }
 
-function renderForbidden({ message }: Refusal, { tokens }: AccessSettings): Html {
-  if (tokens.length > 0) return renderMessage("This page is not for you.", html`${message}.`);
+function renderForbidden({ message }: Refusal, settings: AccessSettings): Html {
+  if (hasIdentities(settings)) return renderMessage("This page is not for you.", html`${message}.`);
   return renderMessage(
     "This page needs a token.",
     html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`,

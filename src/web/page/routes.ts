@@ -4,8 +4,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { refusalOf, sendRefusal } from "../access/admission.ts";
-import { requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
+import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
+import { isNamedByProxy, requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
@@ -113,6 +113,7 @@ export function addPageRoutes(
       <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
       ${renderTable(rows, found, query, number, nowMs)}`;
     const text = documents.render(model, {
+      isKnown: isNamedByProxy(request),
       title: overviewTitle(rows, fleet),
       current: "organizations",
       main,
@@ -143,7 +144,7 @@ export function addPageRoutes(
     const ask = {
       slug,
       params: paramsOf(request),
-      hasToken: settings().tokens.length > 0,
+      hasToken: hasIdentities(settings()),
       withPeople: seesDetails(request),
     };
     const data = await readOrganization(options, model, ask);
@@ -152,6 +153,7 @@ export function addPageRoutes(
       return sendMissing(request, reply, "organizations", renderMessage("No such organization is configured.", text));
     }
     const text = documents.render(model, {
+      isKnown: isNamedByProxy(request),
       title: organizationTitle(data.row),
       current: "organizations",
       isLive: true,
@@ -214,7 +216,12 @@ export function addPageRoutes(
         request,
         reply,
         "text/html",
-        documents.render(model, { current, isLive: path === "/receivers", ...made }),
+        documents.render(model, {
+          isKnown: isNamedByProxy(request),
+          current,
+          isLive: path === "/receivers",
+          ...made,
+        }),
       );
     });
   }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { dayMs } from "../../../base/time.ts";
-import { requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { hasIdentities } from "../../access/admission.ts";
+import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../ports.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";
@@ -21,7 +22,7 @@ type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 export interface AlertPagesOptions extends PageModelPorts {
   readonly addPage: (path: string, access: "public" | "read", current: PageKey, handle: Handle) => void;
-  readonly readModel: () => Promise<PageModel>;
+  readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
   readonly documents: Documents;
   readonly sendMissing: (
     request: FastifyRequest,
@@ -50,19 +51,25 @@ export function addAlertPages(options: AlertPagesOptions): void {
 
   addPage("/alerts", "public", "alerts", async (request, reply) => {
     const days = retentionDays();
-    const [model, all] = await Promise.all([readModel(), page.alerts()]);
+    const [model, all] = await Promise.all([readModel(request), page.alerts()]);
     const alerts = all.filter(({ alert }) => seesOrganization(request, alert.slug));
     const withPeople = seesDetails(request);
     const data = { nowMs: model.nowMs, alerts, held: await countHeld(alerts), retentionDays: days, withPeople };
     const main = renderAlerts(data, readAlertsQuery(paramsOf(request), days));
-    const text = documents.render(model, { title: alertsTitle(alerts), current: "alerts", isLive: true, main });
+    const text = documents.render(model, {
+      isKnown: isNamedByProxy(request),
+      title: alertsTitle(alerts),
+      current: "alerts",
+      isLive: true,
+      main,
+    });
     return sendText(request, reply, "text/html", text);
   });
 
   addPage("/alerts/:id", "public", "alerts", async (request, reply) => {
     const { id } = request.params as { readonly id: string };
-    const model = await readModel();
-    const hasToken = settings().tokens.length > 0;
+    const model = await readModel(request);
+    const hasToken = hasIdentities(settings());
     const ask = { id, params: paramsOf(request), hasToken, withPeople: seesDetails(request) };
     const data = await readAlert(options, model, ask);
     if (data === null) {
@@ -71,6 +78,7 @@ export function addAlertPages(options: AlertPagesOptions): void {
     }
     requireOrganization(request, data.view.alert.slug);
     const text = documents.render(model, {
+      isKnown: isNamedByProxy(request),
       title: alertTitle(data),
       current: "alerts",
       isLive: true,

@@ -24,6 +24,8 @@ export interface PageFrame extends WaitingCounts {
   readonly footer: string;
   /** Whether writing is possible at all; the browser asks for the token then. */
   readonly hasToken: boolean;
+  /** The proxy says who reads it: nobody is asked for a token. */
+  readonly isKnown: boolean;
   /** Names of the parts of `/assets/` that this page needs beside the style. */
   readonly scripts: readonly string[];
   readonly main: Html;
@@ -112,6 +114,7 @@ export function renderDocument(frame: PageFrame): string {
           data-now="${nowMs}"
           data-token="${frame.hasToken ? "yes" : "no"}"
           data-live="${frame.isLive === true ? "yes" : "no"}"
+          data-known="${frame.isKnown ? "yes" : "no"}"
         >
           ${frame.main}
         </main>

@@ -1,0 +1,76 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIPv6 } from "node:net";
+
+import type { Right } from "../../contract/rights.ts";
+import type { ProxyAccess } from "../ports.ts";
+import type { Identity } from "./identity.ts";
+
+// A longer name is none.
+const longestUser = 200;
+
+/**
+ * Who asks, by what a reverse proxy before flatline says; null: nobody, or the request does not come from that proxy;
+ * "wrong": it says so in a way that no proxy should let through.
+ */
+export function identifyByProxy(
+  { rawHeaders, socket }: IncomingMessage,
+  proxy: ProxyAccess,
+): Identity | null | "wrong" {
+  if (!comesFrom(socket.remoteAddress ?? "", proxy.from)) return null;
+  const users = valuesOf(rawHeaders, proxy.userHeader);
+  if (users.length === 0) return null;
+  const [user = ""] = users;
+  // Of two, one may be the client's own.
+  if (users.length > 1 || user === "" || user.length > longestUser) return "wrong";
+  const groups = valuesOf(rawHeaders, proxy.groupsHeader).flatMap((value) => value.split(",").map((one) => one.trim()));
+  const patterns = groups.flatMap((group) => own(proxy.organizations, group));
+  return {
+    name: user,
+    via: "proxy",
+    rights: new Set(groups.flatMap((group): readonly Right[] => own(proxy.may, group))),
+    organizations: groups.some((group) => Object.hasOwn(proxy.organizations, group)) ? patterns : null,
+  };
+}
+
+/** Whether the page that sent the request is flatline's own: no other site may act with the cookie that the proxy reads. */
+export function isFromOwnPage({ headers }: IncomingMessage, externalUrl: string | null): boolean {
+  if (headers["sec-fetch-site"] === "same-origin") return true;
+  return externalUrl !== null && headers.origin === new URL(externalUrl).origin;
+}
+
+function own<Value>(lists: Readonly<Record<string, readonly Value[]>>, name: string): readonly Value[] {
+  return Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
+}
+
+/** Every value of a header, as it came: Node.js joins them, or drops all but one. */
+function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.flatMap((header, index) =>
+    index % 2 === 0 && header.toLowerCase() === name.toLowerCase() ? [decode(rawHeaders[index + 1] ?? "").trim()] : [],
+  );
+}
+
+/** Proxies send UTF-8, which HTTP reads as Latin-1. */
+function decode(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
+}
+
+const lists = new WeakMap<readonly string[], BlockList>();
+
+function comesFrom(address: string, from: readonly string[]): boolean {
+  const list = lists.get(from) ?? listOf(from);
+  lists.set(from, list);
+  return address !== "" && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
+
+function listOf(from: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of from) {
+    const [address = "", length] = range.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (length === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(length), family);
+  }
+  return list;
+}
