@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import { authorOf, requireOrganization, seesDetails } from "../access/identity.ts";
+import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso } from "./check-view.ts";
 import type { AccessSettings, GatePort, GateView } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -32,7 +32,8 @@ export function addGateRoutes(
       access: "public",
       handle: async (request, reply) => {
         const withPeople = seesDetails(request);
-        const gates = (await gate.held()).map((view) => viewGate(view, withPeople));
+        const held = (await gate.held()).filter(({ slug }) => seesOrganization(request, slug));
+        const gates = held.map((view) => viewGate(view, withPeople));
         return reply.header("cache-control", "no-store").send({ gates });
       },
     },
