@@ -27,7 +27,7 @@ const routes = page.split("\n").flatMap((line): Route[] => {
     .filter(({ path }) => !isHook(path));
 });
 
-const scopes = { all: null, own: ["acm*"], foreign: ["globex"] } as const;
+const scopes = { all: null, own: ["zet*"], foreign: ["globex"] } as const;
 type Scope = keyof typeof scopes;
 const tokenOf = (right: Right, scope: Scope): string => `${right}-${scope}-secret`;
 
@@ -39,9 +39,9 @@ beforeAll(async () => {
   folder = await makeDaemonFolder();
   url = `http://127.0.0.1:${await freePort()}`;
   await configure(true);
-  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("zeta", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 1, perDay: 3 });
-  await folder.addDeaths("acmunwatched", { lastHour: 1, perDay: 3 });
+  await folder.addDeaths("zetunwatched", { lastHour: 1, perDay: 3 });
   await folder.start();
   const alertId = await eventually(async () => {
     const { alerts } = (await (await ask("GET", "/api/v1/alerts", "root")).json()) as { alerts: { id: string }[] };
@@ -61,10 +61,10 @@ function configure(publicRead: boolean): Promise<void> {
   return folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly" }
-organizations: [{ slug: acme, receivers: [] }, { slug: globex, receivers: [] }]
+organizations: [{ slug: zeta, receivers: [] }, { slug: globex, receivers: [] }]
 alerting: { groupWait: 0s, fleet: false }
 receivers: [{ name: console, type: log }]
-silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: acme, comment: backup }]
+silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: zeta, comment: backup }]
 server:
   listen: "${url.slice("http://".length)}"
   publicRead: ${publicRead}
@@ -78,9 +78,9 @@ storage: { path: flatline.db }
 const bodies: Readonly<Record<string, object>> = {
   // One that opens no gate, for which the right `gate` is needed.
   "POST /api/v1/alerts/{id}/judgement": { verdict: "checker" },
-  "POST /api/v1/silences": { slug: "acme", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
-  "POST /api/v1/markers": { slug: "acme", text: "of the matrix" },
-  "POST /api/v1/events": [{ slug: "acme", at: 1_700_000_000_000, id: "of the matrix" }],
+  "POST /api/v1/silences": { slug: "zeta", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
+  "POST /api/v1/markers": { slug: "zeta", text: "of the matrix" },
+  "POST /api/v1/events": [{ slug: "zeta", at: 1_700_000_000_000, id: "of the matrix" }],
   "POST /api/v1/gate/{slug}/release": { comment: "of the matrix" },
 };
 
@@ -100,15 +100,15 @@ async function make(what: "silences" | "markers"): Promise<string> {
   return ((await made.json()) as { id: string }).id;
 }
 
-/** Asks as the row says, of what is acme's; the text is the first that comes where it never ends. */
+/** Asks as the row says, of what is zeta's; the text is the first that comes where it never ends. */
 async function askRoute({ method, path }: Route, token: string | null): Promise<{ status: number; text: string }> {
-  const [, kind = ""] = /^\/api\/v1\/(\w+)\/\{id\}/.exec(path) ?? [];
+  const [, kind = ""] = /(\w+)\/\{id\}/.exec(path) ?? [];
   const real = path
     .replace("{check}", "dead-asset-spike")
-    .replace("{slug}", "acme")
+    .replace("{slug}", "zeta")
     .replace("{id}", ids[kind] ?? "none")
     .replace("*", "none");
-  const answer = await ask(method, path === "/probe" ? "/probe?slug=acme" : real, token, bodies[`${method} ${path}`]);
+  const answer = await ask(method, path === "/probe" ? "/probe?slug=zeta" : real, token, bodies[`${method} ${path}`]);
   if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true)
     return { status: answer.status, text: await answer.text() };
   return { status: answer.status, text: await readUntil(answer, "event: hello") };
@@ -182,7 +182,7 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
 
       expect([401, 403]).not.toContain(status);
       const isSecret = scope === "foreign" && route.access !== "open" && !(route.isAboutAll && isFree(route));
-      if (isSecret) expect(text).not.toMatch(/acm/);
+      if (isSecret) expect(text).not.toMatch(/zet/);
       if (scope === "own" && !route.isAboutAll && !route.path.startsWith("/o/")) expect(text).not.toMatch(/globex/);
     },
   );
@@ -200,18 +200,18 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
 it.each(["own", "foreign"] as const)("what changes is sent to who sees it: %s organizations", async (scope) => {
   const [stream] = await Promise.all([
     ask("GET", "/events", tokenOf("read", scope)).then((answer) => readUntil(answer, "event: change")),
-    ask("POST", "/api/v1/checks/dead-asset-spike/acme/run", "root"),
+    ask("POST", "/api/v1/checks/dead-asset-spike/zeta/run", "root"),
   ]);
 
   const change = /^data: (\{.*\})$/m.exec(stream)?.[1] ?? "";
   expect(JSON.parse(change)).toMatchObject({ fleet: { withResult: 1, spiking: scope === "own" ? 1 : 0 } });
-  expect(stream).not.toMatch(scope === "own" ? /globex/ : /acme/);
+  expect(stream).not.toMatch(scope === "own" ? /globex/ : /zeta/);
 });
 
 describe("what is about all organizations", () => {
   it.each([
     ["a silence of all", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "*" }],
-    ["a silence that reaches beyond", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "ac*" }],
+    ["a silence that reaches beyond", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "ze*" }],
     ["a marker of all", "/api/v1/markers", { text: "rollout" }],
   ])("%s needs a token for all", async (_name, path, body) => {
     expect((await ask("POST", path, tokenOf("operate", "own"), body)).status).toBe(403);
@@ -219,7 +219,7 @@ describe("what is about all organizations", () => {
   });
 
   it("a body with one foreign event stores none", async () => {
-    const events = ["acme", "globex"].map((slug) => ({ slug, at: 1_700_000_000_000, id: "together" }));
+    const events = ["zeta", "globex"].map((slug) => ({ slug, at: 1_700_000_000_000, id: "together" }));
 
     const refused = await ask("POST", "/api/v1/events", tokenOf("ingest", "own"), events);
     const taken = await ask("POST", "/api/v1/events", tokenOf("ingest", "all"), events);
@@ -236,10 +236,10 @@ describe("what is about all organizations", () => {
         body: JSON.stringify({ slug, at: 1_700_000_000_001, id: `key of ${token}` }),
       });
     const statuses = [
-      await post(tokenOf("ingest", "own"), "acme"),
+      await post(tokenOf("ingest", "own"), "zeta"),
       await post(tokenOf("ingest", "all"), "globex"),
       await post(tokenOf("ingest", "own"), "globex"),
-      await post(tokenOf("ingest", "own"), "acme"),
+      await post(tokenOf("ingest", "own"), "zeta"),
     ].map(({ status }) => status);
 
     expect(statuses).toEqual([200, 200, 403, 200]);
