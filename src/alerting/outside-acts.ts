@@ -1,12 +1,14 @@
 import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
+import { hourMs, type Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { acknowledgeAlert } from "./acknowledge.ts";
+import type { ActLink } from "./act-link.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import type { AlertingSettings } from "./settings.ts";
+import type { SilenceBook } from "./silence-book.ts";
 import { unacknowledgeAlert } from "./unacknowledge.ts";
 
 /** What somebody did to an incident at another service. */
@@ -25,6 +27,10 @@ export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unc
 export interface OutsideActs {
   /** Applies what was done to the incident that an alert opened; resolved acknowledges, for nobody there knows whether it ended. */
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
+  /** Does what the link is for, once. */
+  follow(link: ActLink): Promise<OutsideOutcome>;
+  /** What following the link would do now; changes nothing. */
+  foresee(link: ActLink): Promise<{ readonly outcome: OutsideOutcome; readonly alert: AlertState | null }>;
 }
 
 export interface OutsideActsOptions {
@@ -34,9 +40,14 @@ export interface OutsideActsOptions {
   readonly settings: () => AlertingSettings;
   /** Whether an acknowledgement releases the organization's gate. */
   readonly acknowledgementOpensGate: (slug: string) => boolean;
+  /** A book that writes in the given store. */
+  readonly silencesOf: (store: Store) => Pick<SilenceBook, "add">;
   /** Told when something was changed. */
   readonly onChange: () => void;
 }
+
+/** For how long a link silences. */
+export const linkSilenceMs = hourMs;
 
 /** Acts over the store: each is carried out once, in the transaction that notes its id. */
 export function createOutsideActs({
@@ -44,6 +55,7 @@ export function createOutsideActs({
   clock,
   settings,
   acknowledgementOpensGate,
+  silencesOf,
   onChange,
 }: OutsideActsOptions): OutsideActs {
   /** Does `work` with a store whose transactions first note the act, so that a repeated or late one changes nothing. */
@@ -69,13 +81,24 @@ export function createOutsideActs({
     return "applied";
   }
 
-  function obstacle(alert: AlertState | null, wanted: "acknowledge" | "unacknowledge"): OutsideOutcome | null {
+  function obstacle(
+    alert: AlertState | null,
+    wanted: "acknowledge" | "unacknowledge" | "silence",
+  ): OutsideOutcome | null {
     if (alert === null || alert.state !== "firing") return "no_alert";
+    if (wanted === "silence") return null;
     if ((alert.acknowledgement !== null) === (wanted === "acknowledge")) return "unchanged";
     return wanted === "acknowledge" && opensGate(alert, acknowledgementOpensGate) ? "opens_gate" : null;
   }
 
+  async function foresee(link: ActLink): ReturnType<OutsideActs["foresee"]> {
+    const alert = await store.alerts.byId(link.alertId);
+    if (await store.outsideActs.isNoted("link", link.id)) return { outcome: "repeated", alert };
+    return { outcome: obstacle(alert, link.act) ?? "applied", alert };
+  }
+
   return {
+    foresee,
     applyIncident: async ({ id, incidentKey, kind, occurredAtMs, person }) => {
       const wanted = kind === "unacknowledged" ? "unacknowledge" : "acknowledge";
       const nowMs = clock.nowMs();
@@ -94,6 +117,24 @@ export function createOutsideActs({
         }
       });
       return outcome === "applied" ? (found ?? outcome) : outcome;
+    },
+    follow: async (link) => {
+      const { outcome, alert } = await foresee(link);
+      if (outcome !== "applied" || alert === null) return outcome;
+      const { alertId, receiver } = link;
+      const nowMs = clock.nowMs();
+      const author = actor(receiver, "link");
+      const act: OutsideAct = { id: link.id, via: "link", alertId, occurredAtMs: nowMs, atMs: nowMs };
+      return carryOut(act, async (noting) => {
+        if (link.act === "acknowledge") {
+          const acknowledgement = { alertId, author, comment: null, mayOpenGate: false };
+          return acknowledgeAlert({ store: noting, settings: settings(), nowMs }, acknowledgement);
+        }
+        const { slug, check } = alert;
+        const span = { startsAtMs: nowMs, endsAtMs: nowMs + linkSilenceMs };
+        const comment = `by a link in a message to ${receiver}`;
+        return silencesOf(noting).add({ slug, check, ...span, comment }, author);
+      });
     },
   };
 }

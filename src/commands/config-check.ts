@@ -13,9 +13,11 @@ export function loadCheckedConfig(options: Omit<LoadOptions, "checkTemplate">): 
 const chats: readonly string[] = ["slack", "discord", "msteams", "email"];
 
 /** What is no mistake, and still not what one would want: a sentence each. */
-export function configNotes({ alerting, receivers }: Config): string[] {
+export function configNotes({ alerting, receivers, server }: Config): string[] {
   const names = receivers.filter(({ type }) => chats.includes(type)).map(({ name }) => name);
-  if (alerting.externalUrl !== null || names.length === 0) return [];
+  if (alerting.externalUrl !== null) return [];
+  const unused = "server.linkSecret signs no links while alerting.externalUrl is not set.";
+  if (names.length === 0) return server.linkSecret === null ? [] : [unused];
   return [
     `alerting.externalUrl is not set: messages to ${names.join(", ")} have no link to the alert. Set it to the address by which people reach flatline.`,
   ];

@@ -244,6 +244,8 @@ export interface ServerConfig {
   readonly tokens: readonly ServerTokenConfig[];
   readonly trustedProxy: TrustedProxyConfig | null;
   readonly publicRead: boolean;
+  /** Signs the links of messages; null: they have none. */
+  readonly linkSecret: Secret | null;
   readonly drainTimeoutMs: number;
 }
 

@@ -117,6 +117,7 @@ describe("defaults", () => {
         tokens: [],
         trustedProxy: null,
         publicRead: true,
+        linkSecret: null,
         drainTimeoutMs: 8_000,
       },
       storage: {

@@ -44,6 +44,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       tokens: describeTokens(server),
       trustedProxy: server.trustedProxy,
       publicRead: server.publicRead,
+      linkSecret: server.linkSecret,
       drainTimeout: formatDuration(server.drainTimeoutMs),
     },
     storage: {

@@ -204,7 +204,7 @@ export async function startApp(
       onAct: wake,
       onOutboxChanged: () => outbox.wake(),
     }),
-    ...createOutsidePorts({ store, runtime, clock, logger, onChange: wake }),
+    ...createOutsidePorts({ store, runtime, clock, logger, newId, onChange: wake }),
     page: createPagePort({
       store,
       board,

@@ -11,7 +11,8 @@ import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
 import type { Board } from "../store/runs/board.ts";
-import { createReceiver } from "../receivers/create-receiver.ts";
+import { createReceiver, type ReceiverDeps } from "../receivers/create-receiver.ts";
+import { linkSigner } from "./act-links.ts";
 import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import { baselineOf } from "./baselines.ts";
@@ -92,7 +93,9 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
 function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
   const source = createSource(config, { ...deps, ...parts });
-  const receivers = config.receivers.map((receiver) => outboxReceiver(receiver, parts, deps));
+  const receivers = config.receivers.map((receiver) =>
+    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config) }, deps),
+  );
   return {
     config,
     targets,
@@ -110,9 +113,15 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   };
 }
 
-function outboxReceiver(config: ReceiverConfig, parts: Parts, { logger, watch }: RuntimeDeps): OutboxReceiver {
+function outboxReceiver(
+  config: ReceiverConfig,
+  { dispatcher, signLinks }: Pick<ReceiverDeps, "dispatcher" | "signLinks">,
+  { logger, watch }: RuntimeDeps,
+): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
-  const receiver = shorteningReceiver(createReceiver(config, { dispatcher: parts.dispatcher, logger }));
+  const receiver = shorteningReceiver(
+    createReceiver(config, { dispatcher, logger, ...(signLinks === undefined ? {} : { signLinks }) }),
+  );
   return {
     receiver: watch === undefined ? receiver : watch(receiver),
     timeoutMs,

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Logger } from "../base/logger.ts";
 import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { SignLinks } from "./act-links.ts";
 import { createAlertmanagerReceiver } from "./alertmanager/alertmanager.ts";
 import { createDiscordReceiver } from "./discord/discord.ts";
 import { createEmailReceiver } from "./email/email.ts";
@@ -16,6 +17,8 @@ import { createWebhookReceiver } from "./webhook/webhook.ts";
 export interface ReceiverDeps {
   /** Honours the proxies of the environment (base/http.ts); its owner closes it. */
   readonly dispatcher: Dispatcher;
+  /** Signs the links of chats and mail [null: they have none]. */
+  readonly signLinks?: SignLinks | null;
   /** Where a receiver of type log writes. */
   readonly logger: Logger;
 }
@@ -36,7 +39,7 @@ export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Re
     case "pagerduty":
       return createPagerdutyReceiver(options, deps);
     case "email":
-      return createEmailReceiver(options);
+      return createEmailReceiver(options, deps);
     case "log":
       return createLogReceiver(options, deps);
     default:

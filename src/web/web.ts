@@ -28,6 +28,7 @@ import { addHookRoutes } from "./api/hook-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes } from "./api/metrics-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
+import { addLinkRoutes } from "./page/link/routes.ts";
 import { addPageAssets } from "./page/assets.ts";
 import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
@@ -42,6 +43,7 @@ import type {
   GatePort,
   HealthPort,
   HooksPort,
+  LinksPort,
   MarkersPort,
   MetricsPort,
   OutboxPort,
@@ -75,6 +77,7 @@ export interface WebOptions {
   readonly markers: MarkersPort;
   readonly gate: GatePort;
   readonly hooks: HooksPort;
+  readonly links: LinksPort;
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
@@ -263,6 +266,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addMarkerRoutes(scope, access, options));
   void server.register(async (scope) => addGateRoutes(scope, access, options));
   void server.register(async (scope) => addHookRoutes(scope, access, options));
+  void server.register(async (scope) => addLinkRoutes(scope, access, options));
   void server.register(async (scope) => addEventRoutes(scope, access, options));
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));

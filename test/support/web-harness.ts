@@ -175,6 +175,10 @@ export async function startWeb(
     gate: { look: async () => null, held: async () => [], release: async () => null },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { pagerduty: async () => "unsigned" },
+    links: {
+      look: async () => ({ kind: "refused", reason: "altered" }),
+      follow: async () => ({ kind: "refused", reason: "altered" }),
+    },
     health: {
       isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
       isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),

@@ -65,6 +65,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       tokens: resolveTokens(data, secrets),
       trustedProxy: data.server.trustedProxy ?? null,
       publicRead: data.server.publicRead,
+      linkSecret: secrets.of(["server"], "linkSecret")[0] ?? null,
       drainTimeoutMs: durationMs(data.server.drainTimeout),
     },
     storage: {

@@ -70,6 +70,7 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...tokensOf(config).flatMap(({ path, value }) =>
       slots(path, value, [{ key: "token", check: checkKey, isRequired: true }]),
     ),
+    ...slots(["server"], config.server, [{ key: "linkSecret", check: checkSigningSecret }]),
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
     ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>

@@ -122,6 +122,13 @@ const serverSchema = strictObject({
     .default([])
     .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
+  linkSecret: z
+    .string()
+    .optional()
+    .describe(
+      "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret: `linkSecretFile` reads it from a file.",
+    ),
+  linkSecretFile: secretFile("the secret of links").optional(),
   publicRead: z
     .boolean()
     .default(true)

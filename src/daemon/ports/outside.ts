@@ -1,10 +1,15 @@
-import { createOutsideActs } from "../../alerting/outside-acts.ts";
+import { readActLink, type ActLink } from "../../alerting/act-link.ts";
+import { createOutsideActs, opensGate, type OutsideOutcome } from "../../alerting/outside-acts.ts";
+import { createSilenceBook } from "../../alerting/silence-book.ts";
+import { readSnapshot } from "../../alerting/notify/snapshot.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.ts";
+import { deathWords } from "../../contract/death-counts.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import type { HooksPort } from "../../web/ports.ts";
+import type { HooksPort, LinkAnswer, LinkParts, LinksPort } from "../../web/ports.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface OutsidePortsOptions {
@@ -12,13 +17,17 @@ export interface OutsidePortsOptions {
   readonly runtime: Pick<Runtime, "current">;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly newId: () => string;
   /** Told when an act changed something. */
   readonly onChange: () => void;
 }
 
 /** What comes back from where people read their messages, by the configuration that holds now. */
-export function createOutsidePorts(options: OutsidePortsOptions): { readonly hooks: HooksPort } {
-  const { store, runtime, clock, logger, onChange } = options;
+export function createOutsidePorts(options: OutsidePortsOptions): {
+  readonly hooks: HooksPort;
+  readonly links: LinksPort;
+} {
+  const { store, runtime, clock, logger, newId, onChange } = options;
   const config = (): Config => runtime.current().config;
   const acts = createOutsideActs({
     store,
@@ -26,8 +35,40 @@ export function createOutsidePorts(options: OutsidePortsOptions): { readonly hoo
     settings: () => runtime.current().settings,
     onChange,
     acknowledgementOpensGate: (slug) => acknowledgementOpensGate(config(), slug),
+    silencesOf: (noting) =>
+      createSilenceBook({ store: noting, clock, logger, newId, settings: () => runtime.current().settings, onChange }),
   });
+
+  async function answer(given: LinkParts, act: (link: ActLink) => Promise<OutsideOutcome>): Promise<LinkAnswer> {
+    const secret = config().server.linkSecret;
+    const link = secret === null ? "altered" : readActLink(secret, given, clock.nowMs());
+    if (typeof link === "string") return { kind: "refused", reason: link };
+    const { alert } = await acts.foresee(link);
+    const outcome = await act(link);
+    const { alertId, receiver, expiresAtMs } = link;
+    return {
+      kind: "known",
+      act: link.act,
+      alertId,
+      receiver,
+      expiresAtMs,
+      outcome,
+      alert: alert === null ? null : { slug: alert.slug, severity: alert.severity, words: await wordsOf(alert) },
+      holdsGate: alert !== null && opensGate(alert, () => true),
+    };
+  }
+
+  async function wordsOf({ id, check }: AlertState): Promise<string> {
+    const text = await store.notices.lastSnapshot(id);
+    const counts = text === null ? null : readSnapshot(text).counts;
+    return (counts === null ? null : deathWords(counts)) ?? check;
+  }
+
   return {
+    links: {
+      look: (given) => answer(given, async (link) => (await acts.foresee(link)).outcome),
+      follow: (given) => answer(given, (link) => acts.follow(link)),
+    },
     hooks: {
       pagerduty: async ({ receiver: name, body, signature }) => {
         const receiver = config().receivers.find((one) => one.name === name);

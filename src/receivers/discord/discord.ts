@@ -1,8 +1,6 @@
-import type { Dispatcher } from "undici";
-
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { createChatReceiver } from "../chat-receiver.ts";
+import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
   severityColours,
@@ -32,7 +30,7 @@ export interface DiscordBody {
 }
 
 /** Posts to a Discord webhook. @throws FlatlineError invalid_config for an address that can't be */
-export function createDiscordReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+export function createDiscordReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
   return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: discordBody });
 }
 

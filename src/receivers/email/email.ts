@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../../base/loopback-host.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import { actLinks, linkSecrets, type SignLinks } from "../act-links.ts";
 import { addressSecrets, failureOutcome, type DeliveryContext } from "../delivery.ts";
 import {
   severityMarks,
@@ -30,7 +31,10 @@ export interface Mail {
 }
 
 /** Sends mail over SMTP, to one recipient in each delivery. @throws FlatlineError invalid_config for an address that is not smtp:// or smtps:// */
-export function createEmailReceiver(options: EmailOptions): Receiver {
+export function createEmailReceiver(
+  options: EmailOptions,
+  deps: { readonly signLinks?: SignLinks | null } = {},
+): Receiver {
   const { name, type, from, recipients, url } = options;
   const address = url.reveal();
   if (!URL.canParse(address) || !/^smtps?:$/.test(new URL(address).protocol)) {
@@ -42,6 +46,7 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
     type,
     recipients,
     deliver: async (notification, context) => {
+      const acts = actLinks(notification, deps.signLinks, context.nowMs);
       // Loaded by those who send mail only.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
@@ -58,11 +63,11 @@ export function createEmailReceiver(options: EmailOptions): Receiver {
         const people = { from, to: [...recipients], envelope: { from, to: context.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
-        const sent = transport.sendMail({ ...mailOf(notification), ...people, date, headers });
+        const sent = transport.sendMail({ ...mailOf(notification, acts), ...people, date, headers });
         const info = await orAborted(sent, context.signal);
         return { kind: "accepted", detail: info.response };
       } catch (error) {
-        return smtpOutcome(error, secrets);
+        return smtpOutcome(error, [...secrets, ...linkSecrets(acts)]);
       } finally {
         transport.close();
       }

@@ -1,9 +1,7 @@
-import type { Dispatcher } from "undici";
-
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { createChatReceiver } from "../chat-receiver.ts";
+import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
@@ -53,7 +51,7 @@ export interface TeamsBody {
 }
 
 /** Posts an Adaptive Card to a Teams workflow. @throws FlatlineError invalid_config for an address that can't be */
-export function createTeamsReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+export function createTeamsReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
   return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: teamsBody });
 }
 

@@ -1,9 +1,7 @@
-import type { Dispatcher } from "undici";
-
 import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { createChatReceiver } from "../chat-receiver.ts";
+import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
@@ -39,7 +37,7 @@ export interface SlackBody {
 }
 
 /** Posts to a Slack incoming webhook. @throws FlatlineError invalid_config for an address that can't be */
-export function createSlackReceiver(options: ChatOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+export function createSlackReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
   return createChatReceiver(options, deps, { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
 }
 

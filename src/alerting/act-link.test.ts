@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+
+import { Secret } from "../base/secret.ts";
+import { linkLifeMs, readActLink, signActLink, type GivenLink } from "./act-link.ts";
+
+const secret = new Secret("a-secret-of-16-bytes");
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const link = { act: "acknowledge", alertId: "alert-1", receiver: "ops & co", expiresAtMs: nowMs + linkLifeMs } as const;
+
+function given(path = signActLink(secret, link)): GivenLink {
+  const { pathname, searchParams } = new URL(path, "https://flatline.example");
+  const [, , act = "", alertId = ""] = pathname.split("/").map(decodeURIComponent);
+  const of = (name: string): string => searchParams.get(name) ?? "";
+  return { act, alertId, receiver: of("receiver"), until: of("until"), signature: of("signature") };
+}
+
+describe("a signed link", () => {
+  it("is read as it was signed, until 24 h after the attempt that sent it", () => {
+    expect(readActLink(secret, given(), nowMs)).toMatchObject(link);
+    expect(readActLink(secret, given(), nowMs + linkLifeMs - 1)).toMatchObject(link);
+    expect(readActLink(secret, given(), nowMs + linkLifeMs)).toBe("expired");
+  });
+
+  it("has an id that is the same each time and is not the signature", () => {
+    const ids = [0, 1]
+      .map((ms) => readActLink(secret, given(), nowMs + ms))
+      .map((one) => (typeof one === "string" ? one : one.id));
+
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).not.toBe(given().signature);
+  });
+
+  it.each<[string, Partial<GivenLink>]>([
+    ["for another act", { act: "silence" }],
+    ["for an act that is none", { act: "release" }],
+    ["for another alert", { alertId: "alert-2" }],
+    ["in another receiver's name", { receiver: "lead" }],
+    ["for longer", { until: String(link.expiresAtMs + 1) }],
+    ["for ever", { until: "Infinity" }],
+    ["with a signature that was cut", { signature: given().signature.slice(0, -1) }],
+    ["with a signature of another length", { signature: `${given().signature}A` }],
+    ["without a signature", { signature: "" }],
+  ])("is altered when it is used %s", (_what, changes) => {
+    expect(readActLink(secret, { ...given(), ...changes }, nowMs)).toBe("altered");
+    // Also when it is over: who altered it learns nothing.
+    expect(readActLink(secret, { ...given(), ...changes }, nowMs + 2 * linkLifeMs)).toBe("altered");
+  });
+
+  it("is altered under another secret", () => {
+    expect(readActLink(new Secret("another-secret-of-16"), given(), nowMs)).toBe("altered");
+  });
+});

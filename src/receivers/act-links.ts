@@ -1,0 +1,31 @@
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import { Secret } from "../base/secret.ts";
+import type { MessageLink } from "./wording/message.ts";
+import { latestNotices } from "./wording/wording.ts";
+
+/** Makes the links by which a reader acts on an alert, signed for a receiver at the time of an attempt. */
+export type SignLinks = (
+  alert: Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">,
+  receiver: string,
+  nowMs: number,
+) => readonly MessageLink[];
+
+/**
+ * The links of a message that is about one alert which fires (CONTRACT 7); none in any other. They are made for each attempt and
+ * are nowhere else: whoever has one may use it.
+ */
+export function actLinks(
+  { alerts, fleet, receiver }: Notification,
+  sign: SignLinks | null | undefined,
+  nowMs: number,
+): readonly MessageLink[] {
+  const [alert, ...others] = latestNotices(alerts);
+  if (sign === null || sign === undefined || alert === undefined || others.length > 0 || fleet !== null) return [];
+  const isOfAlert = alert.status === "firing" && alert.event !== "test" && !alert.isDrill;
+  return isOfAlert ? sign(alert, receiver, nowMs) : [];
+}
+
+/** What must not be shown of them: an answer may echo the message. */
+export function linkSecrets(links: readonly MessageLink[]): Secret[] {
+  return links.map(({ url }) => new Secret(new URL(url).searchParams.get("signature") ?? url));
+}

@@ -1,0 +1,104 @@
+import type { LinkAnswer, LinkView } from "../../ports.ts";
+import { formatTime, nbsp } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
+
+/** The page of a link of a message: what it would do, or did. It has nothing of the link itself. */
+export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): string {
+  const content =
+    answer.kind === "refused"
+      ? refusedContent(answer.reason)
+      : wasFollowed
+        ? doneContent(answer)
+        : askContent(answer, nowMs);
+  const severity = answer.kind === "known" && answer.alert !== null ? answer.alert.severity : "unknown";
+  const alertId = answer.kind === "known" ? answer.alertId : null;
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${content.title} · flatline</title>
+        <link rel="stylesheet" href="/assets/page.css" />
+        <link rel="icon" type="image/svg+xml" href="/assets/${severity}.svg" />
+      </head>
+      <body>
+        <main id="main">
+          <h1 class="sentence">${content.title}</h1>
+          ${content.main}
+          ${alertId === null ? nothing : html`<p class="why"><a href="/alerts/${encodeURIComponent(alertId)}">Open the alert</a></p>`}
+        </main>
+      </body>
+    </html> `;
+  return page.html;
+}
+
+interface Content {
+  readonly title: string;
+  readonly main: Html;
+}
+
+function refusedContent(reason: "altered" | "expired"): Content {
+  return reason === "expired"
+    ? { title: "This link has expired.", main: paragraph("Nothing was changed. Open the alert on its page.") }
+    : { title: "This link was altered or is for something else.", main: paragraph("Nothing was changed.") };
+}
+
+function askContent(view: LinkView, nowMs: number): Content {
+  const { act, alert, outcome, expiresAtMs, receiver } = view;
+  if (outcome !== "applied" || alert === null) return doneContent(view);
+  const isAck = act === "acknowledge";
+  const valid = `For one alert and this act, valid until ${formatTime(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
+  return {
+    title: isAck ? `Acknowledge ${alert.slug}?` : `Silence ${alert.slug} for 1${nbsp}h?`,
+    main: html`<p class="why">${mark(alert.severity, 14)} ${alert.severity}: ${alert.words}</p>
+      ${(isAck ? acknowledgeLines(view) : silenceLines).map((line) => paragraph(line))}
+      <form method="post">
+        <button class="primary">${isAck ? "Acknowledge" : `Silence for 1${nbsp}h`}</button>
+      </form>
+      <p class="why">As ${receiver}, to which the link was sent. ${valid}</p>`,
+  };
+}
+
+function acknowledgeLines({ holdsGate }: LinkView): string[] {
+  return [
+    `You take it, and it goes quiet: no more reminders, and nobody else is called.${holdsGate ? " The gate stays shut." : ""}`,
+    "You are told when it gets worse, and when it ends.",
+  ];
+}
+
+const silenceLines = [
+  "A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.",
+  "What still fires when it ends is told then.",
+];
+
+function doneContent({ act, alert, outcome }: LinkView): Content {
+  switch (outcome) {
+    case "applied":
+      return act === "acknowledge"
+        ? { title: "Acknowledged.", main: paragraph("It is quiet until it gets worse, or ends.") }
+        : { title: `Silenced for 1${nbsp}h.`, main: paragraph("Checks go on; what still fires then is told.") };
+    case "repeated":
+    case "late":
+      return { title: "Done already.", main: paragraph("Nothing was changed again.") };
+    case "unchanged":
+      return { title: "Done already.", main: paragraph("Somebody has acknowledged it. Nothing was changed.") };
+    case "no_alert":
+      return { title: "The alert has ended.", main: paragraph("There is nothing left to do. Nothing was changed.") };
+    case "opens_gate":
+      return {
+        title: "This would open the gate.",
+        main: paragraph(
+          `An acknowledgement opens the gate of ${alert?.slug ?? "this organization"}, which no link does. Nothing was changed.`,
+        ),
+      };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function paragraph(text: string): Html {
+  return html`<p class="why">${text}</p>`;
+}

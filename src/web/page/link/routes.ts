@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { Clock } from "../../../base/time.ts";
+import type { AccessSettings, LinkAnswer, LinkParts, LinksPort } from "../../ports.ts";
+import { addResource, dropBodies } from "../../resource.ts";
+import { sendText } from "../answer.ts";
+import { renderLinkPage } from "./link-page.ts";
+
+/** `/act/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
+export function addLinkRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { links, clock }: { readonly links: LinksPort; readonly clock: Clock },
+): void {
+  dropBodies(scope);
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: LinkAnswer,
+    wasFollowed: boolean,
+  ): Promise<FastifyReply> => {
+    void reply
+      .code(statusOf(answer, wasFollowed))
+      .headers({ "referrer-policy": "no-referrer", "cache-control": "no-store" });
+    return sendText(request, reply, "text/html", renderLinkPage(answer, wasFollowed, clock.nowMs()));
+  };
+  addResource(scope, "/act/:act/:alertId", settings, {
+    GET: {
+      access: "open",
+      handle: async (request, reply) => send(request, reply, await links.look(partsOf(request)), false),
+    },
+    POST: {
+      access: "open",
+      handle: async (request, reply) => send(request, reply, await links.follow(partsOf(request)), true),
+    },
+  });
+}
+
+function partsOf(request: FastifyRequest): LinkParts {
+  const { act, alertId } = request.params as { readonly act: string; readonly alertId: string };
+  const { searchParams } = new URL(request.url, "http://flatline.invalid");
+  const given = (name: string): string => searchParams.get(name) ?? "";
+  return { act, alertId, receiver: given("receiver"), until: given("until"), signature: given("signature") };
+}
+
+function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
+  if (answer.kind === "refused") return 403;
+  if (!wasFollowed) return 200;
+  if (answer.outcome === "opens_gate") return 403;
+  return answer.outcome === "no_alert" ? 409 : 200;
+}
