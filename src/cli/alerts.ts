@@ -157,10 +157,11 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
     alert.slug,
     alert.check,
     seconds(alert.startsAt),
+    alert.notifiedAt === null || alert.notifiedAt === undefined ? "nobody yet" : seconds(alert.notifiedAt),
     alert.id,
     notes(alert),
   ]);
-  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "SINCE", "ID", ""];
+  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "DETECTED", "NOTIFIED", "ID", ""];
   return verdict + renderTable(head, rows, { context });
 }
 

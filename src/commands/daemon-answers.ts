@@ -22,6 +22,7 @@ export const alertSchema = z.looseObject({
   state: z.string(),
   severity: z.string(),
   startsAt: z.string(),
+  notifiedAt: z.string().nullable().optional(),
   onsetAt: z.string().nullable().optional(),
   marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
   silenced: z.boolean(),

@@ -1,7 +1,7 @@
 import type { Receiver } from "../alerting/deliver/receiver.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { DeliveryAttempt, DeliveryStore } from "../store/alerts/deliveries.ts";
+import type { DeliveryStore, NewDeliveryAttempt } from "../store/alerts/deliveries.ts";
 
 /** What receivers answered, kept for those who look back: the outbox forgets what was accepted. */
 export interface DeliveryLog {
@@ -30,7 +30,7 @@ const flushAfterMs = secondMs;
  */
 export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryLogOptions): DeliveryLog {
   const stopping = new AbortController();
-  let noted: DeliveryAttempt[] = [];
+  let noted: NewDeliveryAttempt[] = [];
   let waiting: Promise<void> | null = null;
   let writing: Promise<void> = Promise.resolve();
   /** What kept a write from being done while it stops. */
@@ -78,6 +78,7 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
           detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
           slugs: [...new Set(notification.alerts.map(({ slug }) => slug))],
           fleetId: notification.fleet?.id ?? null,
+          alertIds: [...new Set(notification.alerts.map(({ id }) => id))],
         });
         waiting ??= flushSoon();
         onAttempt();

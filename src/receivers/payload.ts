@@ -37,6 +37,10 @@ function alertPayload(notice: AlertNotice) {
     id,
     reason,
     startsAt: isoTime(notice.startsAtMs),
+    /** The instants by the names that people read: onset, first run that was not ok, first message that was accepted. */
+    beganAt: onset === null ? null : isoTime(onset.atMs),
+    detectedAt: isoTime(notice.startsAtMs),
+    notifiedAt: notice.notifiedAtMs === undefined ? null : isoTime(notice.notifiedAtMs),
     endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
     /** When the episode's excess began, where the events tell; null elsewhere. */
     onsetAt: onset === null ? null : isoTime(onset.atMs),

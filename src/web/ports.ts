@@ -170,6 +170,8 @@ export interface EndedAlert {
 
 /** A live alert with what the configuration that holds now says of its organization. */
 export interface AlertSnapshot {
+  /** When a receiver first accepted a message about it; null: none did. */
+  readonly notifiedAtMs: number | null;
   readonly state: AlertState;
   readonly silenced: boolean;
   readonly labels: Readonly<Record<string, string>>;

@@ -38,7 +38,7 @@ export function composeNotification({ id, receiver, nowMs, externalUrl, fleet, a
 }
 
 /** One planned entry with what it shows of the alert. */
-export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot): AlertNotice {
+export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot, notifiedAtMs?: number): AlertNotice {
   const { event, severity, previousSeverity, reason } = planned;
   const status = event === "resolved" || event === "recovered" ? "resolved" : "firing";
   return {
@@ -49,6 +49,7 @@ export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot): 
     previousSeverity,
     reason,
     endsAtMs: status === "firing" ? null : snapshot.endsAtMs,
+    ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
   };
 }
 

@@ -30,6 +30,8 @@ export interface AlertNotice {
   readonly peak: AlertPeak | null;
   /** When the episode's excess began; absent where nobody can tell. */
   readonly onset?: SpikeOnset;
+  /** When a receiver first accepted a message about it; absent until one did. */
+  readonly notifiedAtMs?: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Link to the organization, from the appUrl template or the status page. */
   readonly url: string | null;

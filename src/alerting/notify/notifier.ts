@@ -95,13 +95,21 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
     const seqs = plan.notifications.flatMap(({ notices }) => notices.flatMap(({ seq }) => seq ?? []));
     const stored = await parts.notices.snapshots([...new Set(seqs)]);
+    const ids = plan.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
+    const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const snapshots = new Map<string, AlertSnapshot>();
     const fleets = new Map<string, FleetNotice>();
     const formed: FormedNotification[] = [];
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
       for (const notice of notices)
-        shown.push(composeNotice(notice, await snapshotFor({ parts, board }, alerts, stored, snapshots, notice)));
+        shown.push(
+          composeNotice(
+            notice,
+            await snapshotFor({ parts, board }, alerts, stored, snapshots, notice),
+            notified.get(notice.alertId),
+          ),
+        );
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
       const compose = (alerts: readonly AlertNotice[]): Notification =>
         composeNotification({

@@ -103,6 +103,11 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     };
   }
 
+  async function alertSnapshots(views: readonly AlertView[]): Promise<AlertSnapshot[]> {
+    const notified = await store.deliveries.firstAccepted(views.map(({ alert }) => alert.id));
+    return views.map((view) => alertSnapshot(view, notified));
+  }
+
   async function find(alertId: string): Promise<AlertDetail | null> {
     const kept = await store.alerts.find(alertId);
     if (kept === null) return null;
@@ -110,7 +115,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
     const live = alerts.find((view) => view.alert.id === alertId);
     const target = current().settings.targetOf(alert.check, alert.slug);
-    const snapshot = alertSnapshot(live ?? { alert, isSilenced: false, target });
+    const [snapshot] = await alertSnapshots([live ?? { alert, isSilenced: false, target }]);
+    if (snapshot === undefined) return null;
     return { ...snapshot, endsAtMs: end?.atMs ?? null, judgements: await store.judgements.of(alertId) };
   }
 
@@ -179,7 +185,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     alerts: {
       list: async () => {
         const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
-        return { alerts: alerts.map(alertSnapshot), fleet };
+        return { alerts: await alertSnapshots(alerts), fleet };
       },
       slugOf: async (alertId) => (await store.alerts.find(alertId))?.alert.slug ?? null,
       acknowledge: async (alertId, author, comment, mayOpenGate) => {
@@ -188,7 +194,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
         const view = alerts.find(({ alert }) => alert.id === alertId);
         // It may have ended since.
-        return alertSnapshot(view ?? { alert: acknowledged, isSilenced: false, target: null });
+        const notified = await store.deliveries.firstAccepted([alertId]);
+        return alertSnapshot(view ?? { alert: acknowledged, isSilenced: false, target: null }, notified);
       },
       find,
       judge: async (alertId, verdict, said) => {
@@ -252,8 +259,9 @@ function ignore(): void {
   // What others ran is shown when it can be read.
 }
 
-function alertSnapshot({ alert, isSilenced, target }: AlertView): AlertSnapshot {
-  return { state: alert, silenced: isSilenced, labels: target?.labels ?? {}, url: target?.url ?? null };
+function alertSnapshot({ alert, isSilenced, target }: AlertView, notified: ReadonlyMap<string, number>): AlertSnapshot {
+  const notifiedAtMs = notified.get(alert.id) ?? null;
+  return { state: alert, silenced: isSilenced, notifiedAtMs, labels: target?.labels ?? {}, url: target?.url ?? null };
 }
 
 /** For a run that waits for its place, beyond the run itself. */

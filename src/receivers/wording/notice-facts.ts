@@ -20,6 +20,9 @@ export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   return [
     ...(began === null ? [] : [{ name: "Began", value: began }]),
     { name: "Detected", value: instantText(notice.startsAtMs, nowMs) },
+    ...(notice.notifiedAtMs === undefined
+      ? []
+      : [{ name: "Notified", value: instantText(notice.notifiedAtMs, nowMs) }]),
     ...(notice.endsAtMs === null ? [] : [{ name: "Ended", value: instantText(notice.endsAtMs, nowMs) }]),
     ...(isChange ? [{ name: "Severity", value: `${severity}, before ${previousSeverity}` }] : []),
     ...(isPast && notice.status === "firing" ? [{ name: "Peak", value: formatCount(peak.currentCount) }] : []),

@@ -15,6 +15,12 @@ export interface DeliveryAttempt {
   readonly fleetId: string | null;
 }
 
+/** An attempt to be stored. */
+export interface NewDeliveryAttempt extends DeliveryAttempt {
+  /** The alerts that it told of [none]. */
+  readonly alertIds?: readonly string[];
+}
+
 /** When a receiver, or one of its recipients, first accepted something. */
 export interface FirstAcceptance {
   readonly receiver: string;
@@ -23,7 +29,7 @@ export interface FirstAcceptance {
 }
 
 export interface DeliveryStore {
-  add(attempts: readonly DeliveryAttempt[]): Promise<void>;
+  add(attempts: readonly NewDeliveryAttempt[]): Promise<void>;
   /** The latest attempts of one organization since `fromMs`, oldest first. */
   ofOrganization(query: {
     readonly slug: string;
@@ -32,6 +38,8 @@ export interface DeliveryStore {
   }): Promise<readonly DeliveryAttempt[]>;
   /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
   last(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
+  /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
+  firstAccepted(alertIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
   acceptedOfFleet(fleetId: string): Promise<readonly FirstAcceptance[]>;
   /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */

@@ -85,6 +85,24 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect((await store.deliveries.last("ops", true))?.detail).toBe("204");
     });
 
+    it("say when a message about an alert was first accepted, whichever was stored first", async () => {
+      const of = (atMs: number, alertIds: string[], given: Partial<DeliveryAttempt> = {}) => ({
+        ...attempt(atMs, given),
+        alertIds,
+      });
+      await store.deliveries.add([of(1, ["a"], { outcome: "retry" }), of(5, ["a", "b"]), of(6, ["b"])]);
+      await store.deliveries.add([of(4, ["a"]), of(7, ["c"], { outcome: "refused" })]);
+
+      expect(await store.deliveries.firstAccepted(["a", "b", "c"])).toEqual(
+        new Map([
+          ["a", 4],
+          ["b", 5],
+        ]),
+      );
+      await store.deliveries.prune({ beforeMs: 4, maxRows: 9 });
+      expect(await store.deliveries.firstAccepted(["a", "b"])).toEqual(new Map([["b", 5]]));
+    });
+
     it("are pruned in slices, none too many", async () => {
       await store.deliveries.add([1, 2, 3, 4, 5, 6].map((atMs) => attempt(atMs)));
 

@@ -25,7 +25,18 @@ export function createDeliveryStore(db: Db): DeliveryStore {
   return {
     add: (attempts) =>
       inTransaction(db, async (db) => {
-        for (const { notificationId, receiver, recipient, atMs, tookMs, outcome, detail, slugs, fleetId } of attempts) {
+        for (const {
+          notificationId,
+          receiver,
+          recipient,
+          atMs,
+          tookMs,
+          outcome,
+          detail,
+          slugs,
+          fleetId,
+          alertIds = [],
+        } of attempts) {
           const key = { notification_id: notificationId, at_ms: atMs };
           const answer = { took_ms: tookMs, outcome, detail };
           const told = { slugs: JSON.stringify(slugs), fleet_id: fleetId };
@@ -41,6 +52,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
             const values = slugs.slice(start, start + rowsPerStatement).map((slug) => ({ ...key, slug }));
             await db.insertInto("delivery_slugs").values(values).execute();
           }
+          if (outcome === "accepted") await noteNotified(db, alertIds, atMs);
         }
       }),
     ofOrganization: async ({ slug, fromMs, limit }) => {
@@ -67,6 +79,15 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         .executeTakeFirst();
       return row === undefined ? null : attempt(row);
     },
+    firstAccepted: async (alertIds) => {
+      const found = new Map<string, number>();
+      for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
+        const some = alertIds.slice(start, start + rowsPerStatement);
+        const rows = await db.selectFrom("alert_notified").selectAll().where("alert_id", "in", some).execute();
+        for (const { alert_id, at_ms } of rows) found.set(alert_id, at_ms);
+      }
+      return found;
+    },
     acceptedOfFleet: async (fleetId) => {
       const rows = await db
         .selectFrom("deliveries")
@@ -89,9 +110,28 @@ export function createDeliveryStore(db: Db): DeliveryStore {
       const untilMs = last === undefined ? beforeMs : last.at_ms;
       await db.deleteFrom("delivery_slugs").where("at_ms", "<=", untilMs).execute();
       await db.deleteFrom("deliveries").where("at_ms", "<=", untilMs).execute();
+      const live = db.selectFrom("alerts").select("id");
+      await db.deleteFrom("alert_notified").where("at_ms", "<=", untilMs).where("alert_id", "not in", live).execute();
       return { hasMore: last !== undefined && last.at_ms < beforeMs };
     },
   };
+}
+
+/** The earliest one stays: replicas store what they delivered in any order. */
+async function noteNotified(db: Db, alertIds: readonly string[], atMs: number): Promise<void> {
+  for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
+    const some = alertIds.slice(start, start + rowsPerStatement);
+    await db
+      .insertInto("alert_notified")
+      .values(some.map((alert_id) => ({ alert_id, at_ms: atMs })))
+      .onConflict((conflict) =>
+        conflict
+          .column("alert_id")
+          .doUpdateSet((row) => ({ at_ms: row.ref("excluded.at_ms") }))
+          .where((row) => row("excluded.at_ms", "<", row.ref("alert_notified.at_ms"))),
+      )
+      .execute();
+  }
 }
 
 function attempt(row: unknown): DeliveryAttempt {

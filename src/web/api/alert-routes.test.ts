@@ -30,6 +30,7 @@ const firing: AlertSnapshot = {
     reason: "for_elapsed",
   },
   silenced: true,
+  notifiedAtMs: harnessNowMs - 240_000,
   labels: { team: "trust" },
   url: "https://app.example.com/o/acme",
 };
@@ -44,6 +45,7 @@ const pending: AlertSnapshot = {
     reason: "for_running",
   },
   silenced: false,
+  notifiedAtMs: null,
   labels: {},
   url: null,
 };
@@ -55,6 +57,9 @@ const shown = {
   state: "firing",
   severity: "fail",
   startsAt: "2025-12-31T23:50:00.000Z",
+  beganAt: "2025-12-31T23:40:00.000Z",
+  detectedAt: "2025-12-31T23:50:00.000Z",
+  notifiedAt: "2025-12-31T23:56:00.000Z",
   firingAt: "2025-12-31T23:55:00.000Z",
   onsetAt: "2025-12-31T23:40:00.000Z",
   marker: { text: "captcha rollout", at: "2025-12-31T23:00:00.000Z" },

@@ -149,7 +149,7 @@ function viewJudgements(entries: readonly JudgementEntry[]): object[] {
 }
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
-function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: boolean): object {
+function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot, withPeople: boolean): object {
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
   const judgement = viewJudgement(state.judgement ?? null, withPeople);
   return {
@@ -160,6 +160,9 @@ function viewAlert({ state, silenced, labels, url }: AlertSnapshot, withPeople: 
     state: state.state,
     severity,
     startsAt: iso(startsAtMs),
+    beganAt: iso(onset?.atMs ?? null),
+    detectedAt: iso(startsAtMs),
+    notifiedAt: iso(notifiedAtMs),
     firingAt: iso(firingAtMs),
     onsetAt: iso(onset?.atMs ?? null),
     marker: viewOnsetMarker(onset),

@@ -217,6 +217,8 @@ const alerts: readonly MigrationStatement[] = [
      slug TEXT NOT NULL, at_ms INTEGER NOT NULL, notification_id TEXT NOT NULL,
      PRIMARY KEY (slug, at_ms, notification_id))`,
   `CREATE INDEX delivery_slugs_by_time ON delivery_slugs (at_ms)`,
+  // When a receiver first accepted a message about the alert.
+  `CREATE TABLE alert_notified (alert_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
 
   `CREATE TABLE markers (
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
