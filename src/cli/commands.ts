@@ -22,6 +22,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   notify: async () => [(await import("./notify.ts")).registerNotify],
   drill: async () => [(await import("./drill.ts")).registerDrill],
   outbox: async () => [(await import("./outbox.ts")).registerOutbox],
+  audit: async () => [(await import("./audit.ts")).registerAudit],
   import: async () => [
     (await import("./import-events.ts")).registerImportEvents,
     (await import("./import-fixture.ts")).registerImportFixture,

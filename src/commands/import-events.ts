@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../store/events/import.ts";
-import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
+import { storeLocation } from "../daemon/parts.ts";
+import { actor } from "../contract/actor.ts";
+import { withStore, type ActDeps } from "./with-store.ts";
 
 export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
   /** `-` is standard input. */
@@ -17,7 +19,7 @@ export interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "
  */
 export async function importEventFiles(
   config: Config,
-  deps: Pick<PartsDeps, "cwd" | "clock">,
+  deps: ActDeps,
   { files, stdin, ...options }: ImportFilesOptions,
 ): Promise<ImportOutcome> {
   const { type } = config.source;
@@ -31,7 +33,7 @@ export async function importEventFiles(
   if (files.filter((file) => file === "-").length > 1) {
     throw new FlatlineError("usage", "standard input (-) can be read only once");
   }
-  return importEvents({
+  const outcome = await importEvents({
     ...options,
     location: storeLocation(config, deps.cwd),
     files: files.map((file) =>
@@ -39,4 +41,9 @@ export async function importEventFiles(
     ),
     clock: deps.clock,
   });
+  const { files: _files, firstAtMs: _first, lastAtMs: _last, ...detail } = outcome;
+  const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
+  const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;
+  await withStore(config, deps, ({ store }) => store.audit.append({ ...by, ...act }));
+  return outcome;
 }

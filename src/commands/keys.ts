@@ -2,9 +2,10 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { createApiKey } from "../service/api-keys.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
-import type { Store } from "../store/store.ts";
+import { actor } from "../contract/actor.ts";
+import type { Store, StoreParts } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
-import { withStore, type WithStoreOptions } from "./with-store.ts";
+import { withStore, type WithStoreOptions, type ActDeps } from "./with-store.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -21,12 +22,19 @@ export interface CreatedKey {
 }
 
 /** Creates a key of the embedded service; a running daemon accepts it at once. @throws usage with a remote source */
-export function createKey(config: Config, deps: PartsDeps, wanted: NewKey): Promise<CreatedKey> {
+export function createKey(config: Config, deps: ActDeps, wanted: NewKey): Promise<CreatedKey> {
   const create = async (store: Store): Promise<CreatedKey> => {
     const organizations = [...new Set(wanted.organizations)];
     const known = new Set(config.organizations.map(({ slug }) => slug));
     for (const slug of await store.platform.organizations.slugs()) known.add(slug);
-    const created = await createApiKey(store, { ...wanted, organizations, nowMs: deps.clock.nowMs() });
+    const nowMs = deps.clock.nowMs();
+    const created = await store.transaction(async (parts) => {
+      const made = await createApiKey(parts, { ...wanted, organizations, nowMs });
+      const detail = { name: wanted.name, role: wanted.role, organizations };
+      const by = { atMs: nowMs, actor: actor(deps.userName(), "cli") };
+      await parts.audit.append({ ...by, action: "keys.create", slug: null, subject: made.stored.id, detail });
+      return made;
+    });
     return { ...created, unknown: organizations.filter((slug) => !known.has(slug)) };
   };
   return withEmbeddedStore(config, deps, create, { mustExist: false });
@@ -43,8 +51,15 @@ export function listKeys(config: Config, deps: PartsDeps): Promise<readonly Stor
  * Revokes a key at once, for a running daemon too. Returns false if no valid key has this id.
  * @throws usage with a remote source
  */
-export function revokeKey(config: Config, deps: PartsDeps, id: string): Promise<boolean> {
-  return withEmbeddedStore(config, deps, (store) => store.platform.keys.revoke(id, deps.clock.nowMs()));
+export function revokeKey(config: Config, deps: ActDeps, id: string): Promise<boolean> {
+  const revoke = async ({ platform, audit }: StoreParts): Promise<boolean> => {
+    const nowMs = deps.clock.nowMs();
+    if (!(await platform.keys.revoke(id, nowMs))) return false;
+    const by = { atMs: nowMs, actor: actor(deps.userName(), "cli") };
+    await audit.append({ ...by, action: "keys.revoke", slug: null, subject: id });
+    return true;
+  };
+  return withEmbeddedStore(config, deps, (store) => store.transaction(revoke));
 }
 
 /** Opens the store of the embedded service, beside a running daemon. @throws usage with a remote source */

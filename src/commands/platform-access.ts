@@ -1,11 +1,12 @@
+import { actor } from "../contract/actor.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import type { Config, RemoteSourceConfig } from "../config/config.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
-import { closeWithinMs } from "./with-store.ts";
-import { openStoreParts, type PartsDeps } from "../daemon/parts.ts";
+import { closeWithinMs, type ActDeps } from "./with-store.ts";
+import { openStoreParts } from "../daemon/parts.ts";
 import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../daemon/source.ts";
 
 /** API v2 for a command, as the holder of one key. */
@@ -14,7 +15,7 @@ export interface PlatformAccess {
   close(): Promise<void>;
 }
 
-export interface PlatformAccessDeps extends PartsDeps {
+export interface PlatformAccessDeps extends ActDeps {
   readonly onIgnoredFilter?: NonNullable<RemoteSourceDeps["onIgnoredFilter"]>;
 }
 
@@ -45,8 +46,9 @@ export async function openPlatformAccess(
   };
   try {
     const logger = createSilentLogger();
+    const author = actor(deps.userName(), "cli");
     const parts = await openStoreParts(config, { ...deps, logger }, releases, { mustExist: true });
-    return { api: createEmbeddedSource(config, parts).forOrganization(chosen), close };
+    return { api: createEmbeddedSource(config, { ...parts, author }).forOrganization(chosen), close };
   } catch (error) {
     await close();
     throw error;

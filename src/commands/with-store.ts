@@ -6,6 +6,12 @@ import { openStoreParts, type PartsDeps, type StoreParts } from "../daemon/parts
 /** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
 
+/** What a command needs that changes the store: the audit names who ran it. */
+export interface ActDeps extends PartsDeps {
+  /** The operating system's user, else `uid:N`. */
+  readonly userName: () => string;
+}
+
 export interface WithStoreOptions {
   /**
    * [true] Commands that only read or change data never create a store: an empty one would hide that the real one is

@@ -5,6 +5,7 @@ import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
+import type { Actor } from "../contract/actor.ts";
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
@@ -59,7 +60,7 @@ export function createSource(config: Config, deps: SourceDeps): PlatformSource {
 /** flatline's own service over its store. */
 export function createEmbeddedSource(
   config: Config,
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { store, clock, author }: { readonly store: Store; readonly clock: Clock; readonly author?: Actor },
 ): PlatformSource {
   return createLocalPlatformSource({
     store,
@@ -67,6 +68,7 @@ export function createEmbeddedSource(
     appUrl: config.appUrl,
     organizations: config.organizations.map(({ slug }) => slug),
     baselineOf: baselineOf(config),
+    ...(author === undefined ? {} : { author }),
   });
 }
 

@@ -24,6 +24,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         role: "staff",
         organizations: ["acme", "globex"],
         keyId: stored.id,
+        author: expect.objectContaining({ via: "api_v2" }) as object,
       });
       expect(await opened.store.platform.keys.revoke(stored.id, clock.nowMs())).toBe(true);
       expect(await findKey(opened.store, key)).toBeNull();

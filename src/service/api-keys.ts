@@ -1,4 +1,5 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { actor } from "../contract/actor.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
@@ -39,5 +40,6 @@ export async function findKey(store: Pick<Store, "platform">, presented: string)
   const sha256 = hashKey(presented);
   const found = await store.platform.keys.bySha256(sha256);
   if (found === null || !timingSafeEqual(Buffer.from(found.sha256), Buffer.from(sha256))) return null;
-  return { role: found.role, organizations: found.organizations, keyId: found.id };
+  const author = actor(found.name, "api_v2");
+  return { role: found.role, organizations: found.organizations, keyId: found.id, author };
 }

@@ -1,3 +1,4 @@
+import type { Actor } from "../contract/actor.ts";
 import type { KeyRole } from "../store/platform/api-keys.ts";
 
 /** The holder of a key, on whose behalf an operation runs. */
@@ -7,4 +8,6 @@ export interface KeyIdentity {
   readonly organizations: readonly string[];
   /** null: in process, without a key. */
   readonly keyId: string | null;
+  /** The author of its reviews, for the audit [flatline itself]. */
+  readonly author?: Actor;
 }

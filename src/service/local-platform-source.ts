@@ -1,3 +1,4 @@
+import type { Actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { BaselineKind } from "../spike/median.ts";
@@ -14,11 +15,13 @@ export interface LocalPlatformSourceOptions {
   readonly organizations: readonly string[];
   /** Returns the rule for an organization's baseline [mean]. */
   readonly baselineOf?: (slug: string) => BaselineKind;
+  /** The author of reviews, for the audit [flatline itself]. */
+  readonly author?: Actor;
 }
 
 /** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl, baselineOf } = options;
+  const { store, clock, appUrl, baselineOf, author } = options;
   const configured = new Set(options.organizations);
   const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
@@ -31,7 +34,7 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
         counts,
         clock,
         appUrl,
-        identity: { role: "customer", organizations: [slug], keyId: null },
+        identity: { role: "customer", organizations: [slug], keyId: null, ...(author === undefined ? {} : { author }) },
         isConfigured: (name) => configured.has(name),
         ...(baselineOf === undefined ? {} : { baselineOf }),
       });

@@ -1,4 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
+import { actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 import { parseReviewRequest } from "../contract/review-body.ts";
@@ -36,7 +37,12 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
     const verdict = judgeReview(request, facts);
     if (verdict.kind === "refused") return verdict;
     if (subject === null) throw new FlatlineError("internal", "a review without a proposal was accepted");
-    return recordReview(parts, { request, ...subject, origin: "api", keyId: options.identity.keyId, nowMs });
+    const { keyId, author = actor("flatline", "cli") } = options.identity;
+    const recorded = await recordReview(parts, { request, ...subject, origin: "api", keyId, nowMs });
+    const act = { action: "review", slug, subject: String(request.proposalId) } as const;
+    const { decision } = request;
+    await parts.audit.append({ atMs: nowMs, actor: author, ...act, detail: { decision, assetId: subject.asset.id } });
+    return recorded;
   }, reviewing);
   if (!("kind" in outcome)) return outcome;
   const { code, message, retryAfterMs } = outcome;
