@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { format, resolveConfig } from "prettier";
 
+import type { AttributionResult } from "./attribution.ts";
 import type { InjectionResult } from "./injection.ts";
 import { flippedShares } from "./injection.ts";
 import type { RegretResult } from "./regret.ts";
@@ -40,6 +41,7 @@ export interface DetectionResult {
   }[];
   readonly injected: readonly InjectionResult[];
   readonly regret: readonly RegretResult[];
+  readonly attribution: readonly AttributionResult[];
 }
 
 const mostColumns = 6;
@@ -51,18 +53,19 @@ export const detectionFile = fileURLToPath(new URL("../docs/detection.md", impor
 export function detectionTables(result: DetectionResult): string {
   const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
   const regret = result.regret.length > 0 ? `\n\n${regretTable(result)}` : "";
-  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}`;
+  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}`;
 }
 
-/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->` and `<!-- end -->` written anew. */
+/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->` and `<!-- end -->` written anew. */
 export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
   const blocks: Readonly<Record<string, string>> = {
     rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
     injected: injectedTable(result),
     regret: regretTable(result),
+    attribution: attributionTable(result),
   };
   const written = page.replaceAll(
-    /<!-- (rules|injected|regret) -->[^]*?<!-- end -->/g,
+    /<!-- (rules|injected|regret|attribution) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
@@ -95,6 +98,21 @@ function ruleTable({ rules, series }: DetectionResult): string {
       `${rule.falseAlarmsAWeek.toFixed(2)} (${rule.falseAlarms})`,
       `${rule.groundlessAWeek.toFixed(2)} (${rule.falseAlarms - rule.onMassDeaths})`,
       formatHours(rule.medianDelayHours),
+    ]),
+  );
+}
+
+function attributionTable({ attribution }: DetectionResult): string {
+  return table(
+    ["compared with", "incidents: checker", "unclear", "assets", "mass deaths: assets", "unclear", "checker"],
+    attribution.map(({ name, incidents, massDeaths }) => [
+      name,
+      `${incidents.checker} of ${incidents.checker + incidents.unclear + incidents.assets}`,
+      String(incidents.unclear),
+      String(incidents.assets),
+      `${massDeaths.assets} of ${massDeaths.checker + massDeaths.unclear + massDeaths.assets}`,
+      String(massDeaths.unclear),
+      String(massDeaths.checker),
     ]),
   );
 }

@@ -9,6 +9,7 @@ import { scoreEpisodes } from "../src/backtest/score.ts";
 import { readLabels, regretTruth, type Truth } from "../src/backtest/truth.ts";
 import { FlatlineError } from "../src/base/errors.ts";
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
+import { measureAttribution } from "./attribution.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { detectionRules, episodesOf } from "./detection-rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection-report.ts";
@@ -98,6 +99,10 @@ export async function measureDetection(folder: string, injections: number): Prom
       // Of counted buckets nobody knows how many assets there are.
       series.map(({ record }) => record).filter(({ seenAtMs, assets }) => assets > 0 && spanMs(seenAtMs) > 30 * dayMs),
       { repetitions: injections, random: randomOf(seed) },
+    ),
+    attribution: measureAttribution(
+      series.filter(({ record: { assets } }) => assets > 0),
+      randomOf(seed),
     ),
     regret: series
       .filter(({ record: { seenAtMs, assets } }) => assets > 0 && spanMs(seenAtMs) > 180 * dayMs)

@@ -139,6 +139,8 @@ export interface OrganizationConfig {
   readonly thresholds: SpikeThresholds;
   /** From what deaths are expected; median with local sources only. */
   readonly baseline: BaselineKind;
+  /** How many days before the window say which attributes deaths usually have. */
+  readonly attributionDays: number;
   /** The verdict on an organization of which no event was ever stored; the embedded source only. */
   readonly whenNoEvents: "unknown" | "ok";
   /** All of them, at once, when nobody chose. */

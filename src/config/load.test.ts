@@ -71,6 +71,7 @@ describe("defaults", () => {
           schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
           thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
           baseline: "mean",
+          attributionDays: 28,
           whenNoEvents: "unknown",
           receivers: [],
           labels: {},

@@ -14,6 +14,7 @@ import type { ReadFirstEvents, RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
+import { builtinSettings } from "../config/schema/organization.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
 import { baselineOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
@@ -136,11 +137,13 @@ export function runCheckDeps(
     firstEventAtMs,
     evidence: store.evidence,
   });
+  const attributionDays = new Map(config.organizations.map((one) => [one.slug, one.attributionDays]));
   const evidence = createSpikeEvidence({
     ...deps,
     store,
     fleet: config.alerting.fleet,
     organizations: config.organizations.length,
+    attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
   });
   return { ...shared, firstEvents: (slugs) => store.events.firstEvents(slugs), livenessChecks, evidence };
 }

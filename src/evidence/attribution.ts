@@ -71,6 +71,22 @@ export function rankCarriers(values: readonly ValueCounts[], totals: TotalCounts
   );
 }
 
+/**
+ * The largest rise of a value's share that the counts allow: the upper bound over all values; null without deaths to compare
+ * with. A small one shows that the deaths are spread as usual, which no value that stands out does not.
+ */
+export function largestRise(values: readonly ValueCounts[], totals: TotalCounts): number | null {
+  if (totals.currentCount <= 0 || totals.baselineCount <= 0) return null;
+  const rises = values.map(
+    ({ currentCount, baselineCount }) =>
+      differenceBounds(
+        { count: currentCount, total: totals.currentCount },
+        { count: baselineCount, total: totals.baselineCount },
+      ).upper,
+  );
+  return Math.max(0, ...rises);
+}
+
 /** `87 % reason=tls_handshake, usually 4 %`. */
 export function carrierText({ attribute, value, share, baselineShare }: Carrier): string {
   const usually = baselineShare === null ? "nothing to compare with" : `usually ${formatPercent(baselineShare)}`;

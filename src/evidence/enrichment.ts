@@ -1,5 +1,12 @@
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import { assetTypeAttribute, carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
+import {
+  assetTypeAttribute,
+  carrierText,
+  largestRise,
+  rankCarriers,
+  type Carrier,
+  type ValueCounts,
+} from "./attribution.ts";
 import { likelyCause } from "./likely-cause.ts";
 import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
@@ -15,6 +22,7 @@ const mostFindings = 5;
 export interface SpikeEvidence {
   readonly counts: {
     readonly currentCount: number;
+    /** Of the quiet days before (evidence/quiet-days.ts). */
     readonly baselineCount: number;
     /** Of currentCount, those with any attribute. */
     readonly attributedCount: number;
@@ -37,12 +45,14 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
+    largestRise: counts === null ? null : largestRise(counts.values, counts),
+    baselineCount: counts?.baselineCount ?? null,
     attributedShare: counts === null || counts.currentCount === 0 ? 0 : counts.attributedCount / counts.currentCount,
     isFleet,
     judgedCount: regret?.judgedCount ?? 0,
     revivedCount: regret?.revivedCount ?? 0,
   });
-  const observed: Record<string, number | string> = { likelyCause: cause, likelyCauseReason: reason };
+  const observed: Record<string, number | string | null> = { likelyCause: cause, likelyCauseReason: reason };
   // Without a known asset there is nothing to be found alive: absent, not none.
   if (regret !== null && regret.judgedCount > 0) observed["revivedCount"] = regret.revivedCount;
   if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();

@@ -6,6 +6,7 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
 import { withEvidence, type SpikeEvidence } from "./enrichment.ts";
 import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
+import { attributionSlices, quietSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
 import { differenceBounds, wilsonBounds } from "./proportions.ts";
 import { regretOf, type AssetEvent } from "./regret.ts";
@@ -126,37 +127,87 @@ describe("the likely cause", () => {
     liftLower: 0.6,
     liftUpper: 0.9,
   };
-  const none: CauseEvidence = { carriers: [], attributedShare: 0, isFleet: false, judgedCount: 0, revivedCount: 0 };
+  const none: CauseEvidence = {
+    carriers: [],
+    largestRise: 0.1,
+    baselineCount: 100,
+    attributedShare: 0,
+    isFleet: false,
+    judgedCount: 0,
+    revivedCount: 0,
+  };
 
-  it.each<[string, Partial<CauseEvidence>, string, RegExp]>([
+  const ofType: Carrier = { ...carrier, attribute: "assetType", value: "URL" };
+  it.each<[string, Partial<CauseEvidence>, string, RegExp | null]>([
     ["a fleet verdict", { isFleet: true, carriers: [carrier] }, "checker", /Many organizations/],
-    ["revived assets", { judgedCount: 20, revivedCount: 4 }, "checker", /4 of 20 dead assets \(20 %\)/],
+    ["half of the deaths undone", { judgedCount: 20, revivedCount: 10 }, "checker", /10 of 20 dead assets \(50 %\)/],
+    ["fewer than half", { judgedCount: 21, revivedCount: 10 }, "unclear", null],
+    ["two undone", { judgedCount: 2, revivedCount: 2 }, "unclear", null],
     ["one value", { carriers: [carrier], attributedShare: 1 }, "checker", /one value: 87 % reason=tls, usually 4 %/],
-    ["one asset type", { carriers: [{ ...carrier, attribute: "assetType" }] }, "checker", /one asset type: 87 %/],
-    ["attributes as usual", { attributedShare: 1 }, "assets", /spread over the attributes much as usual\.$/],
+    ["one value beside one asset type", { carriers: [ofType, carrier], attributedShare: 1 }, "checker", /reason=tls/],
     [
-      "attributes as usual, one revived",
+      "one asset type alone",
+      { carriers: [ofType], attributedShare: 1 },
+      "unclear",
+      /concentrated in one asset type: 87 %/,
+    ],
+    ["attributes as usual", { attributedShare: 1 }, "assets", /spread over the attributes much as usual\.$/],
+    ["attributes that may have risen", { attributedShare: 1, largestRise: 0.35 }, "unclear", null],
+    [
+      "attributes as usual, one undone",
       { attributedShare: 1, judgedCount: 20, revivedCount: 1 },
       "assets",
-      /only 1 of 20/,
+      /and 1 of 20 were/,
     ],
-    ["nothing known", {}, "unclear", /Neither attributes nor assets/],
-    ["two revived", { judgedCount: 4, revivedCount: 2 }, "unclear", /Neither/],
-    ["attributes of few deaths", { attributedShare: 0.4 }, "unclear", /Neither/],
+    ["nothing known", { baselineCount: null, largestRise: null }, "unclear", null],
+    ["attributes of few deaths", { attributedShare: 0.4 }, "unclear", null],
+    [
+      "nine deaths before",
+      { attributedShare: 1, baselineCount: 9, carriers: [carrier] },
+      "unclear",
+      /Fewer than 10 deaths/,
+    ],
+    ["ten deaths before", { attributedShare: 1, baselineCount: 10, carriers: [carrier] }, "checker", /one value/],
     [
       "a value of the smaller part",
-      { carriers: [{ ...carrier, share: 0.4 }], attributedShare: 1 },
+      { carriers: [{ ...carrier, share: 0.4 }], attributedShare: 1, largestRise: 0.5 },
       "unclear",
       /One value/,
     ],
-    [
-      "no deaths before",
-      { carriers: [{ ...carrier, baselineShare: null }], attributedShare: 1 },
-      "unclear",
-      /no deaths/,
-    ],
   ])("of %s", (_, evidence, cause, reason) => {
-    expect(likelyCause({ ...none, ...evidence })).toEqual({ cause, reason: expect.stringMatching(reason) });
+    const expected = { cause, reason: reason === null ? null : expect.stringMatching(reason) };
+
+    expect(likelyCause({ ...none, ...evidence })).toEqual(expected);
+  });
+});
+
+describe("the quiet days", () => {
+  const startMs = Date.UTC(2026, 0, 14, 12);
+  const dayMs = 86_400_000;
+  const quietOf = (deaths: readonly number[], over: Partial<QuietAsk> = {}): number[] => {
+    const slices = attributionSlices(startMs, deaths.length);
+    const ask: QuietAsk = { thresholds: { warnMultiplier: 2, minSpikeCount: 10 }, firstEventAtMs: 0, ...over };
+    return quietSlices(slices, deaths, ask).map((slice) => slices.indexOf(slice));
+  };
+
+  it("end at the window's start, without a gap", () => {
+    expect(attributionSlices(startMs, 2)).toEqual([
+      { afterMs: startMs - dayMs, untilMs: startMs },
+      { afterMs: startMs - 2 * dayMs, untilMs: startMs - dayMs },
+    ]);
+  });
+
+  it.each<[string, readonly number[], Partial<QuietAsk>, readonly number[]]>([
+    ["all that are alike", [5, 6, 7], {}, [0, 1, 2]],
+    ["without the one of an incident", [5, 400, 7, 6, 5], {}, [0, 2, 3, 4]],
+    ["with exactly the multiple of the median", [20, 10, 10], {}, [0, 1, 2]],
+    ["without one more", [21, 10, 10], {}, [1, 2]],
+    ["with fewer deaths than minSpikeCount, however many times the median", [9, 0, 0], {}, [0, 1, 2]],
+    ["1.1 is eleven tenths", [11, 10, 10], { thresholds: { warnMultiplier: 1.1, minSpikeCount: 1 } }, [0, 1, 2]],
+    ["from the day of the first event on", [30, 30, 0, 0], { firstEventAtMs: startMs - 1.5 * dayMs }, [0, 1]],
+    ["none without an event", [0], { firstEventAtMs: null }, []],
+  ])("are %s", (_rule, deaths, over, expected) => {
+    expect(quietOf(deaths, over)).toEqual(expected);
   });
 });
 
@@ -268,7 +319,7 @@ describe("a result with evidence", () => {
   it("has no key for what is not known", () => {
     expect(withEvidence(result, none)).toEqual({
       ...result,
-      observed: { currentCount: 100, likelyCause: "unclear", likelyCauseReason: expect.any(String) },
+      observed: { currentCount: 100, likelyCause: "unclear", likelyCauseReason: null },
     });
   });
 

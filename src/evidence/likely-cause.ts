@@ -1,61 +1,83 @@
 import { formatPercent } from "../base/numbers.ts";
-import { formatCount } from "../base/numbers.ts";
 import { assetTypeAttribute, carrierText, type Carrier } from "./attribution.ts";
+import { leastQuietDeaths } from "./quiet-days.ts";
+import type { Regret } from "./regret.ts";
 
 /** What a spike most likely comes from. */
 export type LikelyCause = "checker" | "assets" | "unclear";
 
+/** A cause, with the sentence that says why; null: there is nothing to say. */
+export interface CauseText {
+  readonly cause: LikelyCause;
+  readonly reason: string | null;
+}
+
 /** What is known of a spike's deaths. */
-export interface CauseEvidence {
+export interface CauseEvidence extends Regret {
   /** The surest first. */
   readonly carriers: readonly Carrier[];
+  /** Of any value, at most (0–1); null: there is nothing to compare with. */
+  readonly largestRise: number | null;
+  /** Deaths of the quiet days that the window is compared with; null: they could not be read. */
+  readonly baselineCount: number | null;
   /** Share (0–1) of the window's deaths that have any attribute. */
   readonly attributedShare: number;
   /** Whether the fleet verdict holds. */
   readonly isFleet: boolean;
-  /** Of the window's deaths, those whose asset is known, and of these, those whose asset was alive later. */
-  readonly judgedCount: number;
-  readonly revivedCount: number;
 }
 
 // Most of the deaths share the value, and at the cautious end of the interval still more of them than usually do.
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
-// On real records of liveness checkers a quiet day has its errors, too (examples/records); fewer than three prove nothing.
-const revivedShare = 0.2;
+// Real mass deaths are undone in part, too (docs/detection.md, regret); fewer than three prove nothing.
+const revivedShare = 0.5;
 const leastRevived = 3;
 // With attributes of fewer deaths than this, "spread as usual" would be said of the smaller part.
 const leastAttributedShare = 0.5;
+// A checker that breaks for a third of its looks would not show above this.
+const mostRise = 0.35;
 
 /** The likely cause with a sentence that says why; the strongest reason first. */
-export function likelyCause(evidence: CauseEvidence): { readonly cause: LikelyCause; readonly reason: string } {
-  const { isFleet, judgedCount, revivedCount, attributedShare } = evidence;
-  if (isFleet) {
-    return { cause: "checker", reason: "Many organizations spike at once, which attackers do not arrange." };
-  }
-  const revived = judgedCount === 0 ? 0 : revivedCount / judgedCount;
-  if (revivedCount >= leastRevived && revived >= revivedShare) {
-    const reason = `${formatCount(revivedCount)} of ${formatCount(judgedCount)} dead assets (${formatPercent(revived)}) were found alive again.`;
-    return { cause: "checker", reason };
-  }
-  const carrier = evidence.carriers.find(
+export function likelyCause(evidence: CauseEvidence): CauseText {
+  const { isFleet, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
+  if (isFleet) return { cause: "checker", reason: "Many organizations spike at once, which attackers do not arrange." };
+  const revived = causeByRevivals(evidence);
+  if (revived !== null) return revived;
+  const hasAttributes = attributedShare >= leastAttributedShare;
+  if (evidence.baselineCount !== null && evidence.baselineCount < leastQuietDeaths && hasAttributes)
+    return {
+      cause: "unclear",
+      reason: `Fewer than ${leastQuietDeaths} deaths on quiet days before: nothing to compare with.`,
+    };
+  const concentrated = evidence.carriers.filter(
     ({ share, liftLower, baselineShare }) =>
       baselineShare !== null && share >= concentratedShare && liftLower >= concentratedLift,
   );
-  if (carrier !== undefined) {
-    const what = carrier.attribute === assetTypeAttribute ? "one asset type" : "one value";
-    return { cause: "checker", reason: `The deaths are concentrated in ${what}: ${carrierText(carrier)}.` };
-  }
-  if (attributedShare >= leastAttributedShare && evidence.carriers.length === 0) {
-    const again = revivedCount === 0 ? "" : `, and only ${revivedCount} of ${judgedCount} were found alive again`;
+  const carrier = concentrated.find(({ attribute }) => attribute !== assetTypeAttribute);
+  if (carrier !== undefined)
+    return { cause: "checker", reason: `The deaths are concentrated in one value: ${carrierText(carrier)}.` };
+  const [ofType] = concentrated;
+  // A campaign that ends has one type of asset, too.
+  if (ofType !== undefined)
+    return { cause: "unclear", reason: `The deaths are concentrated in one asset type: ${carrierText(ofType)}.` };
+  if (hasAttributes && largestRise !== null && largestRise < mostRise) {
+    const again = revivedCount === 0 ? "" : `, and ${revivedCount} of ${judgedCount} were found alive again`;
     return { cause: "assets", reason: `The deaths are spread over the attributes much as usual${again}.` };
   }
   return { cause: "unclear", reason: unclearReason(evidence.carriers) };
 }
 
-function unclearReason([first]: readonly Carrier[]): string {
-  if (first === undefined)
-    return "Neither attributes nor assets found alive again tell the checker's errors from real deaths.";
-  if (first.baselineShare === null) return "There were no deaths before to compare with.";
+/** What revivals alone say, also long after; null: nothing yet. */
+export function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseText | null {
+  if (revivedCount < leastRevived || revivedCount < judgedCount * revivedShare) return null;
+  const share = formatPercent(revivedCount / judgedCount);
+  return {
+    cause: "checker",
+    reason: `${revivedCount} of ${judgedCount} dead assets (${share}) were found alive again.`,
+  };
+}
+
+function unclearReason([first]: readonly Carrier[]): string | null {
+  if (first === undefined) return null;
   return `One value stands out, but not in most of the deaths: ${carrierText(first)}.`;
 }

@@ -166,6 +166,8 @@ export interface EndedAlert {
   readonly judgement: AlertJudgement | null;
   /** Of its deaths those whose asset is known, and of these those found alive again by now; null where nobody can tell. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
+  /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
+  readonly revisedCause: string | null;
 }
 
 /** A live alert with what the configuration that holds now says of its organization. */

@@ -82,7 +82,7 @@ storage: { path: flatline.db }
       ["reason=tls_handshake", "88 % reason=tls_handshake, usually 6 %"],
     ]);
 
-    const back = Array.from({ length: 12 }, (_, index) => ({
+    const back = Array.from({ length: 24 }, (_, index) => ({
       at: nowMs,
       slug: "acme",
       asset: `s${index}`,
@@ -91,17 +91,17 @@ storage: { path: flatline.db }
     expect((await post("events", back)).status).toBe(200);
     expect(await run()).toMatchObject({
       observed: {
-        revivedCount: 12,
+        revivedCount: 24,
         likelyCause: "checker",
-        likelyCauseReason: "12 of 40 dead assets (30 %) were found alive again.",
+        likelyCauseReason: "24 of 40 dead assets (60 %) were found alive again.",
       },
     });
-    expect(await readText(`${daemon.url}/metrics`)).toContain('key="revivedCount"} 12\n');
+    expect(await readText(`${daemon.url}/metrics`)).toContain('key="revivedCount"} 24\n');
 
     const checked = await runCli(["check", "--json"], { cwd: folder.path });
     expect(checked.exitCode).toBe(1);
     expect(JSON.parse(checked.stdout)).toMatchObject([
-      { slug: "acme", result: { observed: { onsetAt, revivedCount: 12 } } },
+      { slug: "acme", result: { observed: { onsetAt, revivedCount: 24 } } },
     ]);
 
     // The platform's own answer has the four keys of its rule and no other.
@@ -133,7 +133,7 @@ storage: { path: flatline.db }
     });
     const ended = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "acme"], { cwd: folder.path });
     expect(ended.stdout).toMatch(
-      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 12 of 40 *\n$/,
+      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 24 of 40 *\n$/,
     );
     const stranger = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "x"], { cwd: folder.path });
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, "flatline: no organization x is checked\n"]);

@@ -39,6 +39,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     schedule: { pattern: pattern.trim(), timezone, jitterMs },
     thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
+    attributionDays: own.attributionDays ?? defaults.attributionDays ?? builtinSettings.attributionDays,
     whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
     receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
       typeof routed === "string"

@@ -22,6 +22,7 @@ export const builtinSettings = {
   jitter: "0s",
   thresholds: defaultThresholds,
   baseline: "mean",
+  attributionDays: 28,
   whenNoEvents: "unknown",
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
@@ -238,6 +239,12 @@ const settingsShape = {
       "The verdict on an organization of which no event was ever stored: `unknown`, or `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
     )
     .meta({ default: builtinSettings.whenNoEvents }),
+  attributionDays: wholeNumber({ min: 1, max: 365 })
+    .optional()
+    .describe(
+      "How many days before the window say which attributes deaths usually have; those with a spike of their own are left out. Stored events only.",
+    )
+    .meta({ default: builtinSettings.attributionDays }),
   receivers: z
     .array(routedReceiver)
     .optional()

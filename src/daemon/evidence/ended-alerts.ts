@@ -1,6 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
+import { causeByRevivals } from "../../evidence/likely-cause.ts";
 import type { Regret } from "../../evidence/regret.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
@@ -74,5 +75,6 @@ function viewOf(
   { id, kind, severity, startsAtMs, endsAtMs, reason, judgement }: EndedKept,
   deaths: EndedAlert["deaths"],
 ): EndedAlert {
-  return { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, judgement: judgement ?? null };
+  const revisedCause = deaths === null ? null : (causeByRevivals(deaths)?.reason ?? null);
+  return { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement: judgement ?? null };
 }

@@ -130,6 +130,24 @@ describe("alerts that have ended", () => {
     ]);
   });
 
+  it("are revised to the checker when half of their deaths are undone", async () => {
+    await using world = await createEventWorld();
+    const clock = createVirtualClock({ startMs: nowMs });
+    await world.store.alerts.end(alert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
+    const assets = ["a", "b", "c", "d", "e", "f"];
+    await world.store.events.add([
+      ...assets.map((asset) => dead(nowMs - 5 * dayMs, asset)),
+      ...["a", "b"].map((asset) => alive(nowMs - hourMs, asset)),
+    ]);
+    const ended = createEndedAlerts({ store: world.store, clock, logger, windowHoursOf: () => 24 });
+    const read = async (): Promise<unknown> => (await ended("dead-asset-spike", "acme"))[0]?.revisedCause;
+
+    expect(await read()).toBeNull();
+    await world.store.events.add([alive(nowMs, "c")]);
+    await clock.advance(6 * minuteMs);
+    expect(await read()).toBe("3 of 6 dead assets (50 %) were found alive again.");
+  });
+
   it("are shown without that where the events are not ours", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
@@ -147,6 +165,7 @@ describe("alerts that have ended", () => {
         reason: "back_to_ok",
         judgement: null,
         deaths: null,
+        revisedCause: null,
       },
     ]);
     expect(await ended("review-queue", "acme")).toEqual([]);

@@ -29,6 +29,7 @@ function evidenceOf(
     board,
     fleet: { minOrganizations: 3, ratio: 0.5 },
     organizations,
+    attributionDaysOf: () => 28,
   });
 }
 
@@ -105,7 +106,7 @@ describe("the evidence of a spike", () => {
 
   it("counts the deaths that were undone, each once", async () => {
     await using world = await createEventWorld();
-    const revived = Array.from({ length: 15 }, (_, index) => alive(nowMs - minuteMs, `spike-${index}`));
+    const revived = Array.from({ length: 22 }, (_, index) => alive(nowMs - minuteMs, `spike-${index}`));
     // Again alive, alive before its death, somebody else's, and alive after the check.
     const others = [
       alive(nowMs, "spike-0"),
@@ -118,9 +119,24 @@ describe("the evidence of a spike", () => {
     const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
 
     expect(enriched.observed).toMatchObject({
-      revivedCount: 15,
+      revivedCount: 22,
       likelyCause: "checker",
-      likelyCauseReason: "15 of 42 dead assets (36 %) were found alive again.",
+      likelyCauseReason: "22 of 42 dead assets (52 %) were found alive again.",
+    });
+  });
+
+  it("compares with the quiet days of four weeks: the same regression a week ago is not what is usual", async () => {
+    await using world = await createEventWorld();
+    const weekAgo = regression()
+      .slice(16)
+      .map((event) => ({ ...event, atMs: event.atMs - 5 * dayMs, asset: `${event.asset}-before` }));
+    await world.store.events.add([...regression(), ...weekAgo]);
+
+    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
+
+    expect(enriched.observed).toMatchObject({
+      likelyCause: "checker",
+      likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 25 %.",
     });
   });
 

@@ -1,13 +1,16 @@
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs, type Clock } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
+import { attributionSlices, quietSlices } from "../../evidence/quiet-days.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
-import type { AssetTypeCounts, CountQuery } from "../../store/events/events.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
+import type { AssetTypeCounts } from "../../store/events/events.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
@@ -20,6 +23,8 @@ export interface SpikeEvidenceOptions {
   /** Where runs follow each other: an episode then keeps the onset that was found while it was in the window; null: they do not. */
   readonly board: Pick<Board, "state"> | null;
   readonly fleet: FleetEvidenceOptions["fleet"];
+  /** How many days before the window say which attributes deaths usually have. */
+  readonly attributionDaysOf: (slug: string) => number;
   /** How many organizations are checked. */
   readonly organizations: number;
 }
@@ -33,18 +38,19 @@ type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
 export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
-  const { store, board, clock, logger } = options;
+  const { store, board, clock, logger, attributionDaysOf } = options;
   const isFleet = createFleetEvidence(options);
   return async (result, { slug, thresholds }, signal) => {
     const bounded = clock.timeout(withinMs, signal);
     try {
       const nowMs = Date.parse(result.generatedAt);
-      const query = { slug, ...spikeWindow(nowMs, thresholds) };
-      const counts = await readCounts(store, query, bounded);
-      const interval = { afterMs: query.windowStartMs, untilMs: query.endMs };
+      const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
+      const interval = { afterMs: windowStartMs, untilMs: endMs };
+      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug) };
+      const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const found = await findOnset(store, result, slug, interval);
-      const onset = board === null ? found : keptOnset(board, slug, query.windowStartMs, found);
+      const onset = board === null ? found : keptOnset(board, slug, windowStartMs, found);
       const evidence: SpikeEvidence = {
         counts,
         regret,
@@ -61,20 +67,37 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
   };
 }
 
-/** Deaths by asset type and attribute; where no event ever had attributes, from the sums that need no single event. */
+/** Whose deaths are looked at, and with what they are compared. */
+interface CountsAsk {
+  readonly slug: string;
+  readonly window: Interval;
+  readonly thresholds: Pick<SpikeThresholds, "warnMultiplier" | "minSpikeCount">;
+  readonly attributionDays: number;
+}
+
+/** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
   { events, evidence }: Pick<StoreParts, "events" | "evidence">,
-  query: CountQuery,
+  { slug, window, thresholds, attributionDays }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
-  if (!(await evidence.hasAttributes())) {
-    const types = await events.counts(query);
-    const total = (key: "currentCount" | "baselineCount"): number => types.reduce((sum, one) => sum + one[key], 0);
-    const counts = { currentCount: total("currentCount"), baselineCount: total("baselineCount"), attributedCount: 0 };
-    return { ...counts, values: typeValues(types) };
-  }
-  const counts = await evidence.attributeCounts(query, { signal });
-  return counts === null ? null : { ...counts, values: [...typeValues(counts.assetTypes), ...counts.values] };
+  const slices = attributionSlices(window.afterMs, attributionDays);
+  const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices] }], { signal });
+  const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
+  const firstEventAtMs = await events.firstEventAtMs(slug);
+  const baseline = quietSlices(slices, deaths, { thresholds, firstEventAtMs });
+  const quiet = slices.map((slice) => baseline.includes(slice));
+  const byType = types.map(({ assetType, deaths: [currentCount = 0, ...before] }) => ({
+    assetType,
+    currentCount,
+    baselineCount: before.reduce((sum, count, index) => sum + (quiet[index] === true ? count : 0), 0),
+  }));
+  const total = (key: "currentCount" | "baselineCount"): number => byType.reduce((sum, one) => sum + one[key], 0);
+  const totals = { currentCount: total("currentCount"), baselineCount: total("baselineCount") };
+  if (!(await evidence.hasAttributes())) return { ...totals, attributedCount: 0, values: typeValues(byType) };
+  const counts = await evidence.attributeCounts({ slug, window, baseline }, { signal });
+  if (counts === null) return null;
+  return { ...totals, attributedCount: counts.attributedCount, values: [...typeValues(byType), ...counts.values] };
 }
 
 function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {

@@ -8,6 +8,7 @@ import { plainText } from "./text.ts";
 const causes: Readonly<Record<string, string>> = {
   checker: "the liveness checker",
   assets: "the assets",
+  unclear: "unclear",
 };
 
 /** When the excess of an alert's spike began: what its episode knows, else what its result says. */
@@ -33,9 +34,11 @@ function sinceText(sinceMs: number): string {
 export function evidenceSentences(notice: AlertNotice): string[] {
   if (notice.check !== "dead-asset-spike" || notice.kind !== "verdict" || notice.result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = notice.result.observed;
-  // Keys of a service that is not ours may be called the same. What is unclear is not worth a sentence.
-  const cause = typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause) ? causes[likelyCause] : undefined;
+  // Keys of a service that is not ours may be called the same.
+  const known = typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause) ? causes[likelyCause] : undefined;
   const reason = typeof likelyCauseReason === "string" ? ` ${plainText(likelyCauseReason)}` : "";
+  // Unclear, and nothing to say of it, is not worth a sentence.
+  const cause = likelyCause === "unclear" && reason === "" ? undefined : known;
   return [
     ...(cause === undefined ? [] : [`Likely cause: ${cause}.${reason}`]),
     ...(typeof revivedCount === "number" && revivedCount > 0

@@ -2,9 +2,14 @@ import { sql, type RawBuilder } from "kysely";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { assetEvents, factsOf, newestDeaths } from "./asset-events.ts";
-import type { AttributeCounts, AttributeValueCounts, EvidenceOptions, EvidenceStore } from "./evidence.ts";
+import type {
+  AttributeCounts,
+  AttributeQuery,
+  AttributeValueCounts,
+  EvidenceOptions,
+  EvidenceStore,
+} from "./evidence.ts";
 import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
-import type { CountQuery } from "./events.ts";
 import type { Db } from "../schema.ts";
 
 // These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
@@ -76,15 +81,15 @@ type Column = keyof Sums;
 
 async function attributeCounts(
   db: Db,
-  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
+  { slug, window, baseline }: AttributeQuery,
   { signal }: EvidenceOptions,
 ): Promise<AttributeCounts | null> {
   const types = new Map<number, Sums>();
   const sets = new Map<number, Sums>();
   const stretches = [
-    { column: "baselineCount", afterMs: baselineStartMs, untilMs: windowStartMs },
-    { column: "currentCount", afterMs: windowStartMs, untilMs: endMs },
-  ] as const;
+    ...baseline.map((interval) => ({ ...interval, column: "baselineCount" as const })),
+    { ...window, column: "currentCount" as const },
+  ];
   let sliceMs = firstSliceMs;
   for (const { column, afterMs, untilMs } of stretches) {
     for (let fromMs = afterMs; fromMs < untilMs;) {

@@ -12,7 +12,9 @@ import type { LivenessEvent } from "./events.ts";
 
 const signal = new AbortController().signal;
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const query = { slug: "acme", baselineStartMs: nowMs - 8 * dayMs, windowStartMs: nowMs - dayMs, endMs: nowMs };
+const window = { afterMs: nowMs - dayMs, untilMs: nowMs };
+const before = { afterMs: nowMs - 8 * dayMs, untilMs: nowMs - dayMs };
+const query = { slug: "acme", window, baseline: [before] };
 
 function openPosts({ location }: EventWorld, clock: Clock): EventPosts {
   if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
@@ -73,8 +75,8 @@ describe.each(storeEngines)("on $engine", (engine) => {
 
           for (const value of ["tls", "dns"]) {
             const found = counts?.values.find((one) => one.value === value);
-            expect(found?.currentCount ?? 0).toBe(sum(value, query.windowStartMs, query.endMs));
-            expect(found?.baselineCount ?? 0).toBe(sum(value, query.baselineStartMs, query.windowStartMs));
+            expect(found?.currentCount ?? 0).toBe(sum(value, window.afterMs, window.untilMs));
+            expect(found?.baselineCount ?? 0).toBe(sum(value, before.afterMs, before.untilMs));
           }
         }),
         { numRuns: 8 },

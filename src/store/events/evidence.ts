@@ -1,5 +1,4 @@
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
-import type { CountQuery } from "./events.ts";
 
 /** Deaths with one value of an attribute. */
 export interface AttributeValueCounts {
@@ -7,6 +6,13 @@ export interface AttributeValueCounts {
   readonly value: string;
   readonly currentCount: number;
   readonly baselineCount: number;
+}
+
+/** Deaths of a window, and of what it is compared with; the intervals do not overlap. */
+export interface AttributeQuery {
+  readonly slug: string;
+  readonly window: Interval;
+  readonly baseline: readonly Interval[];
 }
 
 /** Attributes of the deaths in a window and its baseline. */
@@ -66,7 +72,7 @@ export interface EvidenceStore {
   /** Returns whether any event has attributes; without them the evidence needs no single events. */
   hasAttributes(): Promise<boolean>;
   /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
-  attributeCounts(query: CountQuery, options: EvidenceOptions): Promise<AttributeCounts | null>;
+  attributeCounts(query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null>;
   /** Returns deaths in buckets of `minutes`, in the order of time; empty buckets are omitted. */
   deathBuckets(query: {
     readonly slug: string;

@@ -91,7 +91,7 @@ export interface AlertView {
 
 /** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null where nobody can tell. */
 export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
-  const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, judgement } = alert;
+  const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement } = alert;
   return {
     id,
     kind,
@@ -101,6 +101,7 @@ export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
     reason,
     judgedCount: deaths?.judgedCount ?? null,
     revivedCount: deaths?.revivedCount ?? null,
+    revisedCause,
     judgement: viewJudgement(judgement, withPeople),
   };
 }

@@ -29,7 +29,8 @@ function evidenceLines(result: HealthcheckResult): FindingLine[] {
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const lines: string[] = [];
   // Keys of a service that is not ours may be called the same.
-  if (typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause)) {
+  const isEmpty = likelyCause === "unclear" && typeof likelyCauseReason !== "string";
+  if (!isEmpty && typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause)) {
     const reason = typeof likelyCauseReason === "string" ? `. ${likelyCauseReason}` : "";
     lines.push(`Likely cause: ${causes[likelyCause] ?? ""}${reason}`);
   }

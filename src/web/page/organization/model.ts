@@ -276,7 +276,8 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
 function undoneText(alert: EndedAlert | undefined): string {
   if (alert === undefined || alert.deaths === null) return "";
   const { judgedCount, revivedCount } = alert.deaths;
-  return `. ${formatCount(revivedCount)} of its ${formatCount(judgedCount)} deaths were undone since`;
+  const revised = alert.revisedCause === null ? "" : ": the likely cause was the liveness checker";
+  return `. ${formatCount(revivedCount)} of its ${formatCount(judgedCount)} deaths were undone since${revised}`;
 }
 
 function toldOf(deliveries: readonly DeliveryAttempt[]): string | null {

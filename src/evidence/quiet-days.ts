@@ -1,0 +1,49 @@
+import { compareFractions, decimalFraction, multiplyFractions } from "../spike/fraction.ts";
+import { medianDeaths } from "../spike/median.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+
+/** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
+export interface Slice {
+  readonly afterMs: number;
+  readonly untilMs: number;
+}
+
+/** Deaths of fewer than these say nothing of what is usual. */
+export const leastQuietDeaths = 10;
+
+const dayMs = 86_400_000;
+
+/** Returns the slices of 24 h before a window, the latest first, which the window's deaths are compared with. */
+export function attributionSlices(windowStartMs: number, attributionDays: number): Slice[] {
+  return Array.from({ length: attributionDays }, (_, day) => ({
+    afterMs: windowStartMs - (day + 1) * dayMs,
+    untilMs: windowStartMs - day * dayMs,
+  }));
+}
+
+/** What makes a slice loud. */
+export interface QuietAsk {
+  readonly thresholds: Pick<SpikeThresholds, "warnMultiplier" | "minSpikeCount">;
+  /** The first stored event; slices that begin before it say nothing. null: there is none. */
+  readonly firstEventAtMs: number | null;
+}
+
+/**
+ * Returns the slices without the loud ones, those with at least minSpikeCount deaths and more than warnMultiplier times the
+ * median slice, exactly: an incident of last week must not be what is usual. `deaths` are those of the slices, in their order.
+ */
+export function quietSlices(
+  slices: readonly Slice[],
+  deaths: readonly number[],
+  { thresholds: { warnMultiplier, minSpikeCount }, firstEventAtMs }: QuietAsk,
+): Slice[] {
+  if (firstEventAtMs === null) return [];
+  const known = slices
+    .map((slice, index) => ({ slice, count: deaths[index] ?? 0 }))
+    // The slice with the first event is known in part, and all that there is at first.
+    .filter(({ slice }) => slice.untilMs >= firstEventAtMs);
+  const limit = multiplyFractions(medianDeaths(known.map(({ count }) => count)), decimalFraction(warnMultiplier));
+  const isLoud = (count: number): boolean =>
+    count >= minSpikeCount && compareFractions({ numerator: BigInt(count), denominator: 1n }, limit) > 0;
+  return known.filter(({ count }) => !isLoud(count)).map(({ slice }) => slice);
+}
