@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 
 import type { AttributionResult } from "./attribution.ts";
+import type { FlappingResult } from "./flapping.ts";
 import type { InjectionResult } from "./injection.ts";
 import { flippedShares } from "./injection.ts";
 import type { RegretResult } from "./regret.ts";
@@ -42,6 +43,7 @@ export interface DetectionResult {
   readonly injected: readonly InjectionResult[];
   readonly regret: readonly RegretResult[];
   readonly attribution: readonly AttributionResult[];
+  readonly flapping: readonly FlappingResult[];
 }
 
 const mostColumns = 6;
@@ -53,19 +55,20 @@ export const detectionFile = fileURLToPath(new URL("../docs/detection.md", impor
 export function detectionTables(result: DetectionResult): string {
   const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
   const regret = result.regret.length > 0 ? `\n\n${regretTable(result)}` : "";
-  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}`;
+  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}\n\n${flappingTable(result)}`;
 }
 
-/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->` and `<!-- end -->` written anew. */
+/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->`, `<!-- flapping -->` and `<!-- end -->` written anew. */
 export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
   const blocks: Readonly<Record<string, string>> = {
     rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
     injected: injectedTable(result),
     regret: regretTable(result),
     attribution: attributionTable(result),
+    flapping: flappingTable(result),
   };
   const written = page.replaceAll(
-    /<!-- (rules|injected|regret|attribution) -->[^]*?<!-- end -->/g,
+    /<!-- (rules|injected|regret|attribution|flapping) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
@@ -98,6 +101,20 @@ function ruleTable({ rules, series }: DetectionResult): string {
       `${rule.falseAlarmsAWeek.toFixed(2)} (${rule.falseAlarms})`,
       `${rule.groundlessAWeek.toFixed(2)} (${rule.falseAlarms - rule.onMassDeaths})`,
       formatHours(rule.medianDelayHours),
+    ]),
+  );
+}
+
+function flappingTable({ flapping }: DetectionResult): string {
+  return table(
+    ["evaluated", "found", "alerts", "false alarms a week", "without real mass deaths", "median length"],
+    flapping.map((one) => [
+      one.name,
+      `${one.found} of ${one.incidents}`,
+      String(one.alerts),
+      one.falseAlarmsAWeek.toFixed(3),
+      one.groundlessAWeek.toFixed(3),
+      formatHours(one.medianLengthHours),
     ]),
   );
 }

@@ -13,6 +13,7 @@ import { measureAttribution } from "./attribution.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { detectionRules, episodesOf } from "./detection-rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection-report.ts";
+import { measureFlapping } from "./flapping.ts";
 import { injectRegressions } from "./injection.ts";
 import { measureRegret } from "./regret.ts";
 
@@ -100,6 +101,8 @@ export async function measureDetection(folder: string, injections: number): Prom
       series.map(({ record }) => record).filter(({ seenAtMs, assets }) => assets > 0 && spanMs(seenAtMs) > 30 * dayMs),
       { repetitions: injections, random: randomOf(seed) },
     ),
+    // Half a million evaluations: not where nothing is to be planted either.
+    flapping: injections === 0 ? [] : measureFlapping(series),
     attribution: measureAttribution(
       series.filter(({ record: { assets } }) => assets > 0),
       randomOf(seed),
