@@ -97,7 +97,7 @@ interface Opening {
 /** Sees to it that the first line on a terminal says where the daemon is: what is logged before that is known waits. */
 function createOpening({ stderr, version, env }: CliContext, config: Config, isForPeople: boolean): Opening {
   let held: string[] | null = isForPeople ? [] : null;
-  const work = describeWork(config.organizations);
+  const work = describeWork(config.organizations, config.discover);
   const end = (url: string | null): void => {
     if (held === null) return;
     const first = url === null ? "" : firstLine({ version, url, work }, hasColour(stderr, env));

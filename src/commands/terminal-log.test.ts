@@ -221,4 +221,11 @@ describe("the first line", () => {
   ])("names no interval of %s", (_what, organizations, said) => {
     expect(describeWork(organizations)).toBe(said);
   });
+
+  it("names the sources that list more organizations", () => {
+    expect(describeWork([], ["crm"])).toBe("those of 1 discovery source");
+    expect(describeWork([every("*/5 * * * *")], ["crm", "trials"])).toBe(
+      "1 organization every 5m and those of 2 discovery sources",
+    );
+  });
 });

@@ -76,9 +76,16 @@ export function firstLine(
 }
 
 /** Returns "5 organizations every 5m"; without the interval if the organizations differ. */
-export function describeWork(organizations: readonly { readonly schedule: Schedule }[]): string {
+export function describeWork(
+  organizations: readonly { readonly schedule: Schedule }[],
+  discover: readonly unknown[] = [],
+): string {
   const intervals = new Set(organizations.map(({ schedule }) => evenIntervalMs(schedule)));
   const [intervalMs = null] = intervals;
   const every = intervals.size > 1 || intervalMs === null ? "" : ` every ${formatLength(intervalMs)}`;
-  return `${countOf(organizations.length, "organization")}${every}`;
+  const configured = `${countOf(organizations.length, "organization")}${every}`;
+  // How many they list is known once the store is open.
+  const listed = `those of ${countOf(discover.length, "discovery source")}`;
+  if (discover.length === 0) return configured;
+  return organizations.length === 0 ? listed : `${configured} and ${listed}`;
 }
