@@ -11,7 +11,7 @@ beforeAll(async () => {
   folder = await makeDaemonFolder();
   await folder.configure(`
 source: { type: embedded }
-defaults: { schedule: "0 0 1 1 *" }
+defaults: { schedule: "0 0 1 1 *", whenNoEvents: ok }
 organizations: [acme, { slug: northwind-pay, labels: { team: trust } }, globex]
 server: { listen: "127.0.0.1:0", token: let-me-in }
 storage: { path: flatline.db }

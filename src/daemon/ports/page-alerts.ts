@@ -9,10 +9,12 @@ import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { PageAlert, PagePort } from "../../web/page/ports.ts";
 import { readRegret } from "../evidence/regret-reading.ts";
+import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface PageAlertsOptions {
   readonly store: Store;
+  readonly states: Pick<CheckStates, "of">;
   readonly history: History;
   readonly runtime: Runtime;
   readonly clock: Clock;
@@ -56,11 +58,17 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
   }
 
   /** The ratio at its peak. */
-  async function ratioOf({ id, check, slug, kind, peak }: AlertState): Promise<number | null> {
+  async function ratioOf({ id, check, slug, kind, peak }: AlertState, signal: AbortSignal): Promise<number | null> {
     if (check !== "dead-asset-spike" || kind !== "verdict" || peak.currentCount === null) return null;
     const key = `${id} ${peak.atMs}`;
     const known = ratios.get(key);
     if (known !== undefined) return known;
+    const report = options.states.of(check, slug)?.lastReport;
+    const counts = report?.kind === "result" ? report.counts : null;
+    // Nearly always the last run is the peak of what goes on: nothing has to be read.
+    if (counts?.currentCount === peak.currentCount && counts.expectedCount !== null)
+      return counts.expectedCount === 0 ? null : peak.currentCount / counts.expectedCount;
+    if (signal.aborted) return null;
     // A point is of the end of its run, a peak of its begin.
     const points = await history.points({ check, slug, fromMs: peak.atMs - minuteMs, toMs: peak.atMs + 5 * minuteMs });
     const point = points.find(({ currentCount }) => currentCount === peak.currentCount) ?? points[0];
@@ -92,7 +100,7 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
         isSilenced: holding.length > 0,
         silencedUntilMs: ends.length === 0 ? null : Math.max(...ends),
         firesAtMs: alert.state === "pending" && alert.kind === "verdict" && forMs > 0 ? alert.startsAtMs + forMs : null,
-        ratio: await ratioOf(alert),
+        ratio: await ratioOf(alert, signal),
         deaths: await deathsOf(kept, signal),
       };
     };
