@@ -16,15 +16,15 @@ interface Route {
 }
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/http.md", import.meta.url)), "utf8");
-// At a hook a signature lets in (e2e/pagerduty-in).
-const isHook = (path: string): boolean => path.startsWith("/api/v1/hooks/");
+// There a signature lets in: hooks (e2e/pagerduty-in), and links in messages.
+const isSigned = (path: string): boolean => /^\/(?:api\/v1\/hooks|act)\//.test(path);
 const routes = page.split("\n").flatMap((line): Route[] => {
   const [, names = "", asks = ""] = line.split("|").map((cell) => cell.trim());
   const [access = "", all] = asks.split(", ");
   const found = [...names.matchAll(/`(GET|POST|PATCH|DELETE) (\/[^`]*)`/g)];
   return found
     .map(([, method = "", path = ""]) => ({ method, path, access, isAboutAll: all === "all" }))
-    .filter(({ path }) => !isHook(path));
+    .filter(({ path }) => !isSigned(path));
 });
 
 const scopes = { all: null, own: ["zet*"], foreign: ["globex"] } as const;
