@@ -3,6 +3,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
+import type { SampledAsset } from "../contract/sampled-asset.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
@@ -75,6 +76,12 @@ export interface RecorderOptions {
   readonly settings: () => AlertingSettings;
   /** Told after a commit that some receiver may have to be told, at once when it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;
+  /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
+  readonly readSample?: (
+    parts: Pick<StoreParts, "evidence">,
+    alert: AlertState,
+    report: CheckReport | null,
+  ) => Promise<readonly SampledAsset[]>;
   /** Called after a commit, with the states that it changed [nobody is]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
@@ -103,7 +110,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // Acknowledged it is quiet until it is worse, which ends the acknowledgement, or over: then only that is told.
       if (alert.acknowledgement !== null && endsAtMs === null) continue;
       const { id: alertId, check, slug, kind, severity } = alert;
-      const snapshot = writeSnapshot(snapshotOf(alert, report, context, endsAtMs));
+      const sample = endsAtMs === null ? ((await options.readSample?.(parts, alert, report)) ?? []) : [];
+      const snapshot = writeSnapshot(snapshotOf(alert, report, { ...context, sample }, endsAtMs));
       await parts.notices.appendChange({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot });
     }
   }

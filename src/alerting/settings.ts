@@ -41,6 +41,8 @@ export interface ReceiverRoute {
   /** Whether it is told of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
   readonly match: Matcher | null;
+  /** Whether it gets the names of dead assets [it does]. */
+  readonly sample?: boolean;
   /** Each of them is sent a notification of its own; absent: the receiver is one. */
   readonly recipients?: readonly string[];
 }
@@ -58,6 +60,8 @@ export interface AlertingSettings {
   readonly groupIntervalMs: number;
   /** null: no fleet verdict. */
   readonly fleet: FleetBounds | null;
+  /** How many dead assets the notification of a fleet verdict names [none]. */
+  readonly sample?: number;
   readonly externalUrl: string | null;
   readonly receivers: readonly ReceiverRoute[];
   readonly silences: readonly SilenceRule[];

@@ -25,11 +25,14 @@ export function breakAddresses(text: string, ownOrigins: readonly string[] = [])
   );
 }
 
-/** Returns the origin of an address of http or https (or of a template of one) for {@link breakAddresses}; null without one. */
-export function originOf(address: string | null): string | null {
-  if (address === null || !URL.canParse(address)) return null;
-  const { origin, protocol } = new URL(address);
-  return protocol === "http:" || protocol === "https:" ? origin : null;
+/** Returns the origins, for {@link breakAddresses}, of addresses of http or https or of templates of one; null is none. */
+export function ownOrigins(...addresses: readonly (string | null)[]): string[] {
+  const origins = addresses.flatMap((address) => {
+    if (address === null || !URL.canParse(address)) return [];
+    const { origin, protocol } = new URL(address);
+    return protocol === "http:" || protocol === "https:" ? [origin] : [];
+  });
+  return [...new Set(origins)];
 }
 
 function isOf(origin: string, url: string): boolean {

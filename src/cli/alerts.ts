@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
+import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../commands/daemon-answers.ts";
@@ -188,11 +189,13 @@ function notes(alert: LiveAlert): string {
   const why = acknowledgement?.comment ?? null;
   return [
     ...(silenced ? ["silenced"] : []),
-    ...(acknowledged ? [`acknowledged${who === "" ? "" : ` by ${who}`}${why === null ? "" : `: ${why}`}`] : []),
+    ...(acknowledged
+      ? [`acknowledged${who === "" ? "" : ` by ${who}`}${why === null ? "" : `: ${breakAddresses(why)}`}`]
+      : []),
     ...(judgement === null || judgement === undefined ? [] : [`judged ${wordJudgement(judgement)}`]),
     ...(silenced || acknowledged ? [] : [reason]),
     ...(onsetAt === null || onsetAt === undefined ? [] : [`began about ${seconds(onsetAt)}`]),
-    ...(marker === null || marker === undefined ? [] : [`after «${marker.text}»`]),
+    ...(marker === null || marker === undefined ? [] : [`after «${breakAddresses(marker.text)}»`]),
   ].join(", ");
 }
 

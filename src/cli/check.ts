@@ -1,7 +1,9 @@
 import { Option, type Command } from "commander";
 import { checkOnce } from "../commands/check-once.ts";
+import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.ts";
+import { brokenFinding } from "../contract/broken-finding.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
@@ -49,7 +51,8 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
         onNoStore: (message) => context.stderr.write(`flatline: ${message}; checking what source.preload names\n`),
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
-      context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, context));
+      const own = ownOrigins(config.appUrl, config.alerting.externalUrl);
+      context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, own, context));
       // Asked for all: of what is not listed nothing is known.
       const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
       context.setExitCode(exitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
@@ -88,26 +91,27 @@ function renderJson(reports: readonly CheckReport[]): string {
   return `${JSON.stringify(rows, null, 2)}\n`;
 }
 
-function renderReports(reports: readonly CheckReport[], context: CliContext): string {
+function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
   const checks = new Set(reports.map(({ check }) => check));
   const rows = reports.map((report) => [
     report.severity,
     report.slug,
     ...(checks.size > 1 ? [report.check] : []),
-    ...figures(report),
+    ...figures(report, own),
   ]);
   const head = ["SEVERITY", "ORGANIZATION", ...(checks.size > 1 ? ["CHECK"] : []), "COUNT", "EXPECTED", "RATIO", ""];
   return renderTable(head, rows, { right: ["COUNT", "EXPECTED", "RATIO"], context });
 }
 
-function figures(report: CheckReport): string[] {
-  if (report.kind === "error") return [none, none, none, `${report.error.reason}: ${report.error.message}`];
+function figures(report: CheckReport, own: readonly string[]): string[] {
+  if (report.kind === "error")
+    return [none, none, none, `${report.error.reason}: ${breakAddresses(report.error.message, own)}`];
   const { currentCount, expectedCount, ratio } = report.counts;
   const [first] = report.result.findings;
   return [
     formatCount(currentCount),
     formatExpected(expectedCount),
     ratio === null ? none : formatRatio(ratio),
-    first?.message ?? "",
+    first === undefined ? "" : brokenFinding(first, own).message,
   ];
 }

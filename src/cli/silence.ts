@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Silence } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { silencedSlugs } from "../commands/silence-scope.ts";
+import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
 import { hourMs } from "../base/time.ts";
@@ -144,7 +145,7 @@ function renderSilences(silences: readonly Silence[], context: CliContext): stri
     subject(silence),
     span(silence),
     describeAuthor(silence.createdBy, silence.note),
-    silence.comment,
+    breakAddresses(silence.comment),
   ]);
   return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });
 }

@@ -1,3 +1,4 @@
+import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../base/time.ts";
@@ -140,7 +141,8 @@ async function explainVerdict(
   if (thresholds === null)
     return cannot("its thresholds are not kept, and nobody configures the organization any more");
   if (stored.severity === "unknown") {
-    const reason = own?.kind === "error" ? `${own.error.reason}: ${own.error.message}` : "the run failed";
+    const reason =
+      own?.kind === "error" ? `${own.error.reason}: ${breakAddresses(own.error.message)}` : "the run failed";
     return cannot(`it has no counts, ${reason}`, own?.startedAtMs ?? null);
   }
   const evaluation = { slug, thresholds, baseline, appUrl: null };

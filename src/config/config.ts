@@ -145,6 +145,8 @@ export interface OrganizationConfig {
   readonly whenNoEvents: "unknown" | "ok";
   /** All of them, at once, when nobody chose. */
   readonly receivers: readonly RoutedReceiverConfig[];
+  /** Whether notifications name dead assets of it. */
+  readonly sample: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly alert: AlertConfig;
   readonly reviewQueue: ReviewQueueConfig;
@@ -178,6 +180,8 @@ export interface AlertingConfig {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   readonly fleet: { readonly minOrganizations: number; readonly ratio: number } | null;
+  /** How many of the dead assets a notification names. */
+  readonly sample: number;
   readonly externalUrl: string | null;
 }
 
@@ -186,6 +190,8 @@ interface ReceiverBase {
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
   readonly sendUnknown: boolean;
+  /** Whether its notifications name dead assets. */
+  readonly sample: boolean;
   readonly match: Matcher | null;
   readonly timeoutMs: number;
   readonly maxAgeMs: number;

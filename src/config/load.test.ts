@@ -73,6 +73,7 @@ describe("defaults", () => {
           baseline: "mean",
           attributionDays: 28,
           whenNoEvents: "unknown",
+          sample: true,
           receivers: [],
           labels: {},
           alert: {
@@ -107,6 +108,7 @@ describe("defaults", () => {
         groupWaitMs: 10_000,
         groupIntervalMs: 60_000,
         fleet: { minOrganizations: 3, ratio: 0.5 },
+        sample: 10,
         externalUrl: null,
       },
       receivers: [],

@@ -33,6 +33,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       groupWait: formatDuration(alerting.groupWaitMs),
       groupInterval: formatDuration(alerting.groupIntervalMs),
       fleet: alerting.fleet ?? false,
+      sample: alerting.sample,
       externalUrl: alerting.externalUrl,
     },
     receivers: config.receivers.map(describeReceiver),
@@ -143,6 +144,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     baseline,
     attributionDays,
     whenNoEvents,
+    sample,
     receivers,
     labels,
     alert,
@@ -163,6 +165,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     baseline,
     attributionDays,
     whenNoEvents,
+    sample,
     receivers: receivers.map(({ name, afterMs }) => (afterMs === 0 ? name : { name, after: formatDuration(afterMs) })),
     labels,
     alert: describeAlert(alert),
@@ -216,7 +219,7 @@ function describeReviewQueue(reviewQueue: ReviewQueueConfig): object {
 }
 
 function describeReceiver(receiver: ReceiverConfig): object {
-  const { name, type, minSeverity, sendResolved, sendUnknown, match, rateLimit } = receiver;
+  const { name, type, minSeverity, sendResolved, sendUnknown, sample, match, rateLimit } = receiver;
   const perUnit = { 1_000: "s", 60_000: "m", 3_600_000: "h" }[rateLimit?.perMs ?? 0];
   return {
     name,
@@ -225,6 +228,7 @@ function describeReceiver(receiver: ReceiverConfig): object {
     minSeverity,
     sendResolved,
     sendUnknown,
+    sample,
     match: match === null ? null : describeMatcher(match),
     timeout: formatDuration(receiver.timeoutMs),
     maxAge: formatDuration(receiver.maxAgeMs),

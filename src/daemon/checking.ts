@@ -6,6 +6,7 @@ import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
 import { targetKey, type CheckTarget } from "../monitor/target.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
+import { createAlertSample } from "./evidence/alert-sample.ts";
 import { createCheckStates, type CheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
@@ -67,6 +68,7 @@ export function createChecking(options: CheckingOptions): Checking {
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
     onRecorded: (changed) => fleet.note(changed),
+    readSample: createAlertSample(() => runtime.current().config),
   });
   const runTogether = (targets: readonly CheckTarget[]) => runtime.runTogether(targets);
   const scheduler: Scheduler = createScheduler({

@@ -154,10 +154,10 @@ describe("text of others", () => {
 
   it.each([
     ["a mention in Slack", slackBody, "<!channel>", "&lt;!channel&gt;"],
-    ["a link in Slack", slackBody, "<https://evil.example|ok>", "&lt;https://evil.example|ok&gt;"],
+    ["a link in Slack", slackBody, "<https://evil.example|ok>", "&lt;hxxps://evil[.]example|ok&gt;"],
     ["markdown in Discord", discordBody, "**b** [t](u)", String.raw`\\*\\*b\\*\\* \\[t\\](u)`],
     ["a mention in Discord", discordBody, "<@123>", String.raw`\\<\\@123\\>`],
-    ["an address in Discord", discordBody, "https://evil.example", String.raw`https\\://evil.example`],
+    ["an address in Discord", discordBody, "https://evil.example", String.raw`hxxps\\://evil\\[.\\]example`],
   ])("is no %s", (_what, word, slug, shown) => {
     expect(JSON.stringify(word(body(slug)))).toContain(shown);
   });

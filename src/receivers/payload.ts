@@ -1,9 +1,10 @@
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { SampledAsset } from "../contract/sampled-asset.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** One alert of the webhook payload (CONTRACT 7). */
 export type AlertPayload = ReturnType<typeof alertPayload>;
-/** The webhook payload, version 1 (CONTRACT 7); also what templates see. */
+/** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
 
 /** The payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
@@ -18,7 +19,7 @@ export function notificationPayload(notification: Notification) {
     summary,
     generatedAt: isoTime(notification.generatedAtMs),
     externalUrl,
-    fleet,
+    fleet: fleet === null ? null : { ...fleet, sample: (fleet.sample ?? []).map(samplePayload) },
     alerts: notification.alerts.map(alertPayload),
   };
 }
@@ -50,7 +51,13 @@ function alertPayload(notice: AlertNotice) {
     result: notice.result,
     error: notice.error,
     isDrill: notice.isDrill,
+    /** Some of the assets that died, the newest ones. */
+    sample: (notice.sample ?? []).map(samplePayload),
   };
+}
+
+function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset) {
+  return { asset, assetType, deadAt: isoTime(deadAtMs), attributes };
 }
 
 /** ISO 8601 in UTC with milliseconds. */

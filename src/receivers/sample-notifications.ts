@@ -1,3 +1,4 @@
+import { alertsWithAddresses, sampledAssets } from "./sampled-assets.ts";
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-onset.ts";
@@ -272,6 +273,9 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     counts: null,
   };
   return {
+    sample: of([{ ...firing, sample: sampledAssets(nowMs) }]),
+    "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) } }),
+    addresses: of(alertsWithAddresses(sentinel, unknown)),
     firing: of([firing]),
     escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }]),
     reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }]),

@@ -36,7 +36,7 @@ export function shortened(notification: Notification): Notification {
 }
 
 function shortenedNotice(notice: AlertNotice): AlertNotice {
-  const { result } = notice;
+  const { result, sample: _sample, ...rest } = notice;
   if (result === null) return notice;
   const counted = Object.entries(result.observed).filter(([, value]) => typeof value === "number");
   const short = {
@@ -46,7 +46,7 @@ function shortenedNotice(notice: AlertNotice): AlertNotice {
     suggestedAction: null,
     appUrl: null,
   };
-  return { ...notice, result: { ...boundResult(short, shortBounds), isTruncated: true } };
+  return { ...rest, result: { ...boundResult(short, shortBounds), isTruncated: true } };
 }
 
 function storedBytes(alerts: readonly AlertNotice[]): number {

@@ -1,5 +1,6 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
+import type { SampledAsset } from "../../contract/sampled-asset.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice } from "../decide/outstanding.ts";
@@ -17,11 +18,14 @@ export interface ComposeInput {
   readonly nowMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
+  /** Of a fleet verdict so many assets are named in all [none]. */
+  readonly sample?: number;
   readonly alerts: readonly AlertNotice[];
 }
 
 /** A notification over its alerts: firing while any alert in it is, as severe as the worst in it (CONTRACT 7). */
-export function composeNotification({ id, receiver, nowMs, externalUrl, fleet, alerts }: ComposeInput): Notification {
+export function composeNotification(input: ComposeInput): Notification {
+  const { id, receiver, nowMs, externalUrl, fleet, alerts } = input;
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
   const status = [...last.values()].includes("firing") ? "firing" : "resolved";
   return {
@@ -32,13 +36,26 @@ export function composeNotification({ id, receiver, nowMs, externalUrl, fleet, a
     summary: summarize(status, alerts, fleet),
     generatedAtMs: nowMs,
     externalUrl,
-    fleet,
-    alerts,
+    fleet: fleet === null ? null : { ...fleet, sample: fleetSample(alerts, input.sample ?? 0) },
+    // Of a fleet they are named once, for all.
+    alerts: fleet === null ? alerts : alerts.map(({ sample: _sample, ...alert }) => alert),
   };
 }
 
+/** The newest of the assets of these alerts, each once. */
+function fleetSample(alerts: readonly AlertNotice[], limit: number): SampledAsset[] {
+  const assets = new Map<string, SampledAsset>();
+  for (const { slug, sample = [] } of alerts)
+    for (const one of sample) assets.set(JSON.stringify([slug, one.assetType, one.asset]), one);
+  return [...assets.values()].toSorted((left, right) => right.deadAtMs - left.deadAtMs).slice(0, limit);
+}
+
 /** One planned entry with what it shows of the alert. */
-export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot, notifiedAtMs?: number): AlertNotice {
+export function composeNotice(
+  planned: PlannedNotice,
+  { sample = [], ...snapshot }: AlertSnapshot,
+  { notifiedAtMs, isSampled = true }: { readonly notifiedAtMs?: number; readonly isSampled?: boolean } = {},
+): AlertNotice {
   const { event, severity, previousSeverity, reason } = planned;
   const status = event === "resolved" || event === "recovered" ? "resolved" : "firing";
   return {
@@ -50,6 +67,7 @@ export function composeNotice(planned: PlannedNotice, snapshot: AlertSnapshot, n
     reason,
     endsAtMs: status === "firing" ? null : snapshot.endsAtMs,
     ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
+    ...(isSampled && sample.length > 0 && (event === "firing" || event === "escalated") ? { sample } : {}),
   };
 }
 

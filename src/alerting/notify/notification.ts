@@ -1,5 +1,6 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
+import type { SampledAsset } from "../../contract/sampled-asset.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
@@ -40,6 +41,8 @@ export interface AlertNotice {
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   /** Set on everything that `flatline drill` causes. */
   readonly isDrill: boolean;
+  /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
+  readonly sample?: readonly SampledAsset[];
 }
 
 /** The fleet verdict (CONTRACT 7): totals only, never names. */
@@ -50,6 +53,8 @@ export interface FleetNotice {
   /** The most that spiked at once while it lasted. */
   readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
+  /** Assets of alerts in this notification; absent: none. */
+  readonly sample?: readonly SampledAsset[];
 }
 
 /** What one receiver is sent at once; the outbox stores it as JSON, `receivers/` words it. */

@@ -102,14 +102,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const formed: FormedNotification[] = [];
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
-      for (const notice of notices)
-        shown.push(
-          composeNotice(
-            notice,
-            await snapshotFor({ parts, board }, alerts, stored, snapshots, notice),
-            notified.get(notice.alertId),
-          ),
-        );
+      const isSampled = routes.get(receiver)?.sample ?? true;
+      for (const notice of notices) {
+        const snapshot = await snapshotFor({ parts, board }, alerts, stored, snapshots, notice);
+        const notifiedAtMs = notified.get(notice.alertId);
+        const known = notifiedAtMs === undefined ? { isSampled } : { isSampled, notifiedAtMs };
+        shown.push(composeNotice(notice, snapshot, known));
+      }
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
       const compose = (alerts: readonly AlertNotice[]): Notification =>
         composeNotification({
@@ -118,6 +117,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
           nowMs: tracked.input.nowMs,
           externalUrl: settings.externalUrl,
           fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
+          ...(settings.sample === undefined ? {} : { sample: settings.sample }),
           alerts,
         });
       for (const recipient of recipientsOf(routes.get(receiver) ?? { name: receiver }))
@@ -244,8 +244,10 @@ async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAler
   if (state === null) throw new FlatlineError("internal", "an alert that has ended has no present");
   const report = reportFor(state.kind, board.state(state.check, state.slug));
   const last = await parts.notices.lastSnapshot(state.id);
-  const context = alert?.target ?? (last === null ? { labels: {}, url: null, isDrill: false } : readSnapshot(last));
-  return snapshotOf(state, report, context, null);
+  const told = last === null ? null : readSnapshot(last);
+  const context = alert?.target ?? told ?? { labels: {}, url: null, isDrill: false };
+  // The one that its last change had: it stays the same until the next.
+  return snapshotOf(state, report, { ...context, sample: told?.sample ?? [] }, null);
 }
 
 function fleetNotice({ input, spikeStates }: Tracked, fleet: FleetState): FleetNotice {

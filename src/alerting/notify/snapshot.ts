@@ -1,5 +1,6 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
+import type { SampledAsset } from "../../contract/sampled-asset.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
@@ -22,6 +23,8 @@ export interface AlertSnapshot {
   readonly counts: ObservedCounts | null;
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   readonly isDrill: boolean;
+  /** Of a spike over stored events while it lasts; absent: none. */
+  readonly sample?: readonly SampledAsset[];
 }
 
 /** Where an alert's organization stands in the configuration, as far as a notice shows it. */
@@ -29,6 +32,8 @@ export interface SnapshotContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
   readonly isDrill: boolean;
+  /** Of the change that is told [none]. */
+  readonly sample?: readonly SampledAsset[];
 }
 
 /** The alert with the report that goes with it: null when none is known. */
@@ -56,6 +61,7 @@ export function snapshotOf(
     counts: shown?.counts ?? null,
     error: report?.kind === "error" ? report.error : null,
     isDrill: context.isDrill,
+    ...(context.sample === undefined ? {} : { sample: context.sample }),
   };
 }
 

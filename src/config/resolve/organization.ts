@@ -40,6 +40,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
     attributionDays: own.attributionDays ?? defaults.attributionDays ?? builtinSettings.attributionDays,
+    sample: own.sample ?? defaults.sample ?? builtinSettings.sample,
     whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
     receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
       typeof routed === "string"

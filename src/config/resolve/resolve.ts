@@ -54,6 +54,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       groupWaitMs: durationMs(data.alerting.groupWait),
       groupIntervalMs: durationMs(data.alerting.groupInterval),
       fleet: data.alerting.fleet === false ? null : data.alerting.fleet,
+      sample: data.alerting.sample,
       externalUrl: data.alerting.externalUrl ?? null,
     },
     receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, secrets)),

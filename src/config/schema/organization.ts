@@ -24,6 +24,7 @@ export const builtinSettings = {
   baseline: "mean",
   attributionDays: 28,
   whenNoEvents: "unknown",
+  sample: true,
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
@@ -245,6 +246,11 @@ const settingsShape = {
       "How many days before the window say which attributes deaths usually have; those with a spike of their own are left out. Stored events only.",
     )
     .meta({ default: builtinSettings.attributionDays }),
+  sample: z
+    .boolean()
+    .optional()
+    .describe("Whether notifications name dead assets of it (`alerting.sample`).")
+    .meta({ default: builtinSettings.sample }),
   receivers: z
     .array(routedReceiver)
     .optional()

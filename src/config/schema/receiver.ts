@@ -48,6 +48,7 @@ const common = {
     .boolean()
     .optional()
     .describe("Whether it is told of checks that could not be run; by default as `minSeverity` is `warn`."),
+  sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
   timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).default("10s").describe("Of one attempt."),
   maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })

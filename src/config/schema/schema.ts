@@ -47,6 +47,9 @@ const alertingSchema = strictObject({
     ])
     .prefault({})
     .describe("One notification in place of many when the checker broke for everybody; or `false`."),
+  sample: wholeNumber({ min: 0, max: 100 })
+    .default(10)
+    .describe("So many of the dead assets are named in the notification of a spike over stored events; 0: none."),
   externalUrl: httpUrl().optional().describe("Where people reach flatline; links in notifications begin with it."),
 })
   .prefault({})

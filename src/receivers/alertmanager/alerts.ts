@@ -48,7 +48,7 @@ function noticeAlerts(
   notification: Notification,
   nowMs: number,
 ): LabelledAlert[] {
-  const annotations = noticeAnnotations(notice, notification.generatedAtMs);
+  const annotations = noticeAnnotations(notice, notification);
   const generatorUrl = linkOf(notice.url, notification.externalUrl);
   const { startsAtMs } = notice;
   const held = new Set<Severity>();
@@ -99,17 +99,22 @@ const alertNames = {
   regret: "FlatlineRegret",
 } as const satisfies Record<CheckName, string>;
 
-function noticeAnnotations(notice: AlertNotice, nowMs: number): Record<string, string> {
-  const section = noticeSection(notice, nowMs);
+function noticeAnnotations(notice: AlertNotice, notification: Notification): Record<string, string> {
+  const section = noticeSection(notice, notification.generatedAtMs, notification.externalUrl);
   const budget = { ...carrierBudget, omitted: section.carriersOmitted };
   const carriers = cutList(section.carriers, budget).map((carrier) => `- ${carrier}`);
   return {
     summary: section.title,
     description: [section.sentence, ...carriers].join("\n"),
     reason: notice.reason,
+    ...sampleAnnotation(section.sample),
     ...(section.action === null ? {} : { suggested_action: section.action }),
     ...(notice.isDrill ? { drill: "true" } : {}),
   };
+}
+
+function sampleAnnotation(sample: readonly string[]): Record<string, string> {
+  return sample.length === 0 ? {} : { sample: cutList(sample, carrierBudget).join("\n") };
 }
 
 function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number): LabelledAlert[] {
@@ -121,6 +126,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
     summary: message.title,
     description: [message.intro ?? "", ...facts, ...members].join("\n"),
     fleet_id: plainText(fleet.id),
+    ...sampleAnnotation(message.sample),
   };
   const startsAtMs = Math.min(generatedAtMs, ...alerts.map((notice) => notice.startsAtMs));
   const generatorUrl = linkOf(notification.externalUrl);

@@ -3,6 +3,7 @@ import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
+  sampleHeading,
   severityColours,
   severityMarks,
   type Message,
@@ -50,6 +51,7 @@ function renderBody(message: Message, atMs: number): DiscordBody {
     message.intro === null ? "" : escapeMarkdown(message.intro),
     links,
     message.lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
+    sampleText(message.sample),
     ...message.sections.map((section) => sectionText(section, isAlone)),
   ];
   const facts = isAlone ? (message.sections[0]?.facts ?? []) : message.facts;
@@ -82,10 +84,16 @@ function sectionText(section: MessageSection, isAlone: boolean): string {
     section.details === null ? "" : escapeMarkdown(section.details),
     isAlone ? "" : facts,
     carriers === "" ? "" : `**What carries it**\n${carriers}`,
+    sampleText(section.sample),
     section.action === null ? "" : `**What to do**\n${escapeMarkdown(section.action)}`,
   ]
     .filter((part) => part !== "")
     .join("\n");
+}
+
+function sampleText(sample: readonly string[]): string {
+  if (sample.length === 0) return "";
+  return `**${sampleHeading}**\n${sample.map((line) => `- ${escapeMarkdown(line)}`).join("\n")}`;
 }
 
 /** A backslash before everything that Discord reads as markdown, a mention, a timestamp, an emoji or an address. */

@@ -8,6 +8,7 @@ import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.
 import { actLinks, linkSecrets, type SignLinks } from "../act-links.ts";
 import { addressSecrets, failureOutcome, type DeliveryContext } from "../delivery.ts";
 import {
+  sampleHeading,
   severityMarks,
   trimMessage,
   type Fact,
@@ -129,6 +130,7 @@ function mailText(message: Message): string {
     linkLines(message.links),
     factLines(message.facts),
     message.lines.map((line) => `- ${line}`).join("\n"),
+    sampleText(message.sample),
     ...message.sections.map((section) => sectionText(section, isAlone)),
   ]
     .filter((part) => part !== "")
@@ -144,10 +146,15 @@ function sectionText(section: MessageSection, isAlone: boolean): string {
     section.details ?? "",
     factLines(section.facts),
     carriers === "" ? "" : `What carries it\n${carriers}`,
+    sampleText(section.sample),
     section.action === null ? "" : `What to do\n${section.action}`,
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function sampleText(sample: readonly string[]): string {
+  return sample.length === 0 ? "" : `${sampleHeading}\n${sample.map((line) => `- ${line}`).join("\n")}`;
 }
 
 function factLines(facts: readonly Fact[]): string {

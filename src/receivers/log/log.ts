@@ -1,8 +1,10 @@
 import type { Logger } from "../../base/logger.ts";
 import { formatCount } from "../../base/numbers.ts";
-import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { isoTime } from "../payload.ts";
+import { originsOf } from "../wording/broken.ts";
 import type { LogOptions } from "../receiver-options.ts";
 
 // A line each: a storm of them is told by the fleet verdict, and its rest in one number.
@@ -22,24 +24,40 @@ export function createLogReceiver(options: LogOptions, deps: { readonly logger: 
 }
 
 function logNotification(logger: Logger, notification: Notification, receiver: string): void {
-  const { id, fleet, status, severity, summary, alerts } = notification;
+  const { id, fleet, status, severity, alerts } = notification;
+  const own = originsOf(notification);
+  const summary = breakAddresses(notification.summary, own);
   const base = { receiver, notification: id };
   if (fleet !== null) {
     const assetTypes = fleet.assetTypes.slice(0, 5).map(({ assetType, share }) => ({ assetType, share }));
     const { spiking, organizations } = fleet;
-    const fields = { ...base, fleet: fleet.id, status, severity, spiking, organizations, assetTypes, summary };
+    const fields = {
+      ...base,
+      fleet: fleet.id,
+      status,
+      severity,
+      spiking,
+      organizations,
+      assetTypes,
+      summary,
+      ...fleetSample(fleet),
+    };
     if (status === "firing") logger.error(fields, "fleet verdict: suspect the liveness checker");
     else logger.info(fields, "fleet verdict resolved");
   } else if (alerts.length === 0) {
     logger.info({ ...base, status, severity, summary }, "notification");
   }
-  for (const notice of alerts.slice(0, maxLines)) logNotice(logger, notice, base);
+  for (const notice of alerts.slice(0, maxLines)) logNotice(logger, notice, base, own);
   const missing = alerts.length - maxLines;
   if (missing > 0) logger.warn({ ...base, more: `+${formatCount(missing)} more` }, "further alerts");
 }
 
-function logNotice(logger: Logger, notice: AlertNotice, base: object): void {
-  const { event, check, slug, severity, counts, reason, error, peak, isDrill } = notice;
+function fleetSample({ sample = [] }: FleetNotice): object {
+  return sample.length === 0 ? {} : { sample: sample.map(({ asset }) => breakAddress(asset)) };
+}
+
+function logNotice(logger: Logger, notice: AlertNotice, base: object, own: readonly string[]): void {
+  const { event, check, slug, severity, counts, reason, error, peak, isDrill, sample = [] } = notice;
   const fields = {
     ...base,
     event,
@@ -51,7 +69,8 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object): void {
     ...(counts !== null && counts.currentCount === null && notice.result !== null
       ? { observed: notice.result.observed }
       : {}),
-    ...(error === null ? {} : { errorReason: error.reason, error: error.message }),
+    ...(error === null ? {} : { errorReason: error.reason, error: breakAddresses(error.message, own) }),
+    ...(sample.length === 0 ? {} : { sample: sample.map(({ asset }) => breakAddress(asset)) }),
     startsAt: isoTime(notice.startsAtMs),
     ...(notice.endsAtMs === null ? {} : { endsAt: isoTime(notice.endsAtMs), peak: peak?.currentCount ?? null }),
     reason,

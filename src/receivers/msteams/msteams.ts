@@ -5,6 +5,7 @@ import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
+  sampleHeading,
   type Fact,
   type Message,
   type MessageLink,
@@ -87,6 +88,7 @@ function renderBody(message: Message): TeamsBody {
             ...linkSet(message.links),
             ...message.facts.map(factBlock),
             ...message.lines.map((line) => block([run(`• ${line}`)])),
+            ...sampleBlocks(message.sample),
             ...message.sections.flatMap((section) => sectionBlocks(section, isAlone)),
           ],
         },
@@ -111,6 +113,7 @@ function sectionBlocks(section: MessageSection, isAlone: boolean): CardElement[]
     ...section.facts.map(factBlock),
     ...(section.carriers.length === 0 ? [] : [block([bold("What carries it")])]),
     ...section.carriers.map((carrier) => block([run(`• ${carrier}`)])),
+    ...sampleBlocks(section.sample),
     ...(section.action === null ? [] : [block([bold("What to do")]), block([run(section.action)])]),
   ];
 }
@@ -120,6 +123,10 @@ function linkSet(links: readonly MessageLink[]): CardElement[] {
     .slice(0, maxActions)
     .map(({ label, url }) => ({ type: "Action.OpenUrl", title: label, url }) as const);
   return actions.length === 0 ? [] : [{ type: "ActionSet", actions }];
+}
+
+function sampleBlocks(sample: readonly string[]): CardElement[] {
+  return sample.length === 0 ? [] : [block([bold(sampleHeading)]), ...sample.map((line) => block([run(`• ${line}`)]))];
 }
 
 function factBlock({ name, value }: Fact): CardElement {

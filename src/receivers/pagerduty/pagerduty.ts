@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import { cutText } from "../../base/cut-text.ts";
-import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { checkAddress, combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
@@ -99,7 +99,7 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
 function noticeEvent(notice: AlertNotice, notification: Notification): PagerdutyEvent {
   if (notice.status === "resolved") return resolveEvent(notice.id);
   const section = {
-    ...noticeSection(notice, notification.generatedAtMs),
+    ...noticeSection(notice, notification.generatedAtMs, notification.externalUrl),
     links: noticeLinks(notice, notification.externalUrl, []),
   };
   const message: Message = {
@@ -136,7 +136,7 @@ function fleetEvent(notification: Notification, notices: readonly AlertNotice[])
     startsAtMs: Math.min(generatedAtMs, ...notices.map(({ startsAtMs }) => startsAtMs)),
     check: notices[0]?.check ?? "dead-asset-spike",
     group: "fleet",
-    details: { fleet },
+    details: { fleet: fleet === null ? null : totalsOf(fleet) },
   });
 }
 
@@ -171,6 +171,7 @@ function trigger({ externalUrl }: Notification, message: Message, facts: Trigger
           description: [section?.sentence ?? trimmed.intro ?? "", section?.details ?? ""].join(" ").trim(),
           ...factMap(section?.facts ?? trimmed.facts),
           carriers: section?.carriers ?? trimmed.lines,
+          ...sampleDetail(section?.sample ?? trimmed.sample),
           suggested_action: section?.action ?? null,
           ...facts.details,
         },
@@ -178,6 +179,15 @@ function trigger({ externalUrl }: Notification, message: Message, facts: Trigger
     };
   };
   return fitMessage(message, render, (event) => Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes);
+}
+
+function sampleDetail(sample: readonly string[]): { readonly sample?: readonly string[] } {
+  return sample.length === 0 ? {} : { sample };
+}
+
+/** Without its assets, which are told beside it, their addresses broken. */
+function totalsOf({ sample: _sample, ...totals }: FleetNotice): Omit<FleetNotice, "sample"> {
+  return totals;
 }
 
 function factMap(facts: readonly Fact[]): Record<string, string> {

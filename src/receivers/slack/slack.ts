@@ -5,6 +5,7 @@ import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
+  sampleHeading,
   type Fact,
   type Message,
   type MessageLink,
@@ -55,6 +56,7 @@ function renderBody(message: Message): SlackBody {
     ...linkBlocks(message.links),
     ...fieldBlocks(message.facts),
     ...(message.lines.length === 0 ? [] : [section(message.lines.map((line) => `• ${line}`).join("\n"))]),
+    ...sampleBlocks(message.sample),
     ...message.sections.flatMap((part) => sectionBlocks(part, isAlone)),
   ];
   return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
@@ -70,8 +72,14 @@ function sectionBlocks(part: MessageSection, isAlone: boolean): SlackBlock[] {
     ...(part.details === null ? [] : [section(part.details)]),
     ...fieldBlocks(part.facts),
     ...(carriers === "" ? [] : [section(`What carries it\n${carriers}`)]),
+    ...sampleBlocks(part.sample),
     ...(part.action === null ? [] : [section(`What to do\n${part.action}`)]),
   ];
+}
+
+function sampleBlocks(sample: readonly string[]): SlackBlock[] {
+  if (sample.length === 0) return [];
+  return [section(`${sampleHeading}\n${sample.map((line) => `• ${line}`).join("\n")}`)];
 }
 
 function fieldBlocks(facts: readonly Fact[]): SlackBlock[] {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
-import { notificationPayload } from "../payload.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { checkTemplate, compileTemplate } from "./template.ts";
 
@@ -14,7 +13,7 @@ function sample(slug = "acme"): Notification {
 }
 
 function render(text: string, contentType = json, slug = "acme"): string {
-  return compileTemplate(text, contentType).render(notificationPayload(sample(slug)));
+  return compileTemplate(text, contentType).render(sample(slug));
 }
 
 describe("compileTemplate", () => {
@@ -97,5 +96,33 @@ describe("checkTemplate", () => {
     expect(() => checkTemplate("{{ alerts[0].labels.team }}", "text/plain")).toThrow(
       /sample of kind "test": .*undefined variable/,
     );
+  });
+});
+
+describe("what a template sees of dead assets", () => {
+  const kinds = sampleNotifications();
+  const renderOf = (kind: string, text: string): string => {
+    const notification = kinds[kind];
+    if (notification === undefined) throw new Error("no sample");
+    return compileTemplate(text, "text/plain").render(notification);
+  };
+
+  it("is each address broken, and as it is under another name", () => {
+    expect(renderOf("sample", "{{ alerts[0].sample[0].asset }} {{ alerts[0].sample[0].asset_raw }}")).toBe(
+      "hxxps://login[.]acme-pay[.]example/en?next=/home.html https://login.acme-pay.example/en?next=/home.html",
+    );
+    expect(renderOf("fleet-sample", "{{ fleet.sample[1].asset }} {{ fleet.sample[1].asset_raw }}")).toBe(
+      "support[at]acme-help[.]example support@acme-help.example",
+    );
+  });
+
+  it("is no address in findings, errors and actions that somebody could follow, but the application's", () => {
+    const text = renderOf("addresses", "{{ payload | json }}");
+
+    expect(text).toContain("seen at hxxps://evil[.]example/a?b=c.d");
+    expect(text).toContain("login[.]acme[.]example is known to be alive");
+    expect(text).toContain("GET hxxps://evil[.]example/login:");
+    expect(text).toContain("See https://app.example.com/o/acme, not ftp[:]//files[.]evil[.]example/x.");
+    expect(text).not.toMatch(/\/\/(?:files\.)?evil\.example/);
   });
 });

@@ -1,13 +1,15 @@
 import { Liquid, type FS, type Template } from "liquidjs";
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
-import { notificationPayload, type NotificationPayload } from "../payload.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { notificationPayload } from "../payload.ts";
+import { originsOf, templatePayload } from "../wording/broken.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
 /** A template that parsed. */
 export interface CompiledTemplate {
   /** The body of a request. @throws FlatlineError invalid_config when a variable is missing, a limit is hit, or JSON is none */
-  render(payload: NotificationPayload): string;
+  render(notification: Notification): string;
 }
 
 // A body that takes longer than this, or more, than a payload of thousands of alerts is a mistake in its template.
@@ -24,18 +26,19 @@ const maxMemory = 50_000_000;
 export function compileTemplate(text: string, contentType: string): CompiledTemplate {
   const engine = createEngine(contentType);
   const templates = guarded(() => engine.parse(text), "template");
-  return { render: (payload) => renderBody(engine, templates, payload, contentType) };
+  return { render: (notification) => renderBody(engine, templates, notification, contentType) };
 }
 
 /** Compiles a template and renders it for every kind of notification. @throws FlatlineError invalid_config at the first that fails */
 export function checkTemplate(text: string, contentType: string): void {
   const compiled = compileTemplate(text, contentType);
   for (const [kind, notification] of Object.entries(sampleNotifications())) {
-    guarded(() => compiled.render(notificationPayload(notification)), `tried on a sample of kind "${kind}"`);
+    guarded(() => compiled.render(notification), `tried on a sample of kind "${kind}"`);
   }
 }
 
-function renderBody(engine: Liquid, templates: Template[], payload: NotificationPayload, contentType: string): string {
+function renderBody(engine: Liquid, templates: Template[], notification: Notification, contentType: string): string {
+  const payload = templatePayload(notificationPayload(notification), originsOf(notification));
   const body = guarded(() => String(engine.renderSync(templates, { ...payload, payload })), "template");
   if (isJson(contentType)) guarded(() => void JSON.parse(body), "the template's output is not JSON");
   return body;

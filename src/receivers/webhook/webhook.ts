@@ -64,7 +64,7 @@ function bodyOf(
     let compiled: Promise<CompiledTemplate> | null = null;
     return async (notification) => {
       compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
-      return (await compiled).render(notificationPayload(notification));
+      return (await compiled).render(notification);
     };
   }
   return async (notification) => JSON.stringify(jsonOf(notification));

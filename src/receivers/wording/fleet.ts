@@ -1,5 +1,6 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import { formatCount } from "../../base/numbers.ts";
+import { sampleLines } from "./broken.ts";
 import type { Message } from "./message.ts";
 import { noticeLine } from "./notice.ts";
 import { durationText, percentText } from "./numbers.ts";
@@ -16,7 +17,7 @@ export function fleetMessage(
   notification: Notification,
   fleet: FleetNotice,
   notices: readonly AlertNotice[],
-): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines"> {
+): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines" | "sample"> {
   const isDrill = notices.length > 0 && notices.every((notice) => notice.isDrill);
   const marker = isDrill ? "[DRILL] " : "";
   return {
@@ -25,6 +26,7 @@ export function fleetMessage(
     facts: fleetFacts(fleet, notification.status),
     sections: [],
     lines: notices.map(noticeLine),
+    sample: notification.status === "resolved" ? [] : sampleLines(fleet.sample, notification.generatedAtMs),
   };
 }
 

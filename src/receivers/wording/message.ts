@@ -27,6 +27,8 @@ export interface MessageSection {
   readonly carriers: readonly string[];
   /** How many more there are than `carriers` has. */
   readonly carriersOmitted: number;
+  /** Some of the dead assets, their addresses broken. */
+  readonly sample: readonly string[];
   readonly action: string | null;
 }
 
@@ -45,8 +47,13 @@ export interface Message {
   readonly sections: readonly MessageSection[];
   /** Many alerts, or those of a fleet verdict: a line each, the worst first. */
   readonly lines: readonly string[];
+  /** Of a fleet verdict, as in a section. */
+  readonly sample: readonly string[];
   readonly links: readonly MessageLink[];
 }
+
+// As many as a configuration may ask for, far below which most media are full.
+const mostSampled = 100;
 
 /** What no medium's budget is worth going below. */
 const smallestScale = 0.02;
@@ -75,6 +82,9 @@ export function trimMessage(message: Message, scale: number): Message {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const trimFacts = (facts: readonly Fact[]): Fact[] =>
     facts.map(({ name, value }) => ({ name: cutText(name, length(60)), value: cutText(value, length(240)) }));
+  // The whole list is one command away: it gives way first.
+  const trimSample = (sample: readonly string[]): string[] =>
+    sample.slice(0, Math.floor(mostSampled * scale)).map((line) => cutText(line, length(160)));
   const trimLinks = (links: readonly MessageLink[]): MessageLink[] =>
     links.map(({ label, url }) => ({ label: cutText(label, length(80)), url }));
   return {
@@ -94,6 +104,7 @@ export function trimMessage(message: Message, scale: number): Message {
         omitted: section.carriersOmitted,
       }),
       carriersOmitted: 0,
+      sample: trimSample(section.sample),
       action: section.action === null ? null : cutText(section.action, length(600)),
       links: trimLinks(section.links),
     })),
@@ -102,18 +113,23 @@ export function trimMessage(message: Message, scale: number): Message {
       maxItemLength: length(200),
       maxLength: length(2400),
     }),
+    sample: trimSample(message.sample),
     links: trimLinks(message.links),
   };
 }
 
 /** What a phone shows of the message: its title and its second line. */
 export function previewOf({ severity, title, intro, sections, lines }: Message): readonly [string, string] {
-  const second = sections.length === 1 ? (sections[0]?.sentence ?? "") : (intro ?? lines.join(", "));
+  const several = [...sections.map((section) => section.title), ...lines].join(", ");
+  const second = sections.length === 1 ? (sections[0]?.sentence ?? "") : (intro ?? several);
   return [`${severityMarks[severity]} ${title}`, cutText(second, longestPreview)];
 }
 
 // What phones show of a second line at most.
 const longestPreview = 160;
+
+/** Above the list of dead assets, wherever it is shown. */
+export const sampleHeading = "Newest dead assets";
 
 /** Before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
 export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };

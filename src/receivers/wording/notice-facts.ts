@@ -3,6 +3,9 @@ import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts
 import { ratioWords } from "../../contract/death-counts.ts";
 import { beganText } from "./evidence.ts";
 import { instantText } from "./numbers.ts";
+import { ownOrigins } from "../../base/broken-address.ts";
+import { brokenFinding } from "../../contract/broken-finding.ts";
+import { labelsFact } from "./broken.ts";
 import type { Fact } from "./message.ts";
 import { plainText } from "./text.ts";
 
@@ -53,7 +56,8 @@ export function noticeCarriers(notice: AlertNotice): string[] {
   return findings
     .filter(({ kind, ref }) => !(isOurs && kind === "dead-asset-spike" && ref === notice.slug))
     .slice(["sentinel", "event-flow", "regret"].includes(notice.check) ? 1 : 0)
-    .map(({ ref, message }) => {
+    .map((finding) => {
+      const { ref, message } = brokenFinding(finding, ownOrigins(notice.url));
       const text = plainText(message);
       const subject = plainText(ref ?? "");
       return subject === "" || text.includes(subject) ? text : `${subject}: ${text}`;
@@ -98,5 +102,5 @@ function labelFacts({ labels }: AlertNotice): Fact[] {
   if (entries.length === 0) return [];
   const shown = entries.slice(0, maxLabels).map(([name, value]) => `${plainText(name)}=${plainText(value)}`);
   const missing = entries.length - shown.length;
-  return [{ name: "Labels", value: [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ") }];
+  return [{ name: labelsFact, value: [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ") }];
 }

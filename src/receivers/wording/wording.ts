@@ -1,5 +1,7 @@
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { compareSeverity } from "../../contract/severity.ts";
+import { ownOrigins } from "../../base/broken-address.ts";
+import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
 import { fleetMessage } from "./fleet.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
@@ -13,9 +15,13 @@ const maxLinkLength = 400;
 
 /**
  * The notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
- * then the application; of several the page of all alerts.
+ * then the application; of several the page of all alerts. No text of others holds an address that somebody could follow.
  */
 export function messageOf(notification: Notification, acts: readonly MessageLink[] = []): Message {
+  return brokenMessage(wordedMessage(notification, acts), originsOf(notification));
+}
+
+function wordedMessage(notification: Notification, acts: readonly MessageLink[]): Message {
   const notices = latestNotices(notification.alerts);
   const { externalUrl } = notification;
   const links = httpLinks([{ label: "Open alerts", url: pageUrl(externalUrl, "alerts") }]);
@@ -37,11 +43,12 @@ export function messageOf(notification: Notification, acts: readonly MessageLink
     facts: [],
     sections: isShort
       ? notices.map((notice) => ({
-          ...noticeSection(notice, notification.generatedAtMs),
+          ...wordedSection(notice, notification.generatedAtMs),
           links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
         }))
       : [],
     lines: isShort ? [] : notices.map(noticeLine),
+    sample: [],
     links: notices.length === 1 ? [] : links,
   };
 }
@@ -71,7 +78,11 @@ function pageUrl(externalUrl: string | null, path: string): string | null {
 }
 
 /** One alert in full, but for its links. */
-export function noticeSection(notice: AlertNotice, nowMs: number): MessageSection {
+export function noticeSection(notice: AlertNotice, nowMs: number, externalUrl: string | null): MessageSection {
+  return brokenSection(wordedSection(notice, nowMs), ownOrigins(externalUrl, notice.url));
+}
+
+function wordedSection(notice: AlertNotice, nowMs: number): MessageSection {
   return {
     title: noticeTitle(notice),
     sentence: noticeSentence(notice, nowMs),
@@ -80,6 +91,7 @@ export function noticeSection(notice: AlertNotice, nowMs: number): MessageSectio
     facts: noticeFacts(notice, nowMs),
     carriers: notice.status === "firing" ? noticeCarriers(notice) : [],
     carriersOmitted: notice.status === "firing" ? (notice.result?.findingsOmitted ?? 0) : 0,
+    sample: sampleLines(notice.sample, nowMs),
     action:
       notice.status === "firing" && typeof notice.result?.suggestedAction === "string"
         ? plainText(notice.result.suggestedAction)

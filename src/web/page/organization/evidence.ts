@@ -1,3 +1,5 @@
+import { ownOrigins } from "../../../base/broken-address.ts";
+import { brokenFinding } from "../../../contract/broken-finding.ts";
 import type { HealthcheckResult } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
 
@@ -16,8 +18,9 @@ interface FindingLine {
 export function findingLines(result: HealthcheckResult | null): FindingLine[] {
   if (result === null) return [];
   const { severity, findings, findingsOmitted = 0 } = result;
+  const own = ownOrigins(result.appUrl);
   return [
-    ...findings.map((finding) => ({ severity: finding.severity, message: finding.message })),
+    ...findings.map((finding) => ({ severity: finding.severity, message: brokenFinding(finding, own).message })),
     ...(findingsOmitted === 0 ? [] : [{ severity, message: `+${formatCount(findingsOmitted)} more` }]),
     ...evidenceLines(result),
   ];

@@ -1,3 +1,4 @@
+import { breakAddresses, ownOrigins } from "../../../base/broken-address.ts";
 import { dayMs, hourMs } from "../../../base/time.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
@@ -85,9 +86,12 @@ export async function readOrganization(
     days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
     findings: findingLines(result),
-    suggestedAction: result?.suggestedAction ?? null,
+    suggestedAction:
+      typeof result?.suggestedAction === "string"
+        ? breakAddresses(result.suggestedAction, ownOrigins(result.appUrl))
+        : null,
     appUrl: result?.appUrl ?? null,
-    error: report?.kind === "error" ? report.error : null,
+    error: report?.kind === "error" ? { ...report.error, message: breakAddresses(report.error.message) } : null,
     lastResult: lastGood === null ? null : { severity: lastGood.severity, atMs: lastGood.finishedAtMs },
     lastRunTookMs: report === null ? null : report.finishedAtMs - report.startedAtMs,
     unknownRuns: row.alert?.unknownRuns ?? 0,

@@ -1,3 +1,5 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { brokenFinding } from "../../../contract/broken-finding.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
@@ -25,7 +27,7 @@ export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number
       const view = viewCheck(snapshot, nowMs, false);
       const head = headOf(snapshot, nowMs);
       const alert = alerts.find((one) => one.state === "firing") ?? alerts[0];
-      const messages = view.error === null ? [] : [`${view.error.message} (${view.error.reason})`];
+      const messages = view.error === null ? [] : [`${breakAddresses(view.error.message)} (${view.error.reason})`];
       return {
         ...head,
         lastRunMs: state.lastRunAtMs,
@@ -33,7 +35,7 @@ export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number
         isRunning: state.isRunning,
         alert: alert === undefined ? null : alert.state === "firing" && alert.silenced ? "silenced" : alert.state,
         saw: view.result === null ? "" : sawOf(view.result.observed),
-        messages: [...messages, ...(view.result?.findings ?? []).map(({ message }) => message)],
+        messages: [...messages, ...(view.result?.findings ?? []).map((finding) => brokenFinding(finding).message)],
       };
     })
     .toSorted(

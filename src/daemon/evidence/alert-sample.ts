@@ -1,0 +1,29 @@
+import type { RecorderOptions } from "../../alerting/record.ts";
+import { hourMs } from "../../base/time.ts";
+import type { Config } from "../../config/config.ts";
+import { describeDeath } from "./alert-assets.ts";
+
+/**
+ * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess
+ * (CONTRACT 12). Within the transaction of the change, so that each receiver and each retry gets the same ones.
+ */
+export function createAlertSample(
+  config: () => Pick<Config, "source" | "alerting" | "organizations">,
+): NonNullable<RecorderOptions["readSample"]> {
+  return async ({ evidence }, alert, report) => {
+    const { source, alerting, organizations } = config();
+    const { slug, check, kind, windowHours, startsAtMs } = alert;
+    if (source.type !== "embedded" || check !== "dead-asset-spike" || kind !== "verdict") return [];
+    if (windowHours === undefined || report?.kind !== "result") return [];
+    if (organizations.find((organization) => organization.slug === slug)?.sample === false) return [];
+    const deaths = await evidence.newestDeaths({
+      slug,
+      interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: Date.parse(report.result.generatedAt) },
+      assetTypes: (report.assetTypeExcess ?? []).map(({ assetType }) => assetType),
+      limit: alerting.sample,
+    });
+    if (deaths.length === 0) return [];
+    const facts = await evidence.factsOf(deaths);
+    return deaths.map((death) => describeDeath(death, facts));
+  };
+}

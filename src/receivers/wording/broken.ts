@@ -1,0 +1,91 @@
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { breakAddress, breakAddresses, ownOrigins } from "../../base/broken-address.ts";
+import { brokenFinding } from "../../contract/broken-finding.ts";
+import type { SampledAsset } from "../../contract/sampled-asset.ts";
+import type { NotificationPayload } from "../payload.ts";
+import type { Fact, Message, MessageSection } from "./message.ts";
+import { instantText } from "./numbers.ts";
+import { plainText } from "./text.ts";
+
+/** Returns the own origins of a notification: those that its links have. */
+export function originsOf({ externalUrl, alerts }: Pick<Notification, "externalUrl" | "alerts">): string[] {
+  return ownOrigins(externalUrl, ...alerts.map(({ url }) => url));
+}
+
+/** Returns the lines of some dead assets: `hxxps://login[.]acme[.]example (URL, 15 Jan 09:40 UTC)`. */
+export function sampleLines(sample: readonly SampledAsset[] | undefined, nowMs: number): string[] {
+  return (sample ?? []).map(({ asset, assetType, deadAtMs }) => {
+    const type = assetType === null ? "" : `${plainText(assetType)}, `;
+    return `${breakAddress(plainText(asset))} (${type}${instantText(deadAtMs, nowMs)})`;
+  });
+}
+
+/** Returns the message with every address broken that is not of `own`. Labels are the operator's. */
+export function brokenMessage(message: Message, own: readonly string[]): Message {
+  const broken = (text: string): string => breakAddresses(text, own);
+  return {
+    ...message,
+    title: broken(message.title),
+    intro: message.intro === null ? null : broken(message.intro),
+    facts: brokenFacts(message.facts, own),
+    sections: message.sections.map((section) => brokenSection(section, own)),
+    lines: message.lines.map(broken),
+    links: message.links.map((link) => ({ ...link, label: broken(link.label) })),
+  };
+}
+
+/** Returns the section with every address broken that is not of `own`. */
+export function brokenSection(section: MessageSection, own: readonly string[]): MessageSection {
+  const broken = (text: string): string => breakAddresses(text, own);
+  return {
+    ...section,
+    title: broken(section.title),
+    sentence: broken(section.sentence),
+    details: section.details === null ? null : broken(section.details),
+    facts: brokenFacts(section.facts, own),
+    carriers: section.carriers.map(broken),
+    action: section.action === null ? null : broken(section.action),
+    links: section.links.map((link) => ({ ...link, label: broken(link.label) })),
+  };
+}
+
+/** The name of the fact that holds an alert's labels. */
+export const labelsFact = "Labels";
+
+function brokenFacts(facts: readonly Fact[], own: readonly string[]): Fact[] {
+  return facts.map((fact) => (fact.name === labelsFact ? fact : { ...fact, value: breakAddresses(fact.value, own) }));
+}
+
+/** Returns the payload as a template sees it: addresses are broken, and `asset_raw` has the one of a dead asset as it is. */
+export function templatePayload(payload: NotificationPayload, own: readonly string[]) {
+  const broken = (text: string): string => breakAddresses(text, own);
+  const { fleet, alerts, summary } = payload;
+  return {
+    ...payload,
+    summary: broken(summary),
+    fleet: fleet === null ? null : { ...fleet, sample: fleet.sample.map(templateSample) },
+    alerts: alerts.map(({ result, error, sample, ...alert }) => ({
+      ...alert,
+      result: result === null ? null : brokenResult(result, own),
+      error: error === null ? null : { ...error, message: broken(error.message) },
+      sample: sample.map(templateSample),
+    })),
+  };
+}
+
+type PayloadSample = NotificationPayload["alerts"][number]["sample"][number];
+
+function templateSample({ asset, ...facts }: PayloadSample) {
+  return { ...facts, asset: breakAddress(asset), asset_raw: asset };
+}
+
+type Result = NonNullable<NotificationPayload["alerts"][number]["result"]>;
+
+function brokenResult(result: Result, own: readonly string[]): Result {
+  const { findings, suggestedAction } = result;
+  return {
+    ...result,
+    findings: findings.map((finding) => ({ ...finding, ...brokenFinding(finding, own) })),
+    suggestedAction: suggestedAction === null ? null : breakAddresses(suggestedAction, own),
+  };
+}
