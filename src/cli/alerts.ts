@@ -5,6 +5,7 @@ import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.
 import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { addAlertAssets } from "./alert-assets.ts";
+import { addAlertShow } from "./alert-show.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -30,6 +31,7 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
   const alerts = program.command("alerts").description("what fires now, through the running daemon");
   addList(alerts, context);
   addAck(alerts, context);
+  addAlertShow(alerts, context);
   addAlertAssets(alerts, context);
   addJudge(alerts, context);
 };
@@ -201,7 +203,7 @@ function notes(alert: LiveAlert): string {
 
 function wordJudgement({ verdict, by, note, comment }: NonNullable<LiveAlert["judgement"]>): string {
   const who = describeAuthor(by ?? null, note);
-  return `${verdict}${who === "" ? "" : ` by ${who}`}${comment === null || comment === undefined ? "" : `: ${comment}`}`;
+  return `${verdict}${who === "" ? "" : ` by ${who}`}${comment === null || comment === undefined ? "" : `: ${breakAddresses(comment)}`}`;
 }
 
 /** Without the fraction, which nobody reads. */

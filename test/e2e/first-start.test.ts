@@ -135,6 +135,14 @@ describe("config.example.yaml", () => {
     const json = await runProgram(["alerts", "assets", id, "--json", "--url", url], { cwd: folder });
     const shown = await runProgram(["alerts", "assets", id, "--url", url], { cwd: folder });
     const unknown = await runProgram(["alerts", "assets", "nobody", "--url", url], { cwd: folder });
+    const alert = await runProgram(["alerts", "show", id, "--url", url], { cwd: folder });
+    const nobody = await runProgram(["alerts", "show", "nobody", "--url", url], { cwd: folder });
+
+    expect(alert.stdout).toMatch(/^detected +\d{4}-\d\d-\d\dT[\d:]+Z$/m);
+    expect(alert.stdout).toMatch(/^notified +\d{4}/m);
+    expect(alert.stdout).toMatch(/^finding +5,119 deaths/m);
+    expect(alert.stdout).toContain(`flatline alerts assets ${id}`);
+    expect(nobody).toMatchObject({ exitCode: 64, stdout: "" });
 
     const [header, ...rows] = csv.stdout.trimEnd().split("\n");
     expect(header).toBe("deadAt,assetType,asset,revivedAt");

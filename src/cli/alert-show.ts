@@ -1,0 +1,113 @@
+import type { Command } from "commander";
+import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { formatCount } from "../base/numbers.ts";
+import { readShownAlert, type ShownAlert } from "../commands/shown-alert.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
+import type { Config } from "../config/config.ts";
+import { brokenFinding } from "../contract/broken-finding.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import type { CliContext } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface ShowFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** `flatline alerts show ID` */
+export function addAlertShow(parent: Command, context: CliContext): void {
+  parent
+    .command("show")
+    .description("show an alert with its evidence and what people said of it")
+    .argument("<id>", "id that `alerts list` shows, live or ended")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print {alert, result, assets}; result is null when the alert has ended")
+    .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
+    .action(async (id: string, flags: ShowFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const shown = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        readShownAlert(daemon, id),
+      ).catch((error: unknown) => {
+        // The id is an argument: one that is unknown is wrong usage (CONTRACT 12).
+        if (error instanceof FlatlineError && error.code === "not_found")
+          throw new FlatlineError("usage", `${id}: no such alert`, { cause: error });
+        throw error;
+      });
+      context.stdout.write(
+        flags.json === true ? `${JSON.stringify(shown, null, 2)}\n` : renderAlert(shown, config, context),
+      );
+    });
+}
+
+function renderAlert(shown: ShownAlert, config: Config, context: CliContext): string {
+  const own = ownOrigins(config.appUrl, config.alerting.externalUrl);
+  const rows = [...alertRows(shown), ...evidenceRows(shown, own)].filter(([, text]) => text !== "");
+  return renderTable(["ALERT", shown.alert.id], rows, { context });
+}
+
+type Row = readonly [name: string, text: string];
+
+function alertRows({ alert, assets }: ShownAlert): Row[] {
+  const { slug, check, kind, state, severity, startsAt, firingAt, endsAt, onsetAt, marker, peak, labels } = alert;
+  const after = marker === null || marker === undefined ? "" : `, after «${breakAddresses(marker.text)}»`;
+  const count = peak.currentCount === null ? "" : `, ${formatCount(peak.currentCount)} deaths`;
+  const { acknowledgement, judgement } = alert;
+  return [
+    ["organization", slug],
+    ["check", kind === "verdict" ? check : `${check} (${kind})`],
+    ["severity", `${severity}, ${state}${alert.silenced === true ? ", silenced" : ""}`],
+    // The three instants, in their order: since when, since when flatline saw it, since when people were notified.
+    ["began", onsetAt === null || onsetAt === undefined ? "" : `about ${seconds(onsetAt)}${after}`],
+    ["detected", seconds(startsAt)],
+    ["notified", firingAt === null ? "" : seconds(firingAt)],
+    ["ended", endsAt === null || endsAt === undefined ? "" : seconds(endsAt)],
+    ["peak", `${peak.severity}${count}, ${seconds(peak.at)}`],
+    ["reason", alert.reason],
+    ["acknowledged", acknowledgement === undefined ? "" : saidBy(acknowledgement.by, acknowledgement.comment)],
+    [
+      "judged",
+      judgement === null || judgement === undefined
+        ? ""
+        : `${judgement.verdict} ${saidBy(judgement.by ?? null, judgement.comment ?? null)}`.trim(),
+    ],
+    [
+      "labels",
+      Object.entries(labels)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(", "),
+    ],
+    [
+      "assets",
+      assets === null
+        ? ""
+        : `${formatCount(assets.count)} deaths, ${formatCount(assets.knownCount)} different assets known: flatline alerts assets ${alert.id}`,
+    ],
+  ];
+}
+
+function evidenceRows({ result }: ShownAlert, own: readonly string[]): Row[] {
+  if (result === null) return [];
+  const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
+  const reason = typeof likelyCauseReason === "string" ? `: ${breakAddresses(likelyCauseReason, own)}` : "";
+  return [
+    ...result.findings.map((finding): Row => ["finding", brokenFinding(finding, own).message]),
+    ["likely cause", typeof likelyCause === "string" ? `${likelyCause}${reason}` : ""],
+    [
+      "undone",
+      typeof revivedCount === "number" && revivedCount > 0 ? `${formatCount(revivedCount)} of the deaths so far` : "",
+    ],
+    ["what to do", typeof result.suggestedAction === "string" ? breakAddresses(result.suggestedAction, own) : ""],
+  ];
+}
+
+function saidBy(by: string | null, comment: string | null): string {
+  return `${by === null ? "" : `by ${by}`}${comment === null ? "" : `: ${breakAddresses(comment)}`}`;
+}
+
+/** Without the fraction, which nobody reads. */
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { FlatlineError } from "../base/errors.ts";
+import type { DaemonClient } from "./daemon-client.ts";
+
+const said = { by: z.string().nullable().optional(), comment: z.string().nullable().optional() };
+const alertSchema = z.looseObject({
+  id: z.string(),
+  check: z.string(),
+  slug: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  severity: z.string(),
+  startsAt: z.string(),
+  firingAt: z.string().nullable(),
+  endsAt: z.string().nullable().optional(),
+  onsetAt: z.string().nullable().optional(),
+  marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
+  silenced: z.boolean().optional(),
+  peak: z.looseObject({ severity: z.string(), currentCount: z.number().nullable(), at: z.string() }),
+  reason: z.string(),
+  labels: z.record(z.string(), z.string()),
+  acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
+  judgement: z
+    .looseObject({ verdict: z.string(), ...said })
+    .nullable()
+    .optional(),
+});
+
+const checkSchema = z.looseObject({
+  result: z
+    .looseObject({
+      observed: z.record(z.string(), z.unknown()),
+      findings: z.array(z.looseObject({ kind: z.string(), ref: z.string().nullable(), message: z.string() })),
+      suggestedAction: z.string().nullable().optional(),
+    })
+    .nullable(),
+});
+
+const assetsSchema = z.looseObject({ count: z.number(), knownCount: z.number() });
+
+/** An alert with what its check's last result says, while it lives, and how many assets died in it. */
+export interface ShownAlert {
+  readonly alert: z.infer<typeof alertSchema>;
+  readonly result: z.infer<typeof checkSchema>["result"];
+  /** null: it has none, or the token may not read them. */
+  readonly assets: z.infer<typeof assetsSchema> | null;
+}
+
+/** Reads an alert that lives or has ended. @throws not_found */
+export async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: string): Promise<ShownAlert> {
+  const path = `/api/v1/alerts/${encodeURIComponent(id)}`;
+  const alert = await daemon.read(path, alertSchema);
+  const isOver = alert.endsAt !== null && alert.endsAt !== undefined;
+  const checkPath = `/api/v1/checks/${encodeURIComponent(alert.check)}/${encodeURIComponent(alert.slug)}`;
+  const check = isOver ? null : await daemon.read(checkPath, checkSchema).catch(ifMissing);
+  const assets = await daemon.read(`${path}/assets?limit=1`, assetsSchema).catch(ifMissing);
+  return {
+    alert,
+    result: check?.result ?? null,
+    assets: assets === null ? null : { count: assets.count, knownCount: assets.knownCount },
+  };
+}
+
+/** What another kind of alert, or another check, has not. */
+function ifMissing(error: unknown): null {
+  if (error instanceof FlatlineError && error.code === "not_found") return null;
+  throw error;
+}
