@@ -32,6 +32,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   keys: async () => [(await import("./keys.ts")).registerKeys],
   reports: async () => [(await import("./platform/reports.ts")).registerReports],
   proposals: async () => [(await import("./platform/proposals.ts")).registerProposals],
+  forget: async () => [(await import("./forget.ts")).registerForget],
   backup: async () => [(await import("./backup.ts")).registerBackup],
   restore: async () => [(await import("./backup.ts")).registerRestore],
   healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],

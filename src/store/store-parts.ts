@@ -12,6 +12,7 @@ import { createJudgementStore } from "./alerts/judgement-table.ts";
 import { createLivenessStore } from "./events/liveness-table.ts";
 import { createMarkerStore } from "./alerts/marker-table.ts";
 import { createDiscoveryStore } from "./discovery/discovered-list-table.ts";
+import { createForgettingStore } from "./forgetting.ts";
 import { createMetaStore } from "./engine/meta.ts";
 import { createNoticeStore } from "./alerts/notice-table.ts";
 import { createOutboxStore } from "./alerts/outbox-table.ts";
@@ -49,5 +50,6 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     discovery: createDiscoveryStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),
+    forgetting: createForgettingStore(db),
   };
 }

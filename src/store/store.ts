@@ -11,6 +11,7 @@ import type { TransactionReads } from "./engine/in-transaction.ts";
 import type { StoreEngine } from "./engine/location.ts";
 import type { MarkerStore } from "./alerts/markers.ts";
 import type { DiscoveryStore } from "./discovery/discovered-lists.ts";
+import type { ForgettingStore } from "./forgetting.ts";
 import type { MetaStore } from "./engine/meta.ts";
 import type { NoticeStore } from "./alerts/notices.ts";
 import type { OutboxStore } from "./alerts/outbox.ts";
@@ -40,6 +41,7 @@ export interface StoreParts {
   readonly discovery: DiscoveryStore;
   readonly meta: MetaStore;
   readonly platform: PlatformStore;
+  readonly forgetting: ForgettingStore;
 }
 
 /** What is wrong with a store that was opened. */

@@ -82,7 +82,8 @@ const events: readonly MigrationStatement[] = [
   // Changes of the published rows of event_minutes, in the order of commits, for running sums in memory
   // (store/events/sums/event-sums.ts). position counts the cells up to and including this row, so that old rows can be
   // deleted by size; weight is the size of this row. detail is a JSON array of integers, by kind: added: slug_id, minute,
-  // type_id, deaths, repeated · published: import_id · pruned: the first remaining minute
+  // type_id, deaths, repeated · published: import_id · pruned: the first remaining minute ·
+  // forgotten: slug_id
   {
     sqlite: `CREATE TABLE event_changes (
      position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,

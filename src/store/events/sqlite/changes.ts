@@ -5,7 +5,7 @@ import type { Db } from "../../schema.ts";
 
 /** A change of published counts, recorded in its transaction; the migration documents `detail`. */
 export interface EventChange {
-  readonly kind: "added" | "published" | "pruned";
+  readonly kind: "added" | "published" | "pruned" | "forgotten";
   readonly detail: readonly number[];
 }
 

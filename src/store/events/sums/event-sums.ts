@@ -202,6 +202,9 @@ class Reader {
         case "pruned":
           this.#table.dropBefore(detail[0] ?? 0);
           break;
+        case "forgotten":
+          this.#table.forget(detail[0] ?? 0);
+          break;
         case "published":
           for (const row of this.#slugsOfImport.all(detail[0] ?? 0)) this.#table.forget(Number(row["slug_id"]));
           break;

@@ -1,0 +1,132 @@
+import { sql, type RawBuilder } from "kysely";
+import { checkNames } from "../contract/report.ts";
+import { engineOf } from "./engine/engine.ts";
+import { noteStoreChange } from "./events/sqlite/changes.ts";
+import type { Db } from "./schema.ts";
+
+/** What of an organization was removed, in rows by kind; reports of API v2 are `records`. */
+export type ForgottenRows = Readonly<Record<ForgottenKind, number>>;
+export type ForgottenKind = "events" | "history" | "alerts" | "silences" | "markers" | "keys" | "records";
+
+export interface ForgettingStore {
+  /**
+   * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
+   * so do assets, which belong to no organization. The names of its checks stay as numbers of what a journal may still hold.
+   */
+  forget(slug: string, maxRows: number): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }>;
+}
+
+interface Step {
+  readonly kind: ForgottenKind | null;
+  readonly table: string;
+  /** Of a row. */
+  readonly key: string;
+  readonly where: RawBuilder<unknown>;
+}
+
+/** Removes over one connection or transaction. */
+export function createForgettingStore(db: Db): ForgettingStore {
+  return {
+    forget: async (slug, maxRows) => {
+      const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
+      let hasMore = false;
+      for (const { kind, table, key, where } of stepsFor(db, slug)) {
+        const keys = sql.raw(key);
+        const { numAffectedRows } = await sql`
+          DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (
+            SELECT ${keys} FROM ${sql.table(table)} WHERE ${where} LIMIT ${maxRows})`.execute(db);
+        const rows = Number(numAffectedRows ?? 0n);
+        if (kind !== null) removed[kind] += rows;
+        // What others refer to goes when nothing of them is left.
+        if (rows === maxRows) hasMore = true;
+        if (hasMore && isParent.has(table)) break;
+      }
+      const { rows } = await sql<{ slug_id: number }>`SELECT slug_id FROM event_slugs WHERE slug = ${slug}`.execute(db);
+      for (const { slug_id } of rows) await noteStoreChange(db, { kind: "forgotten", detail: [slug_id] });
+      return { removed, hasMore };
+    },
+  };
+}
+
+// Before these, everything that names them must be gone.
+const isParent = new Set([
+  "alerts",
+  "ended_alerts",
+  "alert_changes",
+  "deliveries",
+  "proposals",
+  "reports",
+  "legitimacy_rules",
+]);
+
+// Row by row by its key: the hours of one check lie among those of all.
+const everyHour = sql`
+  WITH RECURSIVE hours (hour) AS (
+    SELECT min(hour) FROM check_hours
+    UNION ALL SELECT hour + 1 FROM hours WHERE hour < (SELECT max(hour) FROM check_hours))
+  SELECT hour FROM hours`;
+
+function stepsFor(db: Db, slug: string): Step[] {
+  const ofSlug = sql`slug = ${slug}`;
+  const event = sql`slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
+  const check = sql`check_id IN (SELECT check_id FROM checks WHERE slug = ${slug})`;
+  const organization = sql`organization_id = (SELECT organization_id FROM organizations WHERE slug = ${slug})`;
+  const report = sql`report_id IN (SELECT report_id FROM reports WHERE ${organization})`;
+  const proposal = sql`proposal_id IN (SELECT proposal_id FROM proposals WHERE ${report})`;
+  const rule = sql`rule_id IN (SELECT rule_id FROM legitimacy_rules WHERE ${organization})`;
+  const checks = sql`check_name IN (${sql.join(checkNames)}) AND slug = ${slug}`;
+  const alert = sql`alert_id IN (
+    SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT id FROM ended_alerts WHERE ${ofSlug}
+    UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
+  // A letter to several organizations stays, and so does what is still to be delivered.
+  const own = checkNames.flatMap((name) => ["verdict", "unknown"].map((kind) => `${name}/${slug}/${kind}`));
+  const letter = sql`state = 'dead' AND seq IN (SELECT seq FROM outbox_alerts WHERE alert_id IN (${sql.join(own)}))
+    AND seq NOT IN (SELECT seq FROM outbox_alerts WHERE alert_id NOT IN (${sql.join(own)}))`;
+  const step = (kind: Step["kind"], table: string, key: string, where: RawBuilder<unknown>): Step => ({
+    kind,
+    table,
+    key,
+    where,
+  });
+  const sqliteOnly = [
+    step(null, "event_ids", "slug_id, id_hash, import_id, ordinal", event),
+    step(null, "event_contests", "import_id, rival_id, slug_id, id_hash, ordinal", event),
+    step(null, "event_extents", "slug_id, import_id", event),
+  ];
+  return [
+    step("events", "events", "slug_id, at_ms, import_id, ordinal", event),
+    step(null, "event_minutes", "slug_id, minute, type_id, import_id", event),
+    step(null, "event_hours", "slug_id, hour, type_id, import_id", event),
+    ...(engineOf(db) === "sqlite" ? sqliteOnly : []),
+    step(null, "event_pruned_slugs", "slug_id", event),
+    step("history", "check_hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
+    step(null, "check_reports", "check_id, at_ms", check),
+    step(null, "board", "check_id", check),
+    step(null, "run_requests", "request_id", check),
+    step(null, "alert_told", "alert_id, receiver", alert),
+    step(null, "judgements", "judgement_id", ofSlug),
+    step(null, "gate_failures", "alert_id", ofSlug),
+    step(null, "gate_releases", "release_id", ofSlug),
+    step("alerts", "alerts", "id", checks),
+    step("alerts", "ended_alerts", "id", checks),
+    step(null, "alert_history", "entry_id", checks),
+    step(null, "alert_changes", "seq", ofSlug),
+    step(null, "outbox", "seq", letter),
+    step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),
+    step(null, "deliveries", "notification_id, at_ms", sql`slugs = ${JSON.stringify([slug])}`),
+    step("silences", "silences", "id", ofSlug),
+    step("markers", "markers", "id", ofSlug),
+    step("keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`),
+    step(null, "report_facets", "organization_id, facet_id, created_at_ms, report_id", organization),
+    step(null, "facet_counts", "organization_id, facet_id", organization),
+    step(null, "reviews", "review_id", organization),
+    step(null, "reviews", "review_id", proposal),
+    step(null, "scans", "report_id, scan_id", report),
+    step(null, "proposals", "proposal_id", report),
+    step("records", "reports", "report_id", organization),
+    step(null, "brands", "organization_id, brand_id", organization),
+    step(null, "legitimacy_domains", "domain, rule_id, includes_itself", rule),
+    step(null, "legitimacy_rules", "rule_id", organization),
+    step(null, "organizations", "organization_id", ofSlug),
+  ];
+}
