@@ -3,7 +3,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
-import type { SampledAsset } from "../contract/sampled-asset.ts";
+import type { SampledAsset } from "./notify/notification.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";

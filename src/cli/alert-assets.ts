@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../commands/alert-assets.ts";
+import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../commands/alerts/assets.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { breakAddress } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";

@@ -3,7 +3,7 @@ import { checkOnce } from "../commands/check-once.ts";
 import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.ts";
-import { brokenFinding } from "../contract/broken-finding.ts";
+import { brokenFinding } from "../contract/healthcheck.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";

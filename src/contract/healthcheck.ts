@@ -1,3 +1,5 @@
+import { breakAddress, breakAddresses } from "../base/broken-address.ts";
+
 /** The six categories of API v2. */
 export const healthcheckCategories = [
   "detection",
@@ -39,4 +41,18 @@ export interface HealthcheckResult {
   readonly findingsOmitted?: number;
   /** True if the report was shortened further for storage. */
   readonly isTruncated?: true;
+}
+
+/**
+ * Returns what a finding names and says, with every address broken that is not of `own` origins (CONTRACT 12). What a sentinel's
+ * finding names is an asset, also without a scheme.
+ */
+export function brokenFinding(
+  { kind, ref, message: text }: Pick<Finding, "kind" | "ref" | "message">,
+  own: readonly string[] = [],
+): { readonly ref: string | null; readonly message: string } {
+  const isAsset = kind === "sentinel.asset" && ref !== null && ref !== "";
+  const named = isAsset ? text.replaceAll(ref, () => breakAddress(ref)) : text;
+  const subject = ref === null ? null : isAsset ? breakAddress(ref) : breakAddresses(ref, own);
+  return { ref: subject, message: breakAddresses(named, own) };
 }

@@ -1,5 +1,5 @@
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
-import type { SampledAsset } from "../contract/sampled-asset.ts";
+import type { SampledAsset } from "../alerting/notify/notification.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** One alert of the webhook payload (CONTRACT 7). */

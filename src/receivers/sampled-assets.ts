@@ -1,5 +1,5 @@
 import type { AlertNotice } from "../alerting/notify/notification.ts";
-import type { SampledAsset } from "../contract/sampled-asset.ts";
+import type { SampledAsset } from "../alerting/notify/notification.ts";
 
 /** Returns dead assets with one of each kind of address, for sample notifications. */
 export function sampledAssets(nowMs: number): SampledAsset[] {

@@ -1,6 +1,6 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { SampledAsset } from "../../contract/sampled-asset.ts";
+import type { SampledAsset } from "./notification.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice } from "../decide/outstanding.ts";

@@ -1,6 +1,5 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
-import type { SampledAsset } from "../../contract/sampled-asset.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
@@ -8,6 +7,15 @@ import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
 /** What happened to an alert (CONTRACT 7). */
 export type NoticeEvent =
   "firing" | "escalated" | "deescalated" | "reminder" | "resolved" | "unknown" | "recovered" | "test";
+
+/** One of the assets that a notification names (CONTRACT 12). */
+export interface SampledAsset {
+  readonly asset: string;
+  /** null: its event named none. */
+  readonly assetType: string | null;
+  readonly deadAtMs: number;
+  readonly attributes: Readonly<Record<string, string>>;
+}
 
 /** One alert's change, as a receiver is told of it. Times are epoch ms here and ISO 8601 in the payload. */
 export interface AlertNotice {

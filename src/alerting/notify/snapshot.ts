@@ -1,6 +1,6 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
-import type { SampledAsset } from "../../contract/sampled-asset.ts";
+import type { SampledAsset } from "./notification.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";

@@ -4,7 +4,7 @@ import { ratioWords } from "../../contract/death-counts.ts";
 import { beganText } from "./evidence.ts";
 import { instantText } from "./numbers.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
-import { brokenFinding } from "../../contract/broken-finding.ts";
+import { brokenFinding } from "../../contract/healthcheck.ts";
 import { labelsFact } from "./broken.ts";
 import type { Fact } from "./message.ts";
 import { plainText } from "./text.ts";

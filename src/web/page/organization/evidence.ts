@@ -1,5 +1,5 @@
 import { ownOrigins } from "../../../base/broken-address.ts";
-import { brokenFinding } from "../../../contract/broken-finding.ts";
+import { brokenFinding } from "../../../contract/healthcheck.ts";
 import type { HealthcheckResult } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
 

@@ -1,5 +1,5 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { brokenFinding } from "../../../contract/broken-finding.ts";
+import { brokenFinding } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";

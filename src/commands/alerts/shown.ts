@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { FlatlineError } from "../base/errors.ts";
-import type { DaemonClient } from "./daemon-client.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { DaemonClient } from "../daemon-client.ts";
 
 const said = { by: z.string().nullable().optional(), comment: z.string().nullable().optional() };
 const alertSchema = z.looseObject({

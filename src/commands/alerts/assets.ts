@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DaemonClient } from "./daemon-client.ts";
+import type { DaemonClient } from "../daemon-client.ts";
 
 const assetSchema = z.looseObject({
   asset: z.string(),
