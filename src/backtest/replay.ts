@@ -1,7 +1,9 @@
 import type { AlertPolicy } from "../alerting/settings.ts";
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { Severity } from "../contract/severity.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
 import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
+import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -17,6 +19,8 @@ import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 export interface ReplayCandidate {
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
+  /** Past incidents that leave the baseline once they are judged [none]; all candidates of a replay have the same. */
+  readonly stretches?: readonly JudgedStretch[];
   readonly policy: AlertPolicy;
   /** Without an event of any status for longer there is no result; null: not watched. */
   readonly maxSilenceMs: EventFlowLimits["maxSilenceMs"] | null;
@@ -152,10 +156,14 @@ function createGroup(record: EventRecord, candidate: ReplayCandidate): Group {
 }
 
 function count(group: Group, nowMs: number, firstEventAtMs: number | null): void {
-  const { thresholds, baseline } = group.candidate;
-  group.count = group.counts.at(nowMs);
-  group.days = knownDays(group.count.dayCounts, nowMs, thresholds, firstEventAtMs);
-  group.expected = expectation({ baseline, thresholds, ...group.count, dayCounts: group.days });
+  const { thresholds, baseline, stretches = [] } = group.candidate;
+  const excluded = excludedBaseline({ nowMs, thresholds, baseline, stretches: stretchesAt(stretches, nowMs) });
+  const whole = group.counts.at(nowMs);
+  const { intervals, excludedMs } = excluded;
+  const left = intervals.length === 0 ? 0 : group.counts.within(intervals);
+  group.count = left === 0 ? whole : { ...whole, baselineCount: whole.baselineCount - left };
+  group.days = withoutExcluded(knownDays(whole.dayCounts, nowMs, thresholds, firstEventAtMs), excluded);
+  group.expected = expectation({ baseline, thresholds, ...group.count, dayCounts: group.days, excludedMs });
   group.coverage = windowCoverage(spikeWindow(nowMs, thresholds), firstEventAtMs);
 }
 

@@ -1,4 +1,4 @@
-import type { BaselineKind } from "../spike/median.ts";
+import type { BaselineKind, DayWindow } from "../spike/median.ts";
 import { medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -64,7 +64,25 @@ export class SlidingCounts {
     return { currentCount, baselineCount, dayCounts };
   }
 
+  /** Deaths in these intervals, which no bound follows. */
+  within(intervals: readonly DayWindow[]): number {
+    const upTo = (atMs: number): number => this.#record.deathsBefore[indexAfter(this.#record.deathAtMs, atMs)] ?? 0;
+    return intervals.reduce((sum, { afterMs, untilMs }) => sum + upTo(untilMs) - upTo(afterMs), 0);
+  }
+
   #deathsUpTo(bound: number): number {
     return this.#record.deathsBefore[this.#bounds[bound]?.passed ?? 0] ?? 0;
   }
+}
+
+/** How many of the ascending instants lie at or before `atMs`. */
+function indexAfter(instants: Float64Array, atMs: number): number {
+  let low = 0;
+  let high = instants.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((instants[middle] ?? 0) <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

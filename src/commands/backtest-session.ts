@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { stretchOf } from "../alerting/decide/stretch.ts";
 import type { EventRecord } from "../backtest/event-record.ts";
 import { gridPoints, type Grid, type GridPoint } from "../backtest/grid.ts";
 import { readLabels, regretTruth, type Truth } from "../backtest/truth.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { parseDuration } from "../config/schema/durations.ts";
+import type { KeptAlert } from "../store/alerts/alerts.ts";
 import { findConfigPath } from "../config/load.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { loadCheckedConfig } from "./config-check.ts";
@@ -62,11 +64,10 @@ export async function backtest(
     throw new FlatlineError("usage", "--truth labels needs a file: --labels FILE");
   const configs = await readConfigs(ask, deps);
   const [main] = configs;
-  const records =
-    ask.eventFiles.length > 0 || main === undefined
-      ? await readFiles(ask, deps)
-      : await readStore(main.config, ask, deps);
-  const variants = variantsOf(configs, [...records.keys()], ask.slugs);
+  const isStored = ask.eventFiles.length === 0 && main !== undefined;
+  const records = isStored ? await readStore(main.config, ask, deps) : await readFiles(ask, deps);
+  const judged = isStored ? await readJudged(main.config, deps) : [];
+  const variants = variantsOf(configs, [...records.keys()], ask.slugs).map((variant) => withJudged(variant, judged));
   const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
   const truths = truth === null ? null : await readTruth(truth, ask, deps, found);
   const outcome = await runBacktest({
@@ -133,6 +134,23 @@ async function readStore(
   });
 }
 
+/** Every alert of the store that is judged `checker`: what leaves the baselines of organizations with baselineExclude. */
+function readJudged(config: Config, deps: BacktestDeps): Promise<readonly KeptAlert[]> {
+  return withStore(config, deps, ({ store: { judgements } }) => judgements.judgedChecker());
+}
+
+function withJudged({ name, organizations }: BacktestVariant, judged: readonly KeptAlert[]): BacktestVariant {
+  return {
+    name,
+    organizations: organizations.map((organization) => {
+      if (organization.stretches === undefined) return organization;
+      const own = judged.filter(({ alert }) => alert.slug === organization.slug);
+      const { windowHours } = organization.thresholds;
+      return { ...organization, stretches: own.flatMap((kept) => stretchOf(kept, windowHours) ?? []) };
+    }),
+  };
+}
+
 /** Each configuration with the organizations that it names; where it names none of those with events, and without one: all. */
 function variantsOf(
   configs: readonly NamedConfig[],
@@ -153,11 +171,12 @@ function variantsOf(
 }
 
 function settingsOf(organization: OrganizationConfig): BacktestSettings {
-  const { slug, thresholds, baseline, alert: policy, schedule, eventFlow } = organization;
+  const { slug, thresholds, baseline, baselineExclude, alert: policy, schedule, eventFlow } = organization;
   return {
     slug,
     thresholds,
     baseline,
+    ...(baselineExclude === "judged" ? { stretches: [] } : {}),
     policy,
     schedule,
     maxSilenceMs: eventFlow.enabled ? eventFlow.maxSilenceMs : null,

@@ -7,6 +7,7 @@ import type { Truth } from "../backtest/truth.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
+import type { JudgedStretch } from "../contract/judged-stretch.ts";
 import { nextDueAtMs, type Schedule } from "../monitor/schedule.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -16,6 +17,8 @@ export interface BacktestSettings {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
+  /** What leaves the baseline with baselineExclude: judged [nothing]. */
+  readonly stretches?: readonly JudgedStretch[];
   readonly policy: ReplayCandidate["policy"];
   readonly maxSilenceMs: ReplayCandidate["maxSilenceMs"];
   readonly schedule: Schedule;

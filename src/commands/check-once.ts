@@ -46,9 +46,11 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
   const releases = new ReleaseGroup();
   const logger = createSilentLogger();
   try {
-    // Any other source has its numbers elsewhere.
+    // Any other source has its numbers elsewhere, but what is judged stands in the store.
     const isStored = config.source.type === "embedded";
-    const store = isStored ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
+    const isJudged = config.organizations.some(({ baselineExclude }) => baselineExclude === "judged");
+    const store =
+      isStored || isJudged ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
     const connections = openConnections(deps, releases);
     const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
     const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
@@ -63,7 +65,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
       }
     };
     await Promise.all(Array.from({ length: Math.min(config.source.concurrency, targets.length) }, work));
-    return store === null ? reports : await withNearSlugs(reports, config, store);
+    return store === null || !isStored ? reports : await withNearSlugs(reports, config, store);
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }

@@ -5,6 +5,8 @@ import { dayMs, hourMs, secondMs } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
+import { stretchOf } from "../alerting/decide/stretch.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -84,7 +86,7 @@ function withHistory<Result>(
   });
 }
 
-type ExplainStore = Pick<Store, "alerts" | "events" | "evidence"> & { readonly history: History };
+type ExplainStore = Pick<Store, "alerts" | "events" | "evidence" | "judgements"> & { readonly history: History };
 
 interface VerdictKey {
   readonly check: CheckName;
@@ -128,6 +130,7 @@ async function explainVerdict(
     evaluatedAtMs,
     window: null,
     baselineSpan: null,
+    excluded: [],
     asKnownThen: null,
     asKnownNow: null,
     match: "not-recomputable",
@@ -145,7 +148,12 @@ async function explainVerdict(
       own?.kind === "error" ? `${own.error.reason}: ${breakAddresses(own.error.message)}` : "the run failed";
     return cannot(`it has no counts, ${reason}`, own?.startedAtMs ?? null);
   }
-  const evaluation = { slug, thresholds, baseline, appUrl: null };
+  const isExcluding =
+    known === null
+      ? organization?.baselineExclude === "judged"
+      : known.result.observed["baselineExclusion"] !== undefined;
+  const stretches = isExcluding ? await stretchesThen(store, slug, point.evaluatedAtMs, thresholds) : null;
+  const evaluation = { slug, thresholds, baseline, appUrl: null, ...(stretches === null ? {} : { stretches }) };
   const then = {
     deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs),
     firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, atMs),
@@ -160,11 +168,32 @@ async function explainVerdict(
     evaluatedAtMs,
     window: { afterMs: windowStartMs, untilMs: endMs },
     baselineSpan: { afterMs: baselineStartMs, untilMs: windowStartMs },
+    excluded: stretches === null ? [] : stretchesAt(stretches, evaluatedAtMs),
     asKnownThen,
     asKnownNow: now,
     match: isSame ? "same" : "different",
     note: isSame ? null : await whyDifferent(config, store, { baselineStartMs }),
   };
+}
+
+/** What was judged `checker` by then, with the alerts as they stood. */
+async function stretchesThen(
+  store: Pick<ExplainStore, "alerts" | "judgements">,
+  slug: string,
+  atMs: number,
+  { windowHours }: Pick<SpikeThresholds, "windowHours">,
+): Promise<JudgedStretch[]> {
+  const said = (await store.judgements.ofOrganization(slug)).filter((entry) => entry.atMs <= atMs);
+  const last = [...new Map(said.map((entry) => [entry.alertId, entry])).values()];
+  const found: JudgedStretch[] = [];
+  for (const { alertId, verdict, comment, by, note, atMs: judgedAtMs } of last) {
+    const kept = verdict === "checker" ? await store.alerts.find(alertId) : null;
+    if (kept === null || verdict === null) continue;
+    const judgement = { verdict, comment, by, note, atMs: judgedAtMs };
+    const end = kept.end !== null && kept.end.atMs <= atMs ? kept.end : null;
+    found.push(...[stretchOf({ alert: { ...kept.alert, judgement }, end }, windowHours) ?? []].flat());
+  }
+  return found;
 }
 
 /** The last run at or before the instant; looked for ever further back, so that a recent one is found fast. */

@@ -1,6 +1,7 @@
 import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckName } from "../contract/report.ts";
+import type { ExcludedStretch } from "../spike/exclusion.ts";
 import type { BaselineKind } from "../spike/median.ts";
 
 /** Counts and what follows from them. */
@@ -47,6 +48,8 @@ export interface VerdictExplanation {
   readonly baseline: BaselineKind;
   readonly window: { readonly afterMs: number; readonly untilMs: number } | null;
   readonly baselineSpan: { readonly afterMs: number; readonly untilMs: number } | null;
+  /** Past incidents that were judged `checker` by then and might leave the baseline. */
+  readonly excluded: readonly ExcludedStretch[];
   readonly settings: readonly ExplainedSetting[];
   readonly stored: ExplainedCounts;
   /** From the events that had come in by then. */

@@ -141,6 +141,8 @@ export interface OrganizationConfig {
   readonly baseline: BaselineKind;
   /** How many days before the window say which attributes deaths usually have. */
   readonly attributionDays: number;
+  /** judged: past spikes that are judged `checker` leave the baseline; local sources only. */
+  readonly baselineExclude: "none" | "judged";
   /** The verdict on an organization of which no event was ever stored; the embedded source only. */
   readonly whenNoEvents: "unknown" | "ok";
   /** All of them, at once, when nobody chose. */

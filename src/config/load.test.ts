@@ -72,6 +72,7 @@ describe("defaults", () => {
           thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
           baseline: "mean",
           attributionDays: 28,
+          baselineExclude: "none",
           whenNoEvents: "unknown",
           sample: true,
           receivers: [],

@@ -75,7 +75,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
     },
     run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
     runTogether: (targets) => {
-      const { checkDeps, config, baselineOf } = applied;
+      const { checkDeps, config, baselineOf, counts } = applied;
       const { appUrl } = config;
       return runTogether(targets, {
         ...checkDeps,
@@ -83,7 +83,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
         evaluate: (some, nowMs) =>
           evaluateRound(
             some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),
-            events,
+            counts ?? events,
           ),
       });
     },

@@ -16,7 +16,7 @@ import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
-import { baselineOf } from "./baselines.ts";
+import { baselineOf, stretchesReader, withStretchesOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of what a daemon takes.
@@ -36,7 +36,7 @@ export interface RemoteSourceDeps {
 }
 
 export interface SourceDeps extends RemoteSourceDeps {
-  /** Asked by the embedded source only, null where another one is configured and nothing is stored. */
+  /** Asked by the embedded source, and for what leaves a baseline; null where neither is needed. */
   readonly store: Store | null;
   /** Asked by sources that read a table only. */
   readonly tables: TableCountsBook;
@@ -49,7 +49,7 @@ export function createSource(config: Config, deps: SourceDeps): PlatformSource {
   if (source.type !== "embedded") {
     const counts = deps.tables.of(source, deps.onRequest);
     return createTablePlatformSource({
-      counts,
+      counts: withStretchesOf(counts, config, deps.store),
       clock: deps.clock,
       appUrl: config.appUrl,
       baselineOf: baselineOf(config),
@@ -70,6 +70,7 @@ export function createEmbeddedSource(
     organizations: config.organizations.map(({ slug }) => slug),
     baselineOf: baselineOf(config),
     ...(author === undefined ? {} : { author }),
+    ...stretchesReader(config, store),
   });
 }
 
@@ -165,9 +166,11 @@ const marginMs = 5_000;
 
 /** The counts of a local source, where they are; null with a remote one, which counts itself. */
 export function localCounts(
-  { source }: Pick<Config, "source">,
+  config: Pick<Config, "source" | "organizations">,
   { tables, onRequest, ...deps }: Pick<SourceDeps, "store" | "tables" | "onRequest">,
 ): LivenessCounts | null {
+  const { source } = config;
   if (source.type === "remote") return null;
-  return source.type === "embedded" ? storeOf(deps).events : tables.of(source, onRequest);
+  const counts = source.type === "embedded" ? storeOf(deps).events : tables.of(source, onRequest);
+  return withStretchesOf(counts, config, deps.store);
 }

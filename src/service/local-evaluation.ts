@@ -1,6 +1,8 @@
 import { FlatlineError } from "../base/errors.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
 import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
+import { excludedBaseline, wholeBaseline, withoutExcluded, type ExcludedBaseline } from "../spike/exclusion.ts";
 import { expectation } from "../spike/expectation.ts";
 import { knownDays, medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
@@ -8,7 +10,7 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 
 /** What an evaluation reads of the counts. */
-export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs">;
+export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs" | "stretches">;
 
 /** One evaluation of one organization, without its counts. */
 export interface LocalEvaluation {
@@ -19,6 +21,8 @@ export interface LocalEvaluation {
   readonly appUrl: string | null;
   /** End of the window. */
   readonly nowMs: number;
+  /** Past incidents that leave the baseline; absent: none may. */
+  readonly stretches?: readonly JudgedStretch[];
 }
 
 /**
@@ -26,13 +30,33 @@ export interface LocalEvaluation {
  * @throws api_bad_request for invalid thresholds, and the errors of `counts`
  */
 export async function evaluateLocally(
-  evaluation: LocalEvaluation,
+  asked: LocalEvaluation,
   counts: EvaluationCounts,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SpikeResult> {
+  const [evaluation = asked] = await withStretches([asked], counts);
   const intervals = evaluationIntervals(evaluation);
   const [deaths = []] = await counts.deaths([{ slug: evaluation.slug, intervals }], options);
   return evaluateDeaths(evaluation, deaths, await firstEventFor(evaluation, counts, options));
+}
+
+/** Adds to each evaluation what leaves its baseline, with one query for all. */
+export async function withStretches(
+  evaluations: readonly LocalEvaluation[],
+  counts: Pick<LivenessCounts, "stretches">,
+): Promise<readonly LocalEvaluation[]> {
+  const bySlug = await counts.stretches?.(evaluations.map(({ slug }) => slug));
+  if (bySlug === undefined || bySlug.size === 0) return evaluations;
+  return evaluations.map((evaluation) => {
+    const stretches = bySlug.get(evaluation.slug);
+    return stretches === undefined ? evaluation : { ...evaluation, stretches };
+  });
+}
+
+/** What of the baseline is left out, as it was judged by then; null: past incidents are not looked at. */
+function exclusionOf({ thresholds, baseline, nowMs, stretches }: LocalEvaluation): ExcludedBaseline | null {
+  if (stretches === undefined) return null;
+  return excludedBaseline({ nowMs, thresholds, baseline, stretches: stretchesAt(stretches, nowMs) });
 }
 
 /** Returns the first event if the baseline depends on it; null if it does not, or there is none. */
@@ -45,17 +69,19 @@ export async function firstEventFor(
 }
 
 /**
- * Returns the intervals for `deaths`: the window, the baseline, and for a median each of its days, in this order; for
- * callers that query many organizations at once.
+ * Returns the intervals for `deaths`: the window, the baseline, for a median each of its days, for a mean what is left out of it, in
+ * this order; for callers that query many organizations at once.
  * @throws api_bad_request
  */
-export function evaluationIntervals({ thresholds, baseline, nowMs }: LocalEvaluation): Interval[] {
+export function evaluationIntervals(evaluation: LocalEvaluation): Interval[] {
+  const { thresholds, baseline, nowMs } = evaluation;
   return asBadRequest(() => {
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
     return [
       { afterMs: windowStartMs, untilMs: endMs },
       { afterMs: baselineStartMs, untilMs: windowStartMs },
       ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
+      ...(exclusionOf(evaluation)?.intervals ?? []),
     ];
   });
 }
@@ -73,17 +99,21 @@ export interface AssetTypeExpectation {
  * @throws as evaluateLocally
  */
 export async function expectByAssetType(
-  evaluation: LocalEvaluation,
+  asked: LocalEvaluation,
   counts: EvaluationCounts,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<AssetTypeExpectation[]> {
+  const [evaluation = asked] = await withStretches([asked], counts);
   const { slug, baseline, thresholds, nowMs } = evaluation;
+  const excluded = asBadRequest(() => exclusionOf(evaluation)) ?? wholeBaseline;
+  const excludedMs = baseline === "mean" ? excluded.excludedMs : 0;
   const firstEventAtMs = await firstEventFor(evaluation, counts, options);
   const [deaths = []] = await counts.deaths([{ slug, intervals: evaluationIntervals(evaluation) }], options);
-  return countsByType(deaths)
+  return countsByType(deaths, baseline)
     .map(({ assetType, currentCount, baselineCount, dayCounts: days }) => {
-      const dayCounts = knownDays(days, nowMs, thresholds, firstEventAtMs);
-      const { expectedCount } = asBadRequest(() => expectation({ baseline, thresholds, baselineCount, dayCounts }));
+      const dayCounts = withoutExcluded(knownDays(days, nowMs, thresholds, firstEventAtMs), excluded);
+      const input = { baseline, thresholds, baselineCount, dayCounts, excludedMs };
+      const { expectedCount } = asBadRequest(() => expectation(input));
       return { assetType, currentCount, expectedCount };
     })
     .toSorted((left, right) => right.currentCount - right.expectedCount - (left.currentCount - left.expectedCount));
@@ -99,7 +129,8 @@ export function evaluateDeaths(
   firstEventAtMs: number | null,
 ): SpikeResult {
   const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
-  const assetTypes = countsByType(deaths);
+  const assetTypes = countsByType(deaths, baseline);
+  const excluded = asBadRequest(() => exclusionOf(evaluation));
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
   let currentCount = 0;
   let baselineCount = 0;
@@ -120,19 +151,26 @@ export function evaluateDeaths(
       firstEventAtMs,
       assetTypes,
       appUrl,
+      ...(excluded === null ? {} : { excluded }),
     }),
   );
 }
 
-function countsByType(deaths: readonly AssetTypeDeaths[]): {
+function countsByType(
+  deaths: readonly AssetTypeDeaths[],
+  baseline: BaselineKind,
+): {
   readonly assetType: string | null;
   readonly currentCount: number;
   readonly baselineCount: number;
   readonly dayCounts: readonly number[];
 }[] {
   return deaths.map((ofType) => {
-    const [currentCount = 0, baselineCount = 0, ...dayCounts] = ofType.deaths;
-    return { assetType: ofType.assetType, currentCount, baselineCount, dayCounts };
+    const [currentCount = 0, wholeCount = 0, ...others] = ofType.deaths;
+    if (baseline === "median")
+      return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount, dayCounts: others };
+    const excludedCount = others.reduce((sum, count) => sum + count, 0);
+    return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount - excludedCount, dayCounts: [] };
   });
 }
 

@@ -23,6 +23,8 @@ export interface LocalPlatformApiOptions {
   readonly isConfigured: (slug: string) => boolean;
   /** Returns the rule for an organization's baseline, which is not part of the request [mean for all]. */
   readonly baselineOf?: (slug: string) => BaselineKind;
+  /** Returns what leaves the baselines, which is not part of the request [nothing does]. */
+  readonly stretches?: EvaluationCounts["stretches"];
 }
 
 /**
@@ -52,13 +54,14 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
-  { store, counts, clock, appUrl, baselineOf }: LocalPlatformApiOptions,
+  { store, counts, clock, appUrl, baselineOf, stretches }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
   const evaluation = { slug, thresholds, baseline: baselineOf?.(slug) ?? "mean", appUrl, nowMs: clock.nowMs() };
   const reads: EvaluationCounts = {
     deaths: (queries, asked) => (counts ?? store.events).deaths(queries, asked),
     firstEventAtMs: (of, asked) => store.events.firstEventAtMs(of, asked),
+    ...(stretches === undefined ? {} : { stretches }),
   };
   const result = await evaluateLocally(evaluation, reads, callOptions);
   stopIfAborted(callOptions);

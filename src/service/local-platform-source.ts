@@ -4,6 +4,7 @@ import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import { gatherDeaths } from "./gathered-deaths.ts";
+import type { EvaluationCounts } from "./local-evaluation.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
@@ -17,11 +18,13 @@ export interface LocalPlatformSourceOptions {
   readonly baselineOf?: (slug: string) => BaselineKind;
   /** The author of reviews, for the audit [flatline itself]. */
   readonly author?: Actor;
+  /** Returns what leaves the baselines [nothing does]. */
+  readonly stretches?: EvaluationCounts["stretches"];
 }
 
 /** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl, baselineOf, author } = options;
+  const { store, clock, appUrl, baselineOf, stretches, author } = options;
   const configured = new Set(options.organizations);
   const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
@@ -37,6 +40,7 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
         identity: { role: "customer", organizations: [slug], keyId: null, ...(author === undefined ? {} : { author }) },
         isConfigured: (name) => configured.has(name),
         ...(baselineOf === undefined ? {} : { baselineOf }),
+        ...(stretches === undefined ? {} : { stretches }),
       });
       apis.set(slug, api);
       return api;

@@ -4,6 +4,7 @@ import {
   evaluateDeaths,
   evaluationIntervals,
   firstEventFor,
+  withStretches,
   type EvaluationCounts,
   type LocalEvaluation,
 } from "./local-evaluation.ts";
@@ -14,9 +15,10 @@ import {
  * @throws the errors of `counts`
  */
 export async function evaluateRound(
-  evaluations: readonly LocalEvaluation[],
+  asked: readonly LocalEvaluation[],
   counts: EvaluationCounts,
 ): Promise<(SpikeResult | null)[]> {
+  const evaluations = await withStretches(asked, counts);
   const queries = evaluations.map((evaluation) => ({
     slug: evaluation.slug,
     intervals: unlessRefused(() => evaluationIntervals(evaluation)) ?? [],

@@ -12,9 +12,12 @@ export function spikeResultText(result: SpikeResult): string {
   );
 }
 
-/** Serializes finite numbers and null under names that need no escape. */
-function numbersText(map: Readonly<Record<string, number | null>>): string {
+/** Serializes finite numbers, null and words without anything to escape, under such names. */
+function numbersText(map: Readonly<Record<string, number | string | null>>): string {
   let text = "";
-  for (const name in map) text += `${text === "" ? "{" : ","}"${name}":${map[name] ?? null}`;
+  for (const name in map) {
+    const value = map[name] ?? null;
+    text += `${text === "" ? "{" : ","}"${name}":${typeof value === "string" ? `"${value}"` : value}`;
+  }
   return `${text}}`;
 }

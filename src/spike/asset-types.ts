@@ -29,6 +29,8 @@ export function excessByAssetType(
   counts: readonly AssetTypeCounts[],
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind = "mean",
+  /** Of a mean: how much of the baseline is left out, with its deaths. */
+  excludedMs = 0,
 ): AssetTypeExcess[] {
   checkAssetTypes(counts);
   const found: { readonly exactExcess: bigint; readonly excess: AssetTypeExcess }[] = [];
@@ -37,6 +39,7 @@ export function excessByAssetType(
       baseline,
       thresholds,
       baselineCount,
+      excludedMs,
       ...(dayCounts === undefined ? {} : { dayCounts }),
     });
     const exactExcess = BigInt(currentCount) * exact.denominator - exact.numerator;

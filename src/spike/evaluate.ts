@@ -1,4 +1,5 @@
 import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
+import { wholeBaseline, withoutExcluded, type BaselineExclusion, type ExcludedBaseline } from "./exclusion.ts";
 import { expectation } from "./expectation.ts";
 import { spikeFindings, type SpikeFinding } from "./findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
@@ -25,6 +26,11 @@ export interface SpikeInput {
   readonly dayCounts?: DayCounts;
   /** The organization's first stored event, epoch ms: days that begin before it leave the median [null, none does]. */
   readonly firstEventAtMs?: number | null;
+  /**
+   * What of the baseline is left out, by excludedBaseline: of a mean its deaths are not in baselineCount, of a median its days
+   * leave it. Absent: past incidents are not looked at, and the result says nothing of them.
+   */
+  readonly excluded?: ExcludedBaseline;
   /** The same per asset type, where types are known; only the findings use it. */
   readonly assetTypes?: readonly AssetTypeCounts[];
   /** Template of the link to the organization, with `{slug}`. */
@@ -47,6 +53,8 @@ export type SpikeResult = {
     readonly expectedCount: number;
     /** null when nothing is expected. */
     readonly ratio: number | null;
+    /** Where past incidents may leave the baseline: whether any did. */
+    readonly baselineExclusion?: BaselineExclusion;
     /** With a median: how many days are in it. */
     readonly baselineDaysKnown?: number;
     /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, of those in it. */
@@ -60,12 +68,15 @@ export type SpikeResult = {
     readonly minSpikeCount: number;
     readonly warnAbove: number;
     readonly failAbove: number;
+    /** Where past incidents may leave the baseline: how much of it did. */
+    readonly baselineExcludedHours?: number;
   };
   readonly findings: SpikeFinding[];
   readonly suggestedAction: string | null;
   readonly appUrl: string | null;
 };
 
+const hourMs = 3_600_000;
 const suggestedAction =
   "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
   "takedown that it closed and repair it before its deaths are counted.";
@@ -83,9 +94,12 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   const thresholds = completeThresholds(input.thresholds);
 
   const { baseline = "mean", firstEventAtMs = null } = input;
-  const known = (days: DayCounts): DayCounts => knownDays(days, nowMs, thresholds, firstEventAtMs);
+  const { excluded } = input;
+  const excludedMs = baseline === "mean" ? (excluded?.excludedMs ?? 0) : 0;
+  const known = (days: DayCounts): DayCounts =>
+    withoutExcluded(knownDays(days, nowMs, thresholds, firstEventAtMs), excluded ?? wholeBaseline);
   const dayCounts = baseline === "median" ? known(input.dayCounts ?? []) : [];
-  const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts });
+  const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts, excludedMs });
   const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
   const isOk = severity === "ok";
@@ -95,7 +109,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     one.dayCounts === undefined ? one : { ...one, dayCounts: known(one.dayCounts) };
   // Only findings name them; the days of a median are looked at there.
   const assetTypes =
-    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
+    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline, excludedMs);
   const { windowHours } = thresholds;
 
   return {
@@ -111,12 +125,14 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
       baselineCount,
       expectedCount,
       ratio,
+      ...(excluded === undefined ? {} : { baselineExclusion: excluded.exclusion }),
       ...(baseline === "mean" ? {} : dayKeys(dayCounts)),
     },
     threshold: {
       ...thresholds,
       warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
       failAbove: finiteProduct(expectedCount, thresholds.failMultiplier),
+      ...(excluded === undefined ? {} : { baselineExcludedHours: excluded.excludedMs / hourMs }),
     },
     findings: isOk
       ? []

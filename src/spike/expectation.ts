@@ -17,16 +17,19 @@ export interface ExpectationInput {
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; only a median needs them. */
   readonly dayCounts?: DayCounts;
+  /** Of a mean: how much of the baseline is left out, with its deaths [0]. */
+  readonly excludedMs?: number;
 }
 
 /**
  * The deaths that the baseline lets expect (CONTRACT 2). Expects a checked baselineCount.
  * @throws SpikeInputError when a median lacks the count of a day, or one is no safe integer ≥ 0
  */
-export function expectation({ baseline, thresholds, baselineCount, dayCounts = [] }: ExpectationInput): Expectation {
+export function expectation(input: ExpectationInput): Expectation {
+  const { baseline, thresholds, baselineCount, dayCounts = [], excludedMs = 0 } = input;
   if (baseline === "mean") {
-    const exact = expectedDeaths(baselineCount, thresholds);
-    return { exact, expectedCount: expectedDeathsNumber(baselineCount, thresholds) };
+    const exact = expectedDeaths(baselineCount, thresholds, excludedMs);
+    return { exact, expectedCount: expectedDeathsNumber(baselineCount, thresholds, excludedMs) };
   }
   if (dayCounts.length !== thresholds.baselineDays) {
     const message = `dayCounts must hold one count for each of the ${thresholds.baselineDays} days of the baseline, got ${dayCounts.length}`;

@@ -3,6 +3,7 @@ import { SpikeInputError } from "./spike-input-error.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 
 const hoursPerDay = 24;
+const hourMs = 3_600_000;
 
 /** What an evaluation can answer (CONTRACT 1). */
 export type SpikeSeverity = "ok" | "warn" | "fail";
@@ -13,23 +14,30 @@ export interface SpikeCounts {
   readonly baselineCount: number;
 }
 
-/** Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24). */
+/**
+ * Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24), the hours of the baseline without
+ * what is left out of it (whole milliseconds).
+ */
 export function expectedDeaths(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  excludedMs = 0,
 ): Fraction {
-  return {
-    numerator: BigInt(baselineCount) * BigInt(thresholds.windowHours),
-    denominator: BigInt(thresholds.baselineDays) * BigInt(hoursPerDay),
-  };
+  const numerator = BigInt(baselineCount) * BigInt(thresholds.windowHours);
+  const denominator = BigInt(thresholds.baselineDays) * BigInt(hoursPerDay);
+  if (excludedMs === 0) return { numerator, denominator };
+  return { numerator: numerator * BigInt(hourMs), denominator: denominator * BigInt(hourMs) - BigInt(excludedMs) };
 }
 
 /** The same as the double that results show. */
 export function expectedDeathsNumber(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  excludedMs = 0,
 ): number {
-  return (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
+  const baselineHours = thresholds.baselineDays * hoursPerDay;
+  if (excludedMs === 0) return (baselineCount * thresholds.windowHours) / baselineHours;
+  return (baselineCount * thresholds.windowHours * hourMs) / (baselineHours * hourMs - excludedMs);
 }
 
 // Doubles are off by some 1e-16 of their value: what is farther apart needs no fractions, which take five times as long.

@@ -79,13 +79,14 @@ function notRecomputed(entry: DecisionExplanation["entry"] | undefined): string 
 }
 
 function renderVerdict(verdict: VerdictExplanation, context: CliContext): string {
-  const { check, slug, evaluatedAtMs, atMs, version, baseline, window, baselineSpan, match, note } = verdict;
+  const { check, slug, evaluatedAtMs, atMs, version, baseline, window, baselineSpan, excluded, match, note } = verdict;
   const by = version === null ? "" : `, by flatline ${version}`;
   const spans = [
     ...(window === null ? [] : [["window", `(${iso(window.afterMs)}, ${iso(window.untilMs)}]`]]),
     ...(baselineSpan === null
       ? []
       : [[`baseline, ${baseline}`, `(${iso(baselineSpan.afterMs)}, ${iso(baselineSpan.untilMs)}]`]]),
+    ...excluded.map(({ fromMs, toMs }) => ["judged checker", `[${iso(fromMs)}, ${iso(toMs)})`]),
   ];
   const counts: readonly (readonly [string, ExplainedCounts | null])[] = [
     ["stored", verdict.stored],
@@ -135,7 +136,8 @@ function describe(explained: Explanation): object {
   };
 }
 
-function describeVerdict({ atMs, evaluatedAtMs, window, baselineSpan, ...verdict }: VerdictExplanation): object {
+function describeVerdict(given: VerdictExplanation): object {
+  const { atMs, evaluatedAtMs, window, baselineSpan, excluded, ...verdict } = given;
   const span = (one: VerdictExplanation["window"]) =>
     one === null ? null : { after: iso(one.afterMs), until: iso(one.untilMs) };
   return {
@@ -144,6 +146,7 @@ function describeVerdict({ atMs, evaluatedAtMs, window, baselineSpan, ...verdict
     evaluatedAt: evaluatedAtMs === null ? null : iso(evaluatedAtMs),
     window: span(window),
     baselineSpan: span(baselineSpan),
+    excluded: excluded.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
   };
 }
 

@@ -6,15 +6,18 @@ import { formatDuration, parseDuration } from "../schema/durations.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import { settingsOf, type Finding, type WrittenConfig, type WrittenSettings } from "./written.ts";
 
-/** `baseline: median` where the platform evaluates: its API has one rule, and no word for another. */
+/** `baseline: median` and `baselineExclude: judged` where the platform evaluates: its API has one rule, and no word for another. */
 export function checkBaselines(config: WrittenConfig): Finding[] {
   const source = known(config.source);
   if (source === undefined || (source.type !== undefined && source.type !== "remote")) return [];
   const message =
     "median needs a local source: with source.type remote the platform itself evaluates, and its API knows the mean only";
-  return settingsOf(config)
-    .filter(({ value }) => value.baseline === "median")
-    .map(({ path }) => ({ path: [...path, "baseline"], message }));
+  const exclusion =
+    "judged needs a local source: with source.type remote the platform itself evaluates, and its API leaves nothing out";
+  return settingsOf(config).flatMap(({ path, value }) => [
+    ...(value.baseline === "median" ? [{ path: [...path, "baseline"], message }] : []),
+    ...(value.baselineExclude === "judged" ? [{ path: [...path, "baselineExclude"], message: exclusion }] : []),
+  ]);
 }
 
 /** `storage.eventRetention` that forgets what an evaluation looks back on. */

@@ -41,6 +41,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
     attributionDays: own.attributionDays ?? defaults.attributionDays ?? builtinSettings.attributionDays,
     sample: own.sample ?? defaults.sample ?? builtinSettings.sample,
+    baselineExclude: own.baselineExclude ?? defaults.baselineExclude ?? builtinSettings.baselineExclude,
     whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
     receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
       typeof routed === "string"

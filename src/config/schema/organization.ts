@@ -23,6 +23,7 @@ export const builtinSettings = {
   thresholds: defaultThresholds,
   baseline: "mean",
   attributionDays: 28,
+  baselineExclude: "none",
   whenNoEvents: "unknown",
   sample: true,
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
@@ -233,6 +234,13 @@ const settingsShape = {
       "From what deaths are expected: `mean` of the baseline, the API's rule, or `median` of the same window on each of its days, which one bad day does not move. `median` with local sources only.",
     )
     .meta({ default: builtinSettings.baseline }),
+  baselineExclude: z
+    .enum(["none", "judged"])
+    .optional()
+    .describe(
+      "What leaves the baseline: `judged`, the past spikes that somebody judged `checker`, so that deaths that were none are not expected again. Local sources only.",
+    )
+    .meta({ default: builtinSettings.baselineExclude }),
   whenNoEvents: z
     .enum(["unknown", "ok"])
     .optional()

@@ -1,7 +1,9 @@
+import type { Selectable } from "kysely";
+
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { keptAlert } from "./alert-table.ts";
-import type { JudgementStore } from "./judgements.ts";
-import type { Db } from "../schema.ts";
+import type { JudgementEntry, JudgementStore } from "./judgements.ts";
+import type { Db, JudgementRow } from "../schema.ts";
 
 /** Judgements over the table `judgements`. */
 export function createJudgementStore(db: Db): JudgementStore {
@@ -17,16 +19,11 @@ export function createJudgementStore(db: Db): JudgementStore {
     },
     of: async (alertId) => {
       const rows = db.selectFrom("judgements").selectAll().where("alert_id", "=", alertId).orderBy("judgement_id");
-      return (await rows.execute()).map((row) => ({
-        alertId: row.alert_id,
-        check: row.check_name,
-        slug: row.slug,
-        atMs: row.at_ms,
-        verdict: row.verdict as JudgementVerdict | null,
-        comment: row.comment,
-        by: row.author,
-        note: row.note,
-      }));
+      return (await rows.execute()).map(entryOf);
+    },
+    ofOrganization: async (slug) => {
+      const rows = db.selectFrom("judgements").selectAll().where("slug", "=", slug).orderBy("judgement_id");
+      return (await rows.execute()).map(entryOf);
     },
     judgedChecker: async (slug) => {
       const standing = db
@@ -42,5 +39,18 @@ export function createJudgementStore(db: Db): JudgementStore {
         return body === null ? [] : [keptAlert({ body, end_body: live_body === null ? end_body : null })];
       });
     },
+  };
+}
+
+function entryOf(row: Selectable<JudgementRow>): JudgementEntry {
+  return {
+    alertId: row.alert_id,
+    check: row.check_name,
+    slug: row.slug,
+    atMs: row.at_ms,
+    verdict: row.verdict as JudgementVerdict | null,
+    comment: row.comment,
+    by: row.author,
+    note: row.note,
   };
 }
