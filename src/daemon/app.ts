@@ -229,7 +229,14 @@ export async function startApp(
     settings: () => runtime.current().config.heartbeat,
     isAlive: () => !fleet.isStoreAway() && stalled().length === 0,
   });
-  const maintenance = createMaintenance({ store, clock, logger, storage: () => runtime.current().config.storage });
+  const maintenance = createMaintenance({
+    store,
+    clock,
+    logger,
+    storage: () => runtime.current().config.storage,
+    organizations: () => runtime.current().config.organizations,
+    gateOf: (slug) => settings().gateOf(slug),
+  });
 
   // Before they start: what is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());

@@ -1,6 +1,7 @@
+import { releaseOf, type GatePolicy } from "../alerting/decide/gate.ts";
 import type { Logger } from "../base/logger.ts";
-import { dayMs, minuteMs, type Clock } from "../base/time.ts";
-import type { StorageConfig } from "../config/config.ts";
+import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
+import type { OrganizationConfig, StorageConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 
 /** Keeps the store within its retention, in slices that hold its lock for milliseconds. */
@@ -15,6 +16,9 @@ export interface MaintenanceOptions {
   readonly logger: Logger;
   /** Asked at each round, so that a reload changes it. */
   readonly storage: () => StorageConfig;
+  /** Those that hold now. */
+  readonly organizations: () => readonly Pick<OrganizationConfig, "thresholds">[];
+  readonly gateOf: (slug: string) => GatePolicy;
 }
 
 // Often enough that a round is short, seldom enough to cost nothing.
@@ -28,12 +32,23 @@ const pauseMs = 20;
 const wholeReportsMs = 7 * dayMs;
 
 /** The housekeeping loop. */
-export function createMaintenance({ store, clock, logger, storage }: MaintenanceOptions): Maintenance {
+export function createMaintenance(options: MaintenanceOptions): Maintenance {
+  const { store, clock, logger, storage, organizations, gateOf } = options;
   const stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
 
   async function inSlices(slice: () => Promise<{ readonly hasMore: boolean }>): Promise<void> {
     while (!stopping.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, stopping.signal);
+  }
+
+  /** Failures that hold the gate are kept however old they are, and their alerts with them. */
+  async function forgetReleased(beforeMs: number): Promise<void> {
+    await store.transaction(async ({ gate }) => {
+      const released = (await gate.endedBy(beforeMs)).filter(
+        (failure) => releaseOf(failure, gateOf(failure.alert.slug)) !== null,
+      );
+      await gate.forget(released.map(({ alert }) => alert.id));
+    });
   }
 
   async function round(): Promise<void> {
@@ -42,7 +57,9 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
     await inSlices(() => store.runs.prune({ ...pastRetention, thinBeforeMs }));
-    const checkersBeforeMs = pastRetention.beforeMs;
+    // What leaves a baseline is kept for as long as a baseline sees it.
+    const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
+    await forgetReleased(pastRetention.beforeMs);
     await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
@@ -79,4 +96,13 @@ export function createMaintenance({ store, clock, logger, storage }: Maintenance
       await loop;
     },
   };
+}
+
+/** From the oldest death that any evaluation counts to now; a median's days begin up to a day before the baseline does. */
+function longestSpanMs(organizations: readonly Pick<OrganizationConfig, "thresholds">[]): number {
+  return organizations.reduce(
+    (longest, { thresholds }) =>
+      Math.max(longest, thresholds.windowHours * hourMs + (thresholds.baselineDays + 1) * dayMs),
+    0,
+  );
 }

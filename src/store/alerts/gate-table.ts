@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { keptAlert } from "./alert-table.ts";
-import type { GateReleaseEntry, GateStore } from "./gate.ts";
+import type { GateFailure, GateReleaseEntry, GateStore } from "./gate.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import type { Db } from "../schema.ts";
@@ -26,25 +26,13 @@ export function createGateStore(db: Db): GateStore {
         .execute();
     },
     failures: async (slug) => {
-      const all = db
-        .selectFrom("gate_failures")
-        .leftJoin("alerts", "alerts.id", "gate_failures.alert_id")
-        .leftJoin("ended_alerts", "ended_alerts.id", "gate_failures.alert_id")
-        .select(["failed_at_ms", "released_at_ms"])
-        .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
-        .orderBy("failed_at_ms");
-      const rows = await (
-        slug === undefined ? all.where("released_at_ms", "is", null) : all.where("gate_failures.slug", "=", slug)
-      ).execute();
-      return rows.flatMap(
-        ({ failed_at_ms: failedAtMs, released_at_ms: releasedAtMs, live_body, ended_body, end_body }) => {
-          const body = live_body ?? ended_body;
-          if (body === null) return [];
-          const kept = keptAlert({ body, end_body: live_body === null ? end_body : null });
-          return [{ ...kept, failedAtMs, releasedAtMs }];
-        },
-      );
+      const rows = failureRows(db);
+      const wanted =
+        slug === undefined ? rows.where("released_at_ms", "is", null) : rows.where("gate_failures.slug", "=", slug);
+      return (await wanted.execute()).flatMap(failureOf);
     },
+    endedBy: async (beforeMs) =>
+      (await failureRows(db).where("ended_alerts.ends_at_ms", "<=", beforeMs).execute()).flatMap(failureOf),
     releaseAll: async (slug, atMs) => {
       const open = db.updateTable("gate_failures").set({ released_at_ms: atMs }).where("slug", "=", slug);
       await open.where("released_at_ms", "is", null).execute();
@@ -72,4 +60,28 @@ export function createGateStore(db: Db): GateStore {
       await db.deleteFrom("gate_releases").where("at_ms", "<", beforeMs).execute();
     },
   };
+}
+
+function failureRows(db: Db) {
+  return db
+    .selectFrom("gate_failures")
+    .leftJoin("alerts", "alerts.id", "gate_failures.alert_id")
+    .leftJoin("ended_alerts", "ended_alerts.id", "gate_failures.alert_id")
+    .select(["failed_at_ms", "released_at_ms"])
+    .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
+    .orderBy("failed_at_ms");
+}
+
+/** None for a failure without its alert. */
+function failureOf(row: {
+  readonly failed_at_ms: number;
+  readonly released_at_ms: number | null;
+  readonly live_body: string | null;
+  readonly ended_body: string | null;
+  readonly end_body: string | null;
+}): GateFailure[] {
+  const body = row.live_body ?? row.ended_body;
+  if (body === null) return [];
+  const kept = keptAlert({ body, end_body: row.live_body === null ? row.end_body : null });
+  return [{ ...kept, failedAtMs: row.failed_at_ms, releasedAtMs: row.released_at_ms }];
 }

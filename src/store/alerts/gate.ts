@@ -28,6 +28,8 @@ export interface GateStore {
   fail(alert: { readonly id: string; readonly check: CheckName; readonly slug: string }, atMs: number): Promise<void>;
   /** Of one organization, or of all those that nobody released by hand. */
   failures(slug?: string): Promise<readonly GateFailure[]>;
+  /** Those whose alert ended at or before `beforeMs`, released or not. */
+  endedBy(beforeMs: number): Promise<readonly GateFailure[]>;
   /** Releases by hand all that have failed by now. */
   releaseAll(slug: string, atMs: number): Promise<void>;
   /** Deletes these failures, so that their alerts can be pruned. */

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+
+import { createEventWorld } from "../../test/support/event-store.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import { createMaintenance } from "./maintenance.ts";
+
+const startMs = Date.UTC(2026, 0, 15);
+
+function alert(id: string, given: Partial<AlertState> = {}): AlertState {
+  return {
+    id,
+    check: "dead-asset-spike",
+    slug: "acme",
+    kind: "verdict",
+    state: "firing",
+    severity: "fail",
+    startsAtMs: startMs,
+    firingAtMs: startMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: 90, atMs: startMs },
+    acknowledgement: null,
+    reason: "back_to_ok",
+    ...given,
+  };
+}
+
+it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
+  await using world = await createEventWorld();
+  const { alerts, gate } = world.store;
+  const clock = createVirtualClock({ startMs });
+  const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
+  const end = { atMs: startMs, isByRun: true, baselineExclusion: null };
+  for (const one of [alert("open"), alert("released", { judgement })]) {
+    await alerts.end(one, end);
+    await gate.fail(one, startMs);
+  }
+  const maintenance = createMaintenance({
+    store: world.store,
+    clock,
+    logger: createSilentLogger(),
+    storage: () => ({ path: "", url: null, poolSize: 1, retentionMs: 30 * dayMs, eventRetentionMs: 0 }),
+    organizations: () => [],
+    gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+  });
+  // The store answers after the clock has stopped: the rounds need it to go on.
+  const kept = async (): Promise<boolean[]> => {
+    await clock.advance(minuteMs);
+    return [(await alerts.find("open")) !== null, (await alerts.find("released")) !== null];
+  };
+
+  maintenance.start();
+  await clock.advance(29 * dayMs);
+  expect(await kept()).toEqual([true, true]);
+  await clock.advance(2 * dayMs);
+  await expect.poll(kept, { timeout: 10_000 }).toEqual([true, false]);
+
+  await gate.releaseAll("acme", clock.nowMs());
+  await clock.advance(20 * minuteMs);
+  await expect.poll(kept, { timeout: 10_000 }).toEqual([false, false]);
+
+  await maintenance.stop();
+});
