@@ -122,8 +122,12 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
     failure === null ? "" : `${failure.alert.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
   const isTainted = failure?.end?.baselineExclusion === "too_much";
   switch (reason) {
-    case "fail_firing":
-      return `${failed("has fired as fail since")}: act on none of its deaths until it is ${[...releaseOn.map((one) => releaseWords[one]), "released"].join(" or ")}`;
+    case "fail_firing": {
+      const isJudged = failure?.alert.judgement?.verdict === "checker";
+      const ways = releaseOn.map((one) => (one === "judged" && isJudged ? "over" : releaseWords[one]));
+      const judged = isJudged ? ", judged checker" : "";
+      return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${[...ways, "released"].join(" or ")}`;
+    }
     case "fail_latched":
       return failure?.alert.judgement?.verdict === "checker" && isTainted
         ? `${failed("fired as fail at")}; it ended against a baseline that has the incident in it: release the gate by hand when the checker is right again`
