@@ -42,7 +42,14 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
     store: world.store,
     clock,
     logger: createSilentLogger(),
-    storage: () => ({ path: "", url: null, poolSize: 1, retentionMs: 30 * dayMs, eventRetentionMs: 0 }),
+    storage: () => ({
+      path: "",
+      url: null,
+      poolSize: 1,
+      retentionMs: 30 * dayMs,
+      eventRetentionMs: 0,
+      auditRetentionMs: 0,
+    }),
     organizations: () => [],
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
   });
