@@ -1,7 +1,7 @@
 import type { AlertPolicy } from "../alerting/settings.ts";
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { Severity } from "../contract/severity.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
 import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";

@@ -7,7 +7,7 @@ import type { Truth } from "../backtest/truth.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { JudgedStretch } from "../contract/judged-stretch.ts";
+import type { JudgedStretch } from "../contract/judgement.ts";
 import { nextDueAtMs, type Schedule } from "../monitor/schedule.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";

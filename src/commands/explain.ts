@@ -5,7 +5,7 @@ import { dayMs, hourMs, secondMs } from "../base/time.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import { stretchOf } from "../alerting/decide/stretch.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";

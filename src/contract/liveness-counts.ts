@@ -1,4 +1,4 @@
-import type { JudgedStretch } from "./judged-stretch.ts";
+import type { JudgedStretch } from "./judgement.ts";
 
 /** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
 export interface Interval {
@@ -31,7 +31,7 @@ export interface LivenessCounts {
   ): Promise<readonly (readonly AssetTypeDeaths[])[]>;
   /**
    * Returns what leaves the baseline, for those of these organizations whose past incidents may leave it (baselineExclude); the
-   * others are not in it. Absent: nobody's may.
+   * others are not in it. Absent: no organization's may.
    */
   stretches?(slugs: readonly string[]): Promise<ReadonlyMap<string, readonly JudgedStretch[]>>;
   /** Returns the instant of the organization's first event of any status; null without one. */

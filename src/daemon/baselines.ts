@@ -1,6 +1,6 @@
 import { stretchOf } from "../alerting/decide/stretch.ts";
 import type { Config } from "../config/config.ts";
-import type { JudgedStretch } from "../contract/judged-stretch.ts";
+import type { JudgedStretch } from "../contract/judgement.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judged-stretch.ts";
+import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
 import { excludedBaseline, wholeBaseline, withoutExcluded, type ExcludedBaseline } from "../spike/exclusion.ts";

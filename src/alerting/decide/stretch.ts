@@ -1,4 +1,4 @@
-import type { JudgedStretch } from "../../contract/judged-stretch.ts";
+import type { JudgedStretch } from "../../contract/judgement.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { deathsBeginAtMs } from "./gate.ts";
 
