@@ -22,7 +22,7 @@ function configText(hook: string): string {
   const organizations = checked.map((slug) => `  - ${slug}\n`).join("");
   return `
 source: { type: embedded }
-defaults: { schedule: "* * * * * *", thresholds: ${flipThresholds}, alert: { repeatInterval: 0s } }
+defaults: { schedule: "* * * * * *", thresholds: ${flipThresholds}, alert: { repeatInterval: 0s }, whenNoEvents: ok }
 organizations:
 ${organizations}
 alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
