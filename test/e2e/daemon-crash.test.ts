@@ -30,6 +30,7 @@ defaults:
   schedule: "* * * * * *"
   thresholds: ${flipThresholds}
   alert: { repeatInterval: 0s }
+  whenNoEvents: ok
 organizations: [${slugs.join(", ")}]
 alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${hook}", timeout: 500ms }]

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const slugs = Array.from({ length: organizations }, (_, index) => `organization-${String(index).padStart(4, "0")}`);
   await folder.configure(`
 source: { type: embedded, concurrency: 64 }
-defaults: { schedule: "0 0 1 1 *" }
+defaults: { schedule: "0 0 1 1 *", whenNoEvents: ok }
 organizations: [${slugs.join(", ")}]
 server: { listen: "127.0.0.1:0" }
 storage: { path: flatline.db }

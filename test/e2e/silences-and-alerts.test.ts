@@ -212,7 +212,7 @@ describe("a daemon that cannot be asked", () => {
 
     expect(exitCode).toBe(77);
     expect(stderr).toMatch(
-      /the token is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
+      /the token or the proxy's user is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
     );
     expect(stderr).not.toContain("another-token");
   });
