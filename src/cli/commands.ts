@@ -13,7 +13,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
     const { nextRuns } = await import("../commands/next-runs.ts");
     return [(await import("./config.ts")).configCommand({ nextRuns })];
   },
-  alerts: async () => [(await import("./alerts.ts")).registerAlerts],
+  alerts: async () => [(await import("./alerts/alerts.ts")).registerAlerts],
   gate: async () => [(await import("./gate.ts")).registerGate],
   explain: async () => [(await import("./replay/explain.ts")).registerExplain],
   discover: async () => [(await import("./discover.ts")).registerDiscover],

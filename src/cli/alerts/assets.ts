@@ -1,12 +1,12 @@
 import { Option, type Command } from "commander";
-import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../commands/alerts/assets.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
-import { breakAddress } from "../base/broken-address.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { formatCount } from "../base/numbers.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../../commands/alerts/assets.ts";
+import { withDaemon } from "../../commands/daemon-client.ts";
+import { breakAddress } from "../../base/broken-address.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext } from "../context.ts";
+import { renderTable } from "../table.ts";
 
 interface AssetsFlags {
   readonly config?: string;

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { formatCount } from "../base/numbers.ts";
-import { readShownAlert, type ShownAlert } from "../commands/alerts/shown.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
-import type { Config } from "../config/config.ts";
-import { brokenFinding } from "../contract/healthcheck.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
+import { withDaemon } from "../../commands/daemon-client.ts";
+import type { Config } from "../../config/config.ts";
+import { brokenFinding } from "../../contract/healthcheck.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext } from "../context.ts";
+import { renderTable } from "../table.ts";
 
 interface ShowFlags {
   readonly config?: string;

@@ -1,0 +1,96 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { withDaemon } from "../../commands/daemon-client.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext } from "../context.ts";
+
+interface ActFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+/** `flatline alerts ack ID` */
+export function addAck(parent: Command, context: CliContext): void {
+  parent
+    .command("ack")
+    .description("acknowledge an alert: it is quiet until it is resolved, or worse than now")
+    .argument("<id>", "id that `alerts list` shows")
+    .option("--comment <text>", "what you know, or do about it")
+    .option("--by <name>", "who [$USER]")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the alert as JSON")
+    .addHelpText(
+      "after",
+      '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
+    )
+    .action(async (id: string, flags: ActFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const by = flags.by ?? context.env["USER"] ?? null;
+      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.acknowledge(id, by, flags.comment ?? null),
+      ).catch(refuseUnknownId);
+      const text = `${alert.id}: ${alert.slug} ${alert.check} is quiet until it is resolved, or worse than ${alert.severity}`;
+      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
+    });
+}
+
+const verdictMeanings = {
+  checker: "the checker was wrong",
+  real: "these assets did die",
+  expected: "it was known beforehand",
+} as const satisfies Record<JudgementVerdict, string>;
+
+/** `flatline alerts judge ID VERDICT` */
+export function addJudge(parent: Command, context: CliContext): void {
+  parent
+    .command("judge")
+    .description("say what an alert was, so that the gate, the baseline and `tune` learn from it")
+    .argument("<id>", "id of an alert that fires or has ended")
+    .argument("<verdict>", "checker, real, expected; none takes back what was said", readVerdict)
+    .option("--comment <text>", "what you saw")
+    .option("--by <name>", "who [$USER]")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the alert as JSON")
+    .addHelpText("after", judgeHelp)
+    .action(async (id: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const said = { by: flags.by ?? context.env["USER"] ?? null, comment: flags.comment ?? null };
+      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.judge(id, verdict === "none" ? null : verdict, said),
+      ).catch(refuseUnknownId);
+      const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${verdictMeanings[verdict]}`;
+      const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}`;
+      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
+    });
+}
+
+const judgeHelp = `
+checker   the checker was wrong: these assets live
+real      these assets did die
+expected  it was known beforehand, such as a takedown of ours
+none      takes back what was said
+
+The last one holds, all are kept. With \`judged\` in gate.releaseOn, real and expected open the gate at once, checker when
+the alert has ended. Exit code 64: no alert has this id.
+
+Example:
+  flatline alerts judge 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e checker --comment "captcha page in front of the hosts"
+`;
+
+function readVerdict(text: string): JudgementVerdict | "none" {
+  const verdict = [...judgementVerdicts, "none" as const].find((one) => one === text);
+  if (verdict !== undefined) return verdict;
+  throw new InvalidArgumentError(`must be ${judgementVerdicts.join(", ")} or none`);
+}
+
+/** An id that the daemon does not know was typed wrong. */
+function refuseUnknownId(error: unknown): never {
+  if (error instanceof FlatlineError && error.code === "not_found") throw new FlatlineError("usage", error.message);
+  throw error;
+}
