@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { runDrill, type DrillReport } from "../commands/drill.ts";
+import { runDrill, type DrillReport } from "../commands/drill/drill.ts";
 import { formatCount } from "../base/numbers.ts";
 import { secondMs } from "../base/time.ts";
 import { loadCommandConfig } from "./command-config.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 import { stringify } from "yaml";
-import { tune, type TuneCandidate, type TuneReport } from "../../commands/tune.ts";
+import { tune, type TuneCandidate, type TuneReport } from "../../commands/replay/tune.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";

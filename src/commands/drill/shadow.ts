@@ -1,15 +1,15 @@
-import type { Recorder } from "../alerting/record.ts";
-import type { AlertingSettings } from "../alerting/settings.ts";
-import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
-import type { Config, ReceiverConfig } from "../config/config.ts";
-import type { CheckReport } from "../contract/report.ts";
-import { runCheck } from "../monitor/run-check.ts";
-import type { CheckTarget } from "../monitor/target.ts";
-import { createLocalPlatformSource } from "../service/local-platform-source.ts";
-import { defaultThresholds } from "../spike/thresholds.ts";
-import type { LivenessEvent } from "../store/events/events.ts";
-import type { OwnJournal } from "../store/runs/own-journal.ts";
-import type { Store } from "../store/store.ts";
+import type { Recorder } from "../../alerting/record.ts";
+import type { AlertingSettings } from "../../alerting/settings.ts";
+import { dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
+import type { Config, ReceiverConfig } from "../../config/config.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import { runCheck } from "../../monitor/run-check.ts";
+import type { CheckTarget } from "../../monitor/target.ts";
+import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
+import type { LivenessEvent } from "../../store/events/events.ts";
+import type { OwnJournal } from "../../store/runs/own-journal.ts";
+import type { Store } from "../../store/store.ts";
 
 /** The shadow organization: no configured one can be meant by it, as nobody's checks run under it. */
 export const drillSlug = "flatline-drill";

@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { EventRecorder, type EventRecord } from "../backtest/event-record.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { inputOfFile, mostInputBytes, readInput, type EventFile } from "../store/events/input/input.ts";
-import { createEventNames, type EventRow } from "../store/events/input/rows.ts";
-import type { EventStore } from "../store/events/events.ts";
+import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { inputOfFile, mostInputBytes, readInput, type EventFile } from "../../store/events/input/input.ts";
+import { createEventNames, type EventRow } from "../../store/events/input/rows.ts";
+import type { EventStore } from "../../store/events/events.ts";
 
 export interface ReadRecordsOptions {
   readonly signal: AbortSignal;

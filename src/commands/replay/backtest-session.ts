@@ -1,20 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { stretchOf } from "../alerting/decide/stretch.ts";
-import type { EventRecord } from "../backtest/event-record.ts";
-import { gridPoints, type Grid, type GridPoint } from "../backtest/grid.ts";
-import { readLabels, regretTruth, type Truth } from "../backtest/truth.ts";
-import { FlatlineError } from "../base/errors.ts";
-import type { Config, OrganizationConfig } from "../config/config.ts";
-import { parseDuration } from "../config/schema/durations.ts";
-import type { KeptAlert } from "../store/alerts/alerts.ts";
-import { findConfigPath } from "../config/load.ts";
-import { builtinSettings } from "../config/schema/organization.ts";
-import { loadCheckedConfig } from "./config-check.ts";
-import { joinDiscovered } from "./discovery/organizations.ts";
+import { stretchOf } from "../../alerting/decide/stretch.ts";
+import type { EventRecord } from "../../backtest/event-record.ts";
+import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
+import { readLabels, regretTruth, type Truth } from "../../backtest/truth.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { parseDuration } from "../../config/schema/durations.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import { findConfigPath } from "../../config/load.ts";
+import { builtinSettings } from "../../config/schema/organization.ts";
+import { loadCheckedConfig } from "../config-check.ts";
+import { joinDiscovered } from "../discovery/organizations.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
-import type { PartsDeps } from "../daemon/parts.ts";
-import { withStore } from "./with-store.ts";
+import type { PartsDeps } from "../../daemon/parts.ts";
+import { withStore } from "../with-store.ts";
 import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
 
 /** Where the truth is taken from. */

@@ -1,6 +1,6 @@
-import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { deliveryName } from "../store/alerts/outbox.ts";
-import type { Clock } from "../base/time.ts";
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { deliveryName } from "../../store/alerts/outbox.ts";
+import type { Clock } from "../../base/time.ts";
 
 /** One step of a drill, in order. */
 export interface DrillStep {

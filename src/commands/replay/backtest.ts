@@ -1,16 +1,16 @@
-import type { EventRecord } from "../backtest/event-record.ts";
-import { alertLevels, episodesAt, type AlertLevel, type Episode } from "../backtest/episodes.ts";
-import { describePoint, type GridPoint } from "../backtest/grid.ts";
-import { Replay, type ReplayCandidate, type ReplayedNotice, type ReplayOutcome } from "../backtest/replay.ts";
-import { scoreEpisodes, type Score } from "../backtest/score.ts";
-import type { Truth } from "../backtest/truth.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { JudgedStretch } from "../contract/judgement.ts";
-import { nextDueAtMs, type Schedule } from "../monitor/schedule.ts";
-import type { BaselineKind } from "../spike/median.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { EventRecord } from "../../backtest/event-record.ts";
+import { alertLevels, episodesAt, type AlertLevel, type Episode } from "../../backtest/episodes.ts";
+import { describePoint, type GridPoint } from "../../backtest/grid.ts";
+import { Replay, type ReplayCandidate, type ReplayedNotice, type ReplayOutcome } from "../../backtest/replay.ts";
+import { scoreEpisodes, type Score } from "../../backtest/score.ts";
+import type { Truth } from "../../backtest/truth.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { dayMs, hourMs, type Clock } from "../../base/time.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { JudgedStretch } from "../../contract/judgement.ts";
+import { nextDueAtMs, type Schedule } from "../../monitor/schedule.ts";
+import type { BaselineKind } from "../../spike/median.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
 
 /** An organization as one configuration has it. */
 export interface BacktestSettings {

@@ -1,9 +1,9 @@
-import { gridPoints, type GridPoint } from "../backtest/grid.ts";
-import { plotPage, plotTradeOff } from "../backtest/plot.ts";
-import { chooseCandidate, paretoFront, type Choice, type TuningPoint } from "../backtest/tuning.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { hourMs } from "../base/time.ts";
-import { defaultThresholds } from "../spike/thresholds.ts";
+import { gridPoints, type GridPoint } from "../../backtest/grid.ts";
+import { plotPage, plotTradeOff } from "../../backtest/plot.ts";
+import { chooseCandidate, paretoFront, type Choice, type TuningPoint } from "../../backtest/tuning.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { hourMs } from "../../base/time.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { BacktestCandidate } from "./backtest.ts";
 import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } from "./backtest-session.ts";
 
