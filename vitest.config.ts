@@ -6,7 +6,7 @@ export default defineConfig({
     // What hangs, not what is slow: a test that is correct passes on a machine that is busy with other things, too.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    globalSetup: ["test/support/build-once.ts", "test/support/postgres-once.ts"],
+    globalSetup: ["test/support/program/build-once.ts", "test/support/postgres/once.ts"],
     pool: "forks",
     // A worker reads each module once, not once for each file: half of the processor time of the small ones.
     isolate: false,

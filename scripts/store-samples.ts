@@ -22,7 +22,7 @@ import { openStore } from "../src/store/open.ts";
 import { Board } from "../src/store/runs/board.ts";
 import type { Store } from "../src/store/store.ts";
 import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
-import { runCli } from "../test/support/cli-run.ts";
+import { runCli } from "../test/support/program/cli-run.ts";
 
 const clock = createSystemClock();
 const folder = fileURLToPath(new URL("../test/fixtures/stores/", import.meta.url));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
+import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
 import { benchKey, errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import { startScriptedUpstream, type ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import { startScriptedUpstream, type ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import { createClient, type ClientOptions } from "./client.ts";
 import { checkErrorReason } from "../contract/report.ts";
 

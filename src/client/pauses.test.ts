@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
+import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import type { ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import type { ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import { PauseRegistry } from "./pauses.ts";
 
 let bench: ClientBench;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/api-samples.ts";
+import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { Secret } from "../base/secret.ts";

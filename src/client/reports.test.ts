@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import type { ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import type { ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import type { Report, ReportsQuery } from "../contract/reports.ts";
 
 let bench: ClientBench;

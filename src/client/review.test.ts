@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import { startScriptedUpstream, type ScriptedStep } from "../../test/support/scripted-upstream.ts";
+import { startScriptedUpstream, type ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import type { ReviewRequest } from "../contract/review.ts";
 
 let bench: ClientBench;

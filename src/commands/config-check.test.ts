@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { runCli } from "../../test/support/cli-run.ts";
+import { runCli } from "../../test/support/program/cli-run.ts";
 
 let folder: string;
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createFastStore, type FastStore } from "../../test/support/fast-store.ts";
-import { createRunProcess } from "../../test/support/run-process.ts";
+import { createFastStore, type FastStore } from "../../test/support/store/fast.ts";
+import { createRunProcess } from "../../test/support/program/run-process.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { hourMs, minuteMs } from "../base/time.ts";

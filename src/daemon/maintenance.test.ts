@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { createEventWorld } from "../../test/support/event-store.ts";
+import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { dayMs, minuteMs } from "../base/time.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";

@@ -4,8 +4,8 @@ import {
   startScriptedUpstream,
   type ScriptedStep,
   type ScriptedUpstream,
-} from "../../test/support/scripted-upstream.ts";
-import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
+} from "../../test/support/far-side/scripted-upstream.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { createHttpDispatcher } from "../base/http.ts";
 import { createSilentLogger } from "../base/logger.ts";
@@ -13,7 +13,7 @@ import { Secret } from "../base/secret.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
 import { loadConfig } from "../config/load.ts";
 import type { DiscoverConfig } from "../config/config.ts";
-import { makeProgramFolder } from "../../test/support/program-folder.ts";
+import { makeProgramFolder } from "../../test/support/program/program-folder.ts";
 import { refreshSource } from "./refresh.ts";
 
 const dispatcher = createHttpDispatcher({ env: {} });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createWorldOn, death, type EventWorld } from "../../test/support/event-store.ts";
-import { storeEngines } from "../../test/support/store-engines.ts";
+import { createWorldOn, death, type EventWorld } from "../../test/support/store/event-store.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { LivenessEvent } from "../store/events/events.ts";
 import { createLivenessChecks, type LivenessChecks } from "./liveness-checks.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createScriptedSource, spikeResult } from "../../test/support/scripted-source.ts";
+import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createFastStore, type FastStore } from "../../test/support/fast-store.ts";
+import { createFastStore, type FastStore } from "../../test/support/store/fast.ts";
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport } from "../contract/report.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { openTemporaryStore } from "../../test/support/temporary-store.ts";
+import { openTemporaryStore } from "../../test/support/store/temporary.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createApiKey, hashKey } from "./api-keys.ts";
 import { createKeyRing } from "./key-ring.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { customerApi, importFixture } from "../../test/support/platform-fixture.ts";
-import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
+import { customerApi, importFixture } from "../../test/support/far-side/platform-fixture.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { walkReports } from "../contract/report-pages.ts";
 import { proposalDecisions, type ProposalDecision } from "../contract/report-values.ts";

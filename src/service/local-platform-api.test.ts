@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";

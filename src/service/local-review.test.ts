@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { customerApi, importFixture, proposalsFixture } from "../../test/support/platform-fixture.ts";
-import { storeEngines, type OpenedStore } from "../../test/support/store-engines.ts";
+import { customerApi, importFixture, proposalsFixture } from "../../test/support/far-side/platform-fixture.ts";
+import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";

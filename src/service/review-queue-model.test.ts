@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { customerApi, importFixture, proposalsFixture } from "../../test/support/platform-fixture.ts";
-import { storeEngines } from "../../test/support/store-engines.ts";
+import { customerApi, importFixture, proposalsFixture } from "../../test/support/far-side/platform-fixture.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { recordReview } from "./local-review.ts";

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, createWorldOn, death } from "../../test/support/event-store.ts";
-import { storeEngines } from "../../test/support/store-engines.ts";
+import { createEventWorld, createWorldOn, death } from "../../test/support/store/event-store.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";

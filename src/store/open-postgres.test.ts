@@ -4,8 +4,8 @@ import { Client } from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createRunProcess } from "../../test/support/run-process.ts";
-import { createDatabase } from "../../test/support/postgres.ts";
+import { createRunProcess } from "../../test/support/program/run-process.ts";
+import { createDatabase } from "../../test/support/postgres/postgres.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";

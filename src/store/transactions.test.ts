@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { storeEngines, type StorePlace } from "../../test/support/store-engines.ts";
+import { storeEngines, type StorePlace } from "../../test/support/store/engines.ts";
 import { createSystemClock } from "../base/time.ts";
 import type { AlertState } from "./alerts/alerts.ts";
 import type { Store, StoreParts } from "./store.ts";

@@ -17,9 +17,13 @@ import {
 import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
 import { openApiDocument } from "../../src/service/api/openapi.ts";
 import { reviewBudget } from "../../src/service/review-rules.ts";
-import { sampleHealthcheck, sampleSpikeRequest } from "../support/api-samples.ts";
+import { sampleHealthcheck, sampleSpikeRequest } from "../support/far-side/api-samples.ts";
 import { openClientBench, type ClientBench } from "../support/client-bench.ts";
-import { describedApi as described, type DescribedApi, type DescribedThreshold } from "../support/described-api.ts";
+import {
+  describedApi as described,
+  type DescribedApi,
+  type DescribedThreshold,
+} from "../support/far-side/described-api.ts";
 
 interface Operation {
   readonly operationId: string;

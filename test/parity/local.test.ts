@@ -1,4 +1,4 @@
-import { storeEngines } from "../support/store-engines.ts";
+import { storeEngines } from "../support/store/engines.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { describePlatformApi, parityNowMs, seedParity } from "./platform-api.ts";

@@ -4,7 +4,7 @@ import { createConnectedClient } from "../../src/client/connected-client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api/routes.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
-import { storeEngines } from "../support/store-engines.ts";
+import { storeEngines } from "../support/store/engines.ts";
 import { startWeb } from "../support/web-harness.ts";
 import { describePlatformApi, parityNowMs, seedParity } from "./platform-api.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { runCheck } from "../../src/monitor/run-check.ts";
 import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
-import { storeEngines } from "../support/store-engines.ts";
+import { storeEngines } from "../support/store/engines.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 import { parityNowMs, seedParity } from "./platform-api.ts";
 

@@ -16,7 +16,7 @@ import { openStore } from "../../src/store/open.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import { createHistory } from "../../src/store/runs/history.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { createDatabase } from "../support/postgres/postgres.ts";
 
 const clock = createSystemClock();
 const versions = migrations.map((_migration, index) => index + 1);

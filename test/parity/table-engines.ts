@@ -5,9 +5,9 @@ import { createSystemClock } from "../../src/base/time.ts";
 import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import type { TableSource, TimeUnit } from "../../src/contract/table-source.ts";
 import { openCounts, type AnyTableSource } from "../../src/sources/open-counts.ts";
-import { startClickhouse } from "../support/clickhouse.ts";
-import { createDatabase } from "../support/postgres.ts";
-import type { TableEvent } from "../support/record-events.ts";
+import { startClickhouse } from "../support/far-side/clickhouse.ts";
+import { createDatabase } from "../support/postgres/postgres.ts";
+import type { TableEvent } from "../support/store/record-events.ts";
 
 /** A real database with a table of liveness events under names that are not flatline's. */
 export interface TableEngine {

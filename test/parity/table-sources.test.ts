@@ -5,9 +5,9 @@ import { hourMs, minuteMs } from "../../src/base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import { evaluateLocally, evaluationIntervals } from "../../src/service/local-evaluation.ts";
 import type { Store } from "../../src/store/store.ts";
-import { clickhouse } from "../support/clickhouse.ts";
-import { readGoldens, readRecordEvents, type TableEvent } from "../support/record-events.ts";
-import { openTemporaryStore } from "../support/temporary-store.ts";
+import { clickhouse } from "../support/far-side/clickhouse.ts";
+import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
+import { openTemporaryStore } from "../support/store/temporary.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 import {
   epochColumns,

@@ -52,7 +52,7 @@ it.each(["skipped", "todo", "pending"])("fails when a test ran in no run: %s", (
 });
 
 it("lets the image's tests be skipped where no base image can be had, and them alone", () => {
-  const image = { "test/e2e/container.test.ts": [ended("runs", "skipped")] };
+  const image = { "test/e2e/deploy/container.test.ts": [ended("runs", "skipped")] };
 
   expect(count([image], "").exitCode).toBe(0);
   expect(count([image]).exitCode).toBe(1);

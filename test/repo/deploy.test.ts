@@ -9,7 +9,7 @@ import { z } from "zod";
 
 import { errorKinds } from "../../src/base/errors.ts";
 import { debianTool } from "../support/debian-tool.ts";
-import { runProgram } from "../support/program.ts";
+import { runProgram } from "../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const deploy = join(root, "deploy");

@@ -8,7 +8,7 @@ import type { Report } from "../../src/contract/reports.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
-import { openTemporaryStore } from "../support/temporary-store.ts";
+import { openTemporaryStore } from "../support/store/temporary.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
 const text = readFileSync(new URL("../../examples/fixture.yaml", import.meta.url), "utf8");

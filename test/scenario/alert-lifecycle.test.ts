@@ -6,7 +6,7 @@ import type { AlertPolicy } from "../../src/alerting/settings.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import type { Severity } from "../../src/contract/severity.ts";
 import { AlertModel, type Episode } from "../support/alert-model.ts";
-import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type CrashPoint } from "../support/alerting-world.ts";
 
 /*

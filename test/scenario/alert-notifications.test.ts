@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
-import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 
 let world: AlertingWorld;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { minuteMs, secondMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
-import { storeEngines, type StoreEngineCase } from "../support/store-engines.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 
 let world: AlertingWorld;
 let engine: StoreEngineCase["engine"];

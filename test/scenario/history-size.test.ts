@@ -9,7 +9,7 @@ import { dayMs, minuteMs } from "../../src/base/time.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import { openStore } from "../../src/store/open.ts";
 import { resultReport } from "../support/check-reports.ts";
-import { createRunProcess } from "../support/run-process.ts";
+import { createRunProcess } from "../support/program/run-process.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 
 const startMs = Date.UTC(2026, 5, 1);

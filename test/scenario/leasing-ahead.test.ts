@@ -9,7 +9,7 @@ import { createSilentLogger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { OutboxEntry, OutboxStore } from "../../src/store/alerts/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openTemporaryStore } from "../support/temporary-store.ts";
+import { openTemporaryStore } from "../support/store/temporary.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 
 const startMs = Date.parse("2026-11-02T08:00:00.000Z");

@@ -5,7 +5,7 @@ import { nextDueAtMs, type Schedule } from "../../src/monitor/schedule.ts";
 import type { CheckTarget } from "../../src/monitor/target.ts";
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createFastStore, type FastStore } from "../support/fast-store.ts";
+import { createFastStore, type FastStore } from "../support/store/fast.ts";
 import {
   createSchedulingWorld,
   spikeTarget,

@@ -9,11 +9,11 @@ import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import { createApp } from "../../src/daemon/create-app.ts";
 import type { Stopped } from "../../src/daemon/stop-sequence.ts";
 import { openStore } from "../../src/store/open.ts";
-import { sampleHealthcheck } from "../support/api-samples.ts";
-import { createFaultyStore, type FaultyStore, type StoreFault } from "../support/faulty-store.ts";
-import { startHttpSink } from "../support/http-sink.ts";
-import { makeProgramFolder } from "../support/program-folder.ts";
-import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { sampleHealthcheck } from "../support/far-side/api-samples.ts";
+import { createFaultyStore, type FaultyStore, type StoreFault } from "../support/store/faulty.ts";
+import { startHttpSink } from "../support/far-side/http-sink.ts";
+import { makeProgramFolder } from "../support/program/program-folder.ts";
+import { startScriptedUpstream } from "../support/far-side/scripted-upstream.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
 const drainMs = secondMs;

@@ -10,9 +10,9 @@ import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, hourMs } from "../../src/base/time.ts";
 import type { DeathsQuery } from "../../src/contract/liveness-counts.ts";
 import { openCounts } from "../../src/sources/open-counts.ts";
-import { clickhouse } from "../support/clickhouse.ts";
-import { runCli } from "../support/cli-run.ts";
-import type { TableEvent } from "../support/record-events.ts";
+import { clickhouse } from "../support/far-side/clickhouse.ts";
+import { runCli } from "../support/program/cli-run.ts";
+import type { TableEvent } from "../support/store/record-events.ts";
 import {
   ownNames,
   startClickhouseEngine,

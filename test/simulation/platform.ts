@@ -1,6 +1,6 @@
 import { minuteMs, type Clock } from "../../src/base/time.ts";
 import type { Severity } from "../../src/contract/severity.ts";
-import { sampleHealthcheck } from "../support/api-samples.ts";
+import { sampleHealthcheck } from "../support/far-side/api-samples.ts";
 import type { Chance } from "./chance.ts";
 import type { FarAnswer, FarSide } from "./network.ts";
 

@@ -5,7 +5,7 @@ import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { JournalRun } from "../../src/store/runs/journal-row.ts";
-import { makeProgramFolder, type ProgramFolder } from "../support/program-folder.ts";
+import { makeProgramFolder, type ProgramFolder } from "../support/program/program-folder.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 import { createChance, type Chance } from "./chance.ts";
 import { createLife, token, type Answer, type Life } from "./life.ts";

@@ -14,7 +14,7 @@ import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
 import type { Store, StoreParts } from "../../src/store/store.ts";
 import { errorReport, resultReport } from "./reports.ts";
-import { storeEngines, type StoreEngineCase } from "./store-engines.ts";
+import { storeEngines, type StoreEngineCase } from "./store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** What a receiver does with each delivery; a test changes it at will. */

@@ -8,7 +8,7 @@ import {
   type ConnectedClient,
   type ConnectedClientOptions,
 } from "../../src/client/connected-client.ts";
-import { startScriptedUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
+import { startScriptedUpstream, type ScriptedUpstream } from "./far-side/scripted-upstream.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** A key that is long enough to be one, so that an echo of it is seen. */

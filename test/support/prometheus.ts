@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { freePort } from "./daemon.ts";
+import { freePort } from "./program/daemon.ts";
 import { debianTool } from "./debian-tool.ts";
-import { eventually } from "./program.ts";
+import { eventually } from "./program/program.ts";
 
 /** Debian's Prometheus, when it is installed. */
 export const prometheusTool = debianTool("prometheus", "prometheus");

@@ -8,7 +8,7 @@ import { createScheduler, type Scheduler, type SchedulerOptions } from "../../sr
 import type { CheckTarget } from "../../src/monitor/target.ts";
 import { Board, type CheckState } from "../../src/store/runs/board.ts";
 import type { Store } from "../../src/store/store.ts";
-import { spikeResult } from "./scripted-source.ts";
+import { spikeResult } from "./far-side/scripted-source.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** A run that was recorded. */

@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from "./http-sink.ts";
+import type { ReceivedRequest } from "./far-side/http-sink.ts";
 
 /** What a receiver that drops repeats by `webhook-id` got of one alert, in order of first arrival. */
 export type ToldAlerts = ReadonlyMap<string, readonly string[]>;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import { runCli } from "../../../test/support/cli-run.ts";
+import { runCli } from "../../../test/support/program/cli-run.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
 const hourly = ["--step", "1h", "--labels", "labels.json"];

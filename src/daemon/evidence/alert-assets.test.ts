@@ -4,8 +4,8 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { createEventWorld, createWorldOn, death, type EventWorld } from "../../../test/support/event-store.ts";
-import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createEventWorld, createWorldOn, death, type EventWorld } from "../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, death } from "../../../test/support/event-store.ts";
+import { createEventWorld, death } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld } from "../../../test/support/event-store.ts";
+import { createEventWorld } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createFleetEvidence } from "./fleet.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { createRunProcess } from "../../../test/support/run-process.ts";
-import { createEventWorld, death, type EventWorld } from "../../../test/support/event-store.ts";
+import { createRunProcess } from "../../../test/support/program/run-process.ts";
+import { createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";

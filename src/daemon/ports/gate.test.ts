@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { createEventWorld, type EventWorld } from "../../../test/support/event-store.ts";
+import { createEventWorld, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock, type VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { actor } from "../../contract/actor.ts";
 import { createSilentLogger } from "../../base/logger.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { maxBodyBytes } from "../delivery.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { alertmanagerWebhookBody, fingerprint } from "./body.ts";

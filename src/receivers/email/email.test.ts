@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
-import { startSmtpSink, type SmtpSink } from "../../../test/support/smtp-sink.ts";
+import { startSmtpSink, type SmtpSink } from "../../../test/support/far-side/smtp-sink.ts";
 import { createEmailReceiver, mailOf } from "./email.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 

@@ -5,7 +5,7 @@ import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/http-sink.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import type { WebhookOptions } from "../receiver-options.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { createWebhookSigner } from "./signature.ts";

@@ -2,7 +2,11 @@ import { connect, type Socket } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { platformKeys, startPlatformServer, type PlatformServer } from "../../../test/support/platform-server.ts";
+import {
+  platformKeys,
+  startPlatformServer,
+  type PlatformServer,
+} from "../../../test/support/far-side/platform-server.ts";
 import { sendRaw } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 

@@ -5,7 +5,7 @@ import {
   rejection,
   startPlatformServer,
   type PlatformServer,
-} from "../../../test/support/platform-server.ts";
+} from "../../../test/support/far-side/platform-server.ts";
 import { sendRaw } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { errorBodySchema } from "../../contract/error-body.ts";

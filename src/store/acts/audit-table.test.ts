@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AuditAct } from "./audit.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines } from "../../../test/support/store-engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 import type { DeliveryAttempt } from "./deliveries.ts";
 import type { Store } from "../store.ts";

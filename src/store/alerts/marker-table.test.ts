@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);

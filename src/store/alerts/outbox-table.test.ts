@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { OutboxEntry, OutboxStore } from "./outbox.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { SilenceStore, StoredSilence } from "./silences.ts";
 

@@ -8,14 +8,14 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../test/support/event-store.ts";
+import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../test/support/store/event-store.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";
 import { createEventPosts } from "./sqlite/posts.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const large = isLong ? 120_000 : 50_000;
-const importer = fileURLToPath(new URL("../../../test/support/import-process.ts", import.meta.url));
+const importer = fileURLToPath(new URL("../../../test/support/program/import-process.ts", import.meta.url));
 const startMs = Date.UTC(2026, 0, 15, 9);
 const query = { slug: "org-1", baselineStartMs: startMs - 1, windowStartMs: startMs + 40_000, endMs: startMs + 9e9 };
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn, death, toCsv, type EventWorld } from "../../../test/support/event-store.ts";
-import { storeEngines } from "../../../test/support/store-engines.ts";
+import { createWorldOn, death, toCsv, type EventWorld } from "../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { death, toCsv, toNdjson } from "../../../test/support/event-store.ts";
+import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.ts";
 import { attributesJson } from "./input/attributes.ts";
 import { CsvParser } from "./input/csv.ts";
 import { hasControlCharacter } from "./input/fields.ts";

@@ -14,8 +14,8 @@ import {
   toCsv,
   toNdjson,
   type EventWorld,
-} from "../../../test/support/event-store.ts";
-import { storeEngines } from "../../../test/support/store-engines.ts";
+} from "../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { LivenessEvent } from "./events.ts";
 

@@ -9,8 +9,8 @@ import {
   death,
   toNdjson,
   type EventWorld,
-} from "../../../test/support/event-store.ts";
-import { storeEngines } from "../../../test/support/store-engines.ts";
+} from "../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSystemClock, dayMs, type Clock } from "../../base/time.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";

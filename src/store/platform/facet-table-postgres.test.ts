@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql, type CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { createDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { createDatabase, type TestDatabase } from "../../../test/support/postgres/postgres.ts";
 import { createPlatformReportStore } from "./report-table.ts";
 import type { ReportWalk } from "./reports.ts";
 import { createPostgresPool } from "../engine/postgres-pool.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
-import { createRunProcess, type RunProcess } from "../../../test/support/run-process.ts";
-import { storeEngines, type OpenedStore } from "../../../test/support/store-engines.ts";
+import { createRunProcess, type RunProcess } from "../../../test/support/program/run-process.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { compareSeverity, severities, type Severity } from "../../contract/severity.ts";

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { Kysely, PostgresDialect } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { death, toCsv, toNdjson, createWorldOn, type EventWorld } from "../../../../test/support/event-store.ts";
-import { createDatabase, type TestDatabase } from "../../../../test/support/postgres.ts";
+import { death, toCsv, toNdjson, createWorldOn, type EventWorld } from "../../../../test/support/store/event-store.ts";
+import { createDatabase, type TestDatabase } from "../../../../test/support/postgres/postgres.ts";
 import { createSystemClock, hourMs } from "../../../base/time.ts";
 import { createPostgresEventPosts } from "./posts.ts";
 import { createPostgresEventStore } from "./table.ts";
@@ -21,7 +21,7 @@ import type { Store } from "../../store.ts";
 // What only a PostgreSQL that several processes share can get wrong; the rest is in the suites of both engines.
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
-const importer = fileURLToPath(new URL("../../../../test/support/import-process.ts", import.meta.url));
+const importer = fileURLToPath(new URL("../../../../test/support/program/import-process.ts", import.meta.url));
 const startMs = Date.UTC(2026, 0, 15, 9);
 const clock = createSystemClock();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn } from "../../../../test/support/event-store.ts";
-import { storeEngines } from "../../../../test/support/store-engines.ts";
+import { createWorldOn } from "../../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../../test/support/store/engines.ts";
 import type { HistoryEvent, LivenessEvent } from "../events.ts";
 import type { Store } from "../../store.ts";
 

@@ -8,8 +8,8 @@ import {
   sortCounts,
   toCsv,
   toNdjson,
-} from "../../../../test/support/event-store.ts";
-import { storeEngines } from "../../../../test/support/store-engines.ts";
+} from "../../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../../test/support/store/engines.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
 import { splitInterval } from "./spans.ts";
 import type { LivenessEvent } from "../events.ts";

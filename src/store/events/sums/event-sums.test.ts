@@ -7,7 +7,7 @@ import {
   death,
   toCsv,
   type EventWorld,
-} from "../../../../test/support/event-store.ts";
+} from "../../../../test/support/store/event-store.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
 import { openEventDatabase } from "../sqlite/import-file.ts";

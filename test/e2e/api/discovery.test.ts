@@ -1,0 +1,254 @@
+import { rm, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createSystemClock } from "../../../src/base/time.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
+import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import {
+  eventually,
+  readText,
+  runProgram,
+  startDaemon,
+  stopProgram,
+  type Daemon,
+} from "../../support/program/program.ts";
+import {
+  startScriptedUpstream,
+  type ScriptedStep,
+  type ScriptedUpstream,
+} from "../../support/far-side/scripted-upstream.ts";
+
+const slugsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `org-${index}`);
+
+/** The platform, and the service that lists its customers. */
+let upstream: ScriptedUpstream;
+let list: ScriptedStep;
+let folder: ProgramFolder;
+
+interface Ask {
+  readonly slug: string;
+  readonly minSpikeCount: number;
+}
+
+/** What the platform was asked, newest last. */
+function asks(): Ask[] {
+  return upstream.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body) as Ask);
+}
+
+beforeEach(async () => {
+  upstream = await startScriptedUpstream();
+  list = { kind: "answer", body: [] };
+  upstream.otherwise(({ method, body }) => {
+    if (method === "GET") return list;
+    const { slug } = JSON.parse(body) as Ask;
+    return { kind: "answer", body: sampleHealthcheck({ scope: { slug }, severity: slug === "bad" ? "fail" : "ok" }) };
+  });
+  folder = await makeProgramFolder(`
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
+defaults: { schedule: "* * * * * *" }
+organizations: [{ slug: filed, thresholds: { minSpikeCount: 77 } }]
+discover:
+  - { name: crm, url: "${upstream.origin}/customers", refreshInterval: 1s, organization: { thresholds: { minSpikeCount: 20 } } }
+  - { name: trials, file: trials.json, refreshInterval: 1s }
+receivers: [{ name: console, type: log }]
+alerting: { groupWait: 0s, fleet: false }
+server: { listen: "127.0.0.1:0" }
+storage: { path: flatline.db }
+`);
+  await folder.write("trials.json", JSON.stringify(["both", "trial"]));
+});
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+const start = (): Promise<Daemon> => startDaemon([], { cwd: folder.path });
+const flatline = (...args: string[]) => runProgram(args, { cwd: folder.path });
+
+async function fleetOf(daemon: Daemon) {
+  const text = await readText(`${daemon.url}/metrics`);
+  const exposition = parseExposition(text, "text");
+  const slugs = [...text.matchAll(/^flatline_check_up\{.*slug="([^"]*)"/gm)].map(([, slug = ""]) => slug);
+  const of = (name: string, source: string) => seriesValue(exposition, `flatline_${name}`, { source });
+  return {
+    slugs: slugs.toSorted(),
+    up: of("discovery_up", "crm"),
+    held: of("discovery_held", "crm"),
+    crm: of("discovered_organizations", "crm"),
+    trials: of("discovered_organizations", "trials"),
+  };
+}
+
+/** Waits until exactly these organizations are shown, beside those of the file and of the other source. */
+function untilFleet(daemon: Daemon, slugs: readonly string[]) {
+  const all = [...new Set([...slugs, "filed", "both", "trial"])].toSorted();
+  return eventually(async () => {
+    const fleet = await fleetOf(daemon);
+    return JSON.stringify(fleet.slugs) === JSON.stringify(all) ? fleet : null;
+  });
+}
+
+/** Lets two more refreshes of the list go by. */
+async function twoRefreshes(): Promise<void> {
+  const gets = (): number => upstream.requests.filter(({ method }) => method === "GET").length;
+  const before = gets();
+  await eventually(() => gets() >= before + 3);
+}
+
+describe("discovery", () => {
+  it("checks what the sources list, follows them without a reload, and lets the file and the first source win", async () => {
+    list = { kind: "answer", body: [{ slug: "both", thresholds: { minSpikeCount: 5 } }, "filed", "acme", "bad"] };
+    await using daemon = await start();
+    const first = await untilFleet(daemon, ["acme", "bad"]);
+    expect(first).toMatchObject({ up: 1, held: 0, crm: 3, trials: 1 });
+    const asked = new Map(asks().map(({ slug, minSpikeCount }) => [slug, minSpikeCount]));
+    expect(Object.fromEntries(asked)).toEqual({ filed: 77, both: 5, acme: 20, bad: 20, trial: 10 });
+    await daemon.untilLogged("alert firing", { slug: "bad" });
+
+    list = { kind: "answer", body: [{ targets: ["both", "new"], labels: { team: "a" } }] };
+    await untilFleet(daemon, ["new"]);
+
+    await daemon.untilLogged("alert resolved", { slug: "bad", reason: "organization_removed" });
+    await daemon.untilLogged("discovered organizations changed", {
+      source: "crm",
+      added: 1,
+      removed: 3,
+    });
+    await folder.write("trials.json", JSON.stringify(["trial", "second"]));
+    await eventually(async () => (await fleetOf(daemon)).slugs.includes("second"));
+  });
+
+  it.each<[string, ScriptedStep, { up: number; held: number }]>([
+    ["[]", { kind: "answer", body: [] }, { up: 1, held: 1 }],
+    ["half a body", { kind: "truncated", body: slugsOf(40) }, { up: 0, held: 0 }],
+  ])("leaves the fleet as it was when the service answers %s, over a restart too", async (_name, step, shown) => {
+    list = { kind: "answer", body: slugsOf(12) };
+    await using daemon = await start();
+    await untilFleet(daemon, slugsOf(12));
+
+    list = step;
+    await eventually(async () => {
+      const { up, held } = await fleetOf(daemon);
+      return up === shown.up && held === shown.held;
+    });
+    await twoRefreshes();
+    expect((await fleetOf(daemon)).crm).toBe(12);
+    expect((await stopProgram(daemon, 8_000)).exitCode).toBe(0);
+
+    await using again = await start();
+    await twoRefreshes();
+    expect(await untilFleet(again, slugsOf(12))).toMatchObject({ ...shown, crm: 12 });
+  });
+
+  it("holds back a list that forgets most of its organizations, until `discover accept` applies the list that it shows", async () => {
+    list = { kind: "answer", body: slugsOf(300), headers: { etag: '"full"' } };
+    await using daemon = await start();
+    await untilFleet(daemon, slugsOf(300));
+    await folder.write("flatline.yaml", (await folder.read("flatline.yaml")).replaceAll("1s,", "1h,"));
+    daemon.signal("SIGHUP");
+    await daemon.untilLogged("configuration reloaded");
+    expect((await flatline("discover", "accept", "crm")).stderr).toMatch(/holds no list back/);
+    await stopProgram(daemon, 8_000);
+
+    list = { kind: "answer", body: ["org-1", "acme"] };
+    await using again = await start();
+    await again.untilLogged(
+      "list is held back: it would remove too many organizations; flatline discover accept applies it",
+    );
+    const listed = await flatline("discover", "list", "--json");
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { name: "crm", up: true, organizations: 300, held: { reason: "shrunk", organizations: 2, added: ["acme"] } },
+      { name: "trials", up: true, organizations: 2, held: null },
+    ]);
+    expect((await fleetOf(again)).crm).toBe(300);
+    const accepted = await flatline("discover", "accept", "crm");
+
+    expect(accepted).toMatchObject({ exitCode: 0, stderr: "applied; a running daemon follows within 2 s\n" });
+    expect(accepted.stdout.split("\n").slice(0, 2)).toEqual([
+      "crm lists 2 organizations and is held back because it removes more than half: 299 removed, 1 added",
+      "- org-0",
+    ]);
+    expect(accepted.stdout).toContain("\n+ acme\n");
+    expect(await untilFleet(again, ["org-1", "acme"])).toMatchObject({ crm: 2, held: 0 });
+    const store = await openStore({ path: join(folder.path, "flatline.db"), clock: createSystemClock() });
+    expect(await store.audit.list({ limit: 1 })).toMatchObject([
+      {
+        actor: userInfo().username,
+        via: "cli",
+        action: "discovery.accept",
+        subject: "crm",
+        detail: { added: ["acme"] },
+      },
+    ]);
+    await store.close();
+    expect(await flatline("discover", "accept", "cmr")).toMatchObject({
+      exitCode: 64,
+      stderr: 'flatline: no discovery source is named "cmr"; did you mean "crm"?\n',
+    });
+  });
+
+  it("keeps the alerts of organizations that move from the file to a list", async () => {
+    list = { kind: "answer", body: ["filed", "bad"] };
+    const written = await folder.read("flatline.yaml");
+    await folder.write(
+      "flatline.yaml",
+      written.replace(/discover:[^]*?receivers:/, "receivers:").replace("[{ slug: filed", "[bad, { slug: filed"),
+    );
+    await using daemon = await start();
+    await daemon.untilLogged("alert firing", { slug: "bad" });
+
+    await folder.write("flatline.yaml", written);
+    daemon.signal("SIGHUP");
+    await daemon.untilLogged("configuration reloaded");
+
+    expect(await untilFleet(daemon, ["bad"])).toMatchObject({ crm: 1 });
+    expect(daemon.log().filter(({ msg }) => msg === "alert resolved")).toEqual([]);
+  });
+
+  it("is known to check and config schedule, by the stored list or by asking the source", async () => {
+    list = { kind: "answer", body: ["acme", { slug: "bad", timezone: "Asia/Tokyo", schedule: "0 9 * * *" }] };
+    const asked = await flatline("config", "schedule", "bad", "--json", "--next", "1");
+    expect(JSON.parse(asked.stdout)).toMatchObject([
+      {
+        slug: "bad",
+        schedule: "0 9 * * *",
+        timezone: "Asia/Tokyo",
+        next: [expect.stringMatching(/T09:00:00\+09:00$/)],
+      },
+    ]);
+    expect((await flatline("check", "--json")).exitCode).toBe(2);
+    const shown = await flatline("config", "show");
+    expect(shown.stdout).not.toContain("acme");
+    expect(shown.stdout).not.toContain("/customers");
+
+    list = { kind: "answer", status: 503 };
+    const unlisted = await flatline("check", "--json");
+    expect(unlisted.exitCode).toBe(3);
+    expect(unlisted.stderr).toContain("the organizations of discovery source crm are not known: it answered 503\n");
+    expect((JSON.parse(unlisted.stdout) as Ask[]).map(({ slug }) => slug)).toEqual(["filed", "both", "trial"]);
+
+    list = { kind: "answer", body: ["acme"] };
+    await using daemon = await start();
+    await untilFleet(daemon, ["acme"]);
+    list = { kind: "answer", status: 503 };
+    await eventually(async () => (await fleetOf(daemon)).up === 0);
+    const checked = await flatline("check", "--json");
+    expect((JSON.parse(checked.stdout) as Ask[]).map(({ slug }) => slug)).toEqual(["filed", "acme", "both", "trial"]);
+    expect(checked.exitCode).toBe(0);
+  });
+
+  it("goes on without a source that is missing at the first start, and takes it up when it is there", async () => {
+    await rm(join(folder.path, "trials.json"));
+    await using daemon = await start();
+    await daemon.untilLogged("organizations were not discovered, the last good list holds", { source: "trials" });
+
+    await writeFile(join(folder.path, "trials.json"), '["both", "trial"]');
+
+    await untilFleet(daemon, []);
+  });
+});

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { hourMs } from "../../../src/base/time.ts";
+import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
+
+let folder: DaemonFolder;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations:
+  - acme
+  - { slug: globex, gate: { releaseOn: [] } }
+  - { slug: initech, gate: { releaseOn: [acknowledged] } }
+  - { slug: silent, eventFlow: { enabled: true, schedule: "@yearly" }, alert: { for: 1h }, gate: { whenUnknown: hold } }
+alerting: { groupWait: 0s, fleet: false }
+server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
+storage: { path: flatline.db }
+`);
+  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("globex", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("initech", { lastHour: 90, perDay: 3 });
+  await folder.start();
+});
+afterAll(() => folder.close());
+
+interface Gate {
+  readonly decision: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly alertId: string | null;
+  readonly suspectFrom: string | null;
+  readonly releases: readonly { readonly how: string; readonly by?: string | null }[];
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${url}${path}`, init);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? null : JSON.parse(text) };
+}
+
+const post = (path: string, body?: object) =>
+  ask(path, { method: "POST", headers: bearer, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+const gateOf = async (slug: string): Promise<Gate> => (await ask(`/api/v1/gate/${slug}`)).body as Gate;
+const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
+
+describe("GET /api/v1/gate/{slug}", () => {
+  const held = (slug: string): Promise<Gate> =>
+    eventually(async () => {
+      const gate = await gateOf(slug);
+      return gate.reason === "fail_firing" ? gate : null;
+    });
+
+  it("holds while a fail fires, acknowledged or not, and allows once somebody has judged it", async () => {
+    const gate = await held("acme");
+    const id = gate.alertId ?? "";
+    expect(gate).toMatchObject({ decision: "hold", releases: [], suspectFrom: expect.stringMatching(/Z$/) });
+    expect(gate.message).toContain("act on none of its deaths until it is judged or released");
+    expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("hold") });
+
+    await post(`/api/v1/alerts/${id}/ack`, { by: "kim" });
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    const judged = await flatline("alerts", "judge", id, "real", "--comment", "ten opened by hand");
+
+    expect(judged).toMatchObject({
+      exitCode: 0,
+      stdout: `${id}: acme dead-asset-spike is judged real: these assets did die\n`,
+    });
+    expect(await gateOf("acme")).toMatchObject({
+      decision: "allow",
+      reason: "released",
+      suspectFrom: null,
+      releases: [{ how: "judged", alertId: id }],
+    });
+    expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
+    expect((await flatline("alerts", "list")).stdout).toContain("judged real by token (kim): ten opened by hand");
+  });
+
+  it("holds again when the judgement is corrected or withdrawn, and keeps all of them", async () => {
+    const id = (await gateOf("acme")).alertId ?? "";
+
+    const corrected = await post(`/api/v1/alerts/${id}/judgement`, { verdict: "checker", comment: "captcha" });
+
+    expect(corrected).toMatchObject({
+      status: 200,
+      body: {
+        state: "firing",
+        endsAt: null,
+        judgement: { verdict: "checker", comment: "captcha", by: "token", note: null },
+      },
+    });
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    await post(`/api/v1/alerts/${id}/judgement`, { verdict: "expected" });
+    expect(await gateOf("acme")).toMatchObject({ decision: "allow" });
+
+    expect(await flatline("alerts", "judge", id, "none")).toMatchObject({ exitCode: 0 });
+
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
+    const detail = (await ask(`/api/v1/alerts/${id}`, { headers: bearer })).body;
+    expect(detail).toMatchObject({
+      judgement: null,
+      judgements: [
+        { verdict: "real", comment: "ten opened by hand", by: "token", note: "kim", withdrawnAt: null },
+        { verdict: "checker", comment: "captcha", by: "token", note: null, withdrawnAt: null },
+        { verdict: "expected", comment: null, by: "token", note: null, withdrawnAt: expect.stringMatching(/Z$/) },
+      ],
+    });
+    const open = (await ask(`/api/v1/alerts/${id}`)).body;
+    expect(open).toMatchObject({ id, judgement: null });
+    expect(open).not.toHaveProperty("judgements");
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('flatline_alerts_judged_total{check="dead-asset-spike",verdict="real"} 1');
+    expect(metrics).toContain('flatline_alerts_judged_total{check="sentinel",verdict="checker"} 0');
+  });
+
+  it("refuses a judgement of what is not there, is no verdict, or is none of the gate's alerts", async () => {
+    const path = (id: string): string => `/api/v1/alerts/${id}/judgement`;
+    const id = (await gateOf("acme")).alertId ?? "";
+
+    expect(await post(path("nobody"), { verdict: "real" })).toMatchObject({ status: 404 });
+    expect(await post(path(id), { verdict: "wrong" })).toMatchObject({
+      status: 400,
+      body: { issues: [{ message: "verdict: must be one of checker, real, expected" }] },
+    });
+    expect(await post(path(id), { verdict: "real", why: "x" })).toMatchObject({ status: 400 });
+    expect((await ask(path(id), { method: "POST", body: JSON.stringify({ verdict: "real" }) })).status).toBe(401);
+    expect((await ask(path(id), { method: "DELETE", headers: { authorization: bearer.authorization } })).status).toBe(
+      404,
+    );
+    expect((await ask("/api/v1/alerts/nobody")).status).toBe(404);
+    const { alerts } = (await ask("/api/v1/alerts")).body as { alerts: { id: string; kind: string; state: string }[] };
+    const pending = alerts.filter(({ state }) => state === "pending");
+    expect(pending.map(({ kind }) => kind).toSorted()).toEqual(["unknown", "verdict"]);
+    for (const one of pending)
+      expect(await post(path(one.id), { verdict: "real" })).toMatchObject({
+        status: one.kind === "verdict" ? 409 : 400,
+      });
+    expect(await flatline("alerts", "judge", "nobody", "real")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("alerts", "ack", "nobody")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("alerts", "judge", id, "wrong")).toMatchObject({ exitCode: 64 });
+  });
+
+  it("is released by an acknowledgement where the configuration says so", async () => {
+    const { alertId } = await held("initech");
+
+    await post(`/api/v1/alerts/${alertId ?? ""}/ack`, { by: "kim" });
+
+    expect(await gateOf("initech")).toMatchObject({ decision: "allow", releases: [{ how: "acknowledged" }] });
+  });
+
+  it("has exit codes of its own for what is neither allow nor hold", async () => {
+    expect(await flatline("gate", "nobody")).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(await flatline("gate", "acme", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
+    expect(await flatline("gate", "release", "--comment", "x")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("gate", "release", "acme")).toMatchObject({ exitCode: 64 });
+  });
+
+  it("can be released by hand, which needs the token and a reason, and is recorded", async () => {
+    const held = await eventually(async () => {
+      const gate = await gateOf("globex");
+      return gate.decision === "hold" ? gate : null;
+    });
+    await post(`/api/v1/alerts/${held.alertId ?? ""}/ack`, {});
+    const still = await gateOf("globex");
+    expect(still.decision).toBe("hold");
+    expect(still.message).toContain("act on none of its deaths until it is released");
+    expect((await ask("/api/v1/gate/globex/release", { method: "POST" })).status).toBe(401);
+    expect((await post("/api/v1/gate/globex/release", { comment: " " })).status).toBe(400);
+
+    const released = await post("/api/v1/gate/globex/release", { by: "kim", comment: "checked by hand" });
+
+    expect(released.body).toMatchObject({ decision: "allow", releases: [{ how: "released", by: "token" }] });
+    expect((await gateOf("globex")).releases[0]).not.toHaveProperty("by");
+  });
+
+  it("is released for all that is held at once", async () => {
+    const slugs = async (): Promise<string[]> =>
+      ((await ask("/api/v1/gate")).body as { gates: { slug: string }[] }).gates.map(({ slug }) => slug);
+    expect(await slugs()).toEqual(["acme"]);
+
+    const released = await flatline("gate", "release", "--all", "--comment", "the checker is mended");
+
+    expect(released).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^acme: allow \(released\)/) });
+    expect(await slugs()).toEqual([]);
+    expect(await flatline("gate", "release", "nobody", "--comment", "x")).toMatchObject({ exitCode: 64 });
+  });
+
+  it("answers as configured while nothing is known, and 404 for a stranger", async () => {
+    await eventually(async () => (await gateOf("silent")).reason === "unknown");
+    expect(await gateOf("silent")).toMatchObject({ decision: "hold" });
+    expect((await ask("/api/v1/gate/nobody")).status).toBe(404);
+  });
+});
+
+describe("markers", () => {
+  it("are made, listed and deleted by the command line and by HTTP", async () => {
+    const added = await flatline(
+      "marker",
+      "add",
+      "captcha rollout",
+      "--at",
+      new Date(Date.now() - hourMs).toISOString(),
+    );
+    expect(added.exitCode).toBe(0);
+    expect(added.stdout).toMatch(/^\S+: «captcha rollout» at \d{4}-/);
+    const made = await post("/api/v1/markers", { text: "checker 4.2", slug: "acme", createdBy: "ci" });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { text: "checker 4.2", slug: "acme", createdBy: "token", note: "ci" },
+    });
+
+    const listed = JSON.parse((await flatline("marker", "list", "--json")).stdout) as { id: string; text: string }[];
+    expect(listed.map(({ text }) => text)).toEqual(["captcha rollout", "checker 4.2"]);
+    const ofGlobex = (await ask("/api/v1/markers?slug=globex")).body as { text: string }[];
+    expect(ofGlobex.map(({ text }) => text)).toEqual(["captcha rollout"]);
+    expect(ofGlobex[0]).not.toHaveProperty("createdBy");
+
+    expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(0);
+    expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(1);
+  });
+
+  it.each([
+    ["no text", { text: "  " }, "text: is empty"],
+    ["a time without an offset", { text: "x", at: "2026-01-01T00:00:00" }, "at: must be a time"],
+    ["the future", { text: "x", at: "2999-01-01T00:00:00Z" }, "at: is in the future"],
+    ["an unknown field", { text: "x", when: "now" }, "when"],
+  ])("refuses %s", async (_what, body, issue) => {
+    const { status, body: answered } = await post("/api/v1/markers", body);
+
+    expect(status).toBe(400);
+    expect(JSON.stringify(answered)).toContain(issue);
+  });
+});

@@ -1,0 +1,225 @@
+import { createHmac } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const secret = "the-secret-of-the-webhook";
+const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
+const slugs = ["acme", "globex", "initech", "umbrella"];
+
+let folder: DaemonFolder;
+let pagerduty: HttpSink;
+let url: string;
+let events = 0;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  pagerduty = await startHttpSink((response) => void response.writeHead(202).end("{}"));
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] }, alert: { repeatInterval: 1h } }
+organizations: [acme, globex, initech, { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
+receivers:
+  - { name: pager, type: pagerduty, routingKey: key, webhookSecret: ${secret}, url: "${pagerduty.url}/v2/enqueue" }
+  - { name: other, type: pagerduty, routingKey: key, url: "${pagerduty.url}/other", match: { slug: nobody } }
+server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
+storage: { path: flatline.db }
+`);
+  for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+  await folder.start();
+});
+afterAll(async () => {
+  await folder.close();
+  await pagerduty.close();
+});
+
+interface Alert {
+  readonly id: string;
+  readonly slug: string;
+  readonly acknowledged: boolean;
+  readonly acknowledgement?: { readonly by: string };
+}
+
+async function alertOf(slug: string): Promise<Alert> {
+  const response = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
+  const { alerts } = (await response.json()) as { alerts: Alert[] };
+  const alert = alerts.find((one) => one.slug === slug);
+  if (alert === undefined) throw new Error(`no alert of ${slug}`);
+  return alert;
+}
+
+/** The incident that PagerDuty opened for the organization: its key is what flatline sent. */
+function incidentKey(slug: string): Promise<string> {
+  return eventually(async () => {
+    const sent = pagerduty.requests.map(
+      ({ body }) => JSON.parse(body) as { dedup_key: string; payload?: { source: string } },
+    );
+    return sent.find(({ payload }) => payload?.source === slug)?.dedup_key ?? null;
+  });
+}
+
+interface Webhook {
+  readonly type: string;
+  readonly key: string;
+  readonly atMs?: number;
+  readonly id?: string;
+  readonly person?: string | null;
+}
+
+function bodyOf({ type, key, atMs = Date.now(), id = `event-${++events}`, person = "K. Osei" }: Webhook): string {
+  return JSON.stringify({
+    event: {
+      id,
+      event_type: type,
+      resource_type: "incident",
+      occurred_at: new Date(atMs).toISOString(),
+      agent: person === null ? null : { id: "P1", type: "user_reference", summary: person },
+      data: { id: "Q1", type: "incident", incident_key: key },
+    },
+  });
+}
+
+const sign = (body: string, key = secret): string => `v1=${createHmac("sha256", key).update(body).digest("hex")}`;
+
+async function post(
+  body: string,
+  { signature = sign(body), receiver = "pager" }: { signature?: string | null; receiver?: string } = {},
+): Promise<{ status: number; outcome: string | undefined }> {
+  const headers = {
+    "content-type": "application/json",
+    ...(signature === null ? {} : { "x-pagerduty-signature": signature }),
+  };
+  const response = await fetch(`${url}/api/v1/hooks/pagerduty/${receiver}`, { method: "POST", headers, body });
+  const { outcome } = (await response.json()) as { outcome?: string };
+  return { status: response.status, outcome };
+}
+
+function auditOf(subject: string): unknown[] {
+  const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
+  try {
+    const rows = database.prepare("select action, actor, via from audit where subject = ? order by entry_id");
+    return rows.all(subject).map(({ action, actor, via }) => [action, actor, via].join(" "));
+  } finally {
+    database.close();
+  }
+}
+
+describe("what PagerDuty says of an incident", () => {
+  it("makes the alert quiet here within 2 s, in the name of who did it there, and loud again", async () => {
+    const key = await incidentKey("acme");
+    const startedMs = Date.now();
+    const acknowledged = await post(bodyOf({ type: "incident.acknowledged", key, atMs: 1_000 }));
+    const alert = await alertOf("acme");
+
+    expect(acknowledged).toEqual({ status: 200, outcome: "applied" });
+    expect(Date.now() - startedMs).toBeLessThan(2_000);
+    expect(alert).toMatchObject({
+      id: key,
+      acknowledged: true,
+      acknowledgement: { by: "PagerDuty: K. Osei" },
+    });
+
+    const loud = await post(bodyOf({ type: "incident.unacknowledged", key, atMs: 2_000, person: "D. Reyes" }));
+    expect(loud.outcome).toBe("applied");
+    expect(await alertOf("acme")).toMatchObject({ acknowledged: false });
+    expect(auditOf(key)).toEqual([
+      "acknowledge PagerDuty: K. Osei pagerduty",
+      "unacknowledge PagerDuty: D. Reyes pagerduty",
+    ]);
+  });
+
+  it("counts once, however often it comes, and never when it is older than what was applied", async () => {
+    const key = await incidentKey("globex");
+    const body = bodyOf({ type: "incident.acknowledged", key, atMs: 5_000 });
+    const outcomes = [await post(body), await post(body)].map(({ outcome }) => outcome);
+    const many = await Promise.all(Array.from({ length: 8 }, () => post(body)));
+    const late = await post(bodyOf({ type: "incident.unacknowledged", key, atMs: 4_999 }));
+
+    expect(outcomes).toEqual(["applied", "repeated"]);
+    expect(new Set(many.map(({ status, outcome }) => `${status} ${outcome ?? ""}`))).toEqual(new Set(["200 repeated"]));
+    expect(late).toEqual({ status: 200, outcome: "late" });
+    expect(await alertOf("globex")).toMatchObject({ acknowledged: true });
+    expect(auditOf(key)).toHaveLength(1);
+  });
+
+  it("that is resolved acknowledges: whether it ended is seen here", async () => {
+    const key = await incidentKey("initech");
+
+    expect(await post(bodyOf({ type: "incident.resolved", key, person: null }))).toMatchObject({ outcome: "applied" });
+    expect(await alertOf("initech")).toMatchObject({
+      acknowledged: true,
+      acknowledgement: { by: "PagerDuty: nobody" },
+    });
+  });
+
+  it("never opens a gate", async () => {
+    const key = await incidentKey("umbrella");
+
+    expect(await post(bodyOf({ type: "incident.acknowledged", key }))).toEqual({ status: 200, outcome: "opens_gate" });
+    expect(await alertOf("umbrella")).toMatchObject({ acknowledged: false });
+    const gate = (await (await fetch(`${url}/api/v1/gate/umbrella`)).json()) as { decision: string };
+    expect(gate.decision).toBe("hold");
+  });
+
+  it.each<[string, () => string, string]>([
+    [
+      "of an incident that flatline did not open",
+      () => bodyOf({ type: "incident.acknowledged", key: "x" }),
+      "no_alert",
+    ],
+    ["of another event", () => bodyOf({ type: "incident.annotated", key: "x" }), "ignored"],
+    [
+      "that is a ping",
+      () =>
+        JSON.stringify({
+          event: {
+            id: "ping",
+            event_type: "pagey.ping",
+            occurred_at: "2026-01-01T00:00:00Z",
+            agent: null,
+            data: { message: "Hello" },
+          },
+        }),
+      "ignored",
+    ],
+  ])("changes nothing %s", async (_what, body, outcome) => {
+    expect(await post(body())).toEqual({ status: 200, outcome });
+  });
+
+  it("is taken with any of several signatures", async () => {
+    const body = bodyOf({ type: "incident.acknowledged", key: "x" });
+
+    expect(await post(body, { signature: `${sign(body, "old")}, ${sign(body)}` })).toMatchObject({ status: 200 });
+  });
+
+  it.each<[string, (body: string) => { signature: string | null; receiver?: string }]>([
+    ["without a signature", () => ({ signature: null })],
+    ["with an empty signature", () => ({ signature: "" })],
+    ["signed with another secret", (body) => ({ signature: sign(body, "another") })],
+    ["signed for another body", () => ({ signature: sign("{}") })],
+    ["with a signature of another version", (body) => ({ signature: sign(body).replace("v1", "v2") })],
+    ["for a receiver that has no secret", (body) => ({ signature: sign(body), receiver: "other" })],
+    ["for a receiver that is none", (body) => ({ signature: sign(body), receiver: "nobody" })],
+  ])("is refused %s", async (_what, given) => {
+    const key = await incidentKey("acme");
+    const body = bodyOf({ type: "incident.acknowledged", key, atMs: 9_000 });
+
+    expect(await post(body, given(body))).toMatchObject({ status: 403 });
+    expect(await alertOf("acme")).toMatchObject({ acknowledged: false });
+  });
+
+  it.each(["", "no JSON", "{}", '{"event":{"id":"","event_type":"x","occurred_at":"yesterday"}}'])(
+    "that is signed and is no webhook is 400: %s",
+    async (body) => {
+      expect(await post(body)).toMatchObject({ status: 400 });
+    },
+  );
+});

@@ -1,0 +1,189 @@
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import { eventually, readText, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
+import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
+
+const token = "a-token-of-the-tests";
+const reloaded = "flatline_config_last_reload_successful";
+
+let upstream: ScriptedUpstream;
+let folder: ProgramFolder;
+
+function configText(organizations: string, server = `listen: "127.0.0.1:0", token: ${token}`): string {
+  return `
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
+defaults: { schedule: "* * * * * *" }
+organizations: ${organizations}
+receivers: [{ name: console, type: log }]
+alerting: { groupWait: 0s }
+server: { ${server} }
+storage: { path: flatline.db }
+`;
+}
+
+async function metricsOf(daemon: Daemon): Promise<{ readonly text: string; readonly reloaded: number | null }> {
+  const text = await readText(`${daemon.url}/metrics`);
+  return { text, reloaded: seriesValue(parseExposition(text, "text"), reloaded) };
+}
+
+/** Resolves with /metrics as soon as it names `shown` and not `gone`. */
+function untilShown(daemon: Daemon, shown: string, gone: string): Promise<string> {
+  return eventually(async () => {
+    const { text } = await metricsOf(daemon);
+    return text.includes(`flatline_check_up{check="dead-asset-spike",slug="${shown}"}`) && !text.includes(`"${gone}"`)
+      ? text
+      : null;
+  });
+}
+
+function startedCount(daemon: Daemon): number {
+  return daemon.log().filter(({ msg }) => msg === "flatline started").length;
+}
+
+beforeEach(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.otherwise(({ body }) => {
+    const { slug } = JSON.parse(body) as { slug: string };
+    const severity = slug === "acme" ? "fail" : "ok";
+    return { kind: "answer", body: sampleHealthcheck({ scope: { slug }, severity }) };
+  });
+  folder = await makeProgramFolder(configText("[acme, globex]"));
+});
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+describe("SIGHUP", () => {
+  it("applies a good file: the new organization appears, the gone one loses every series and is told as ended", async () => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+    await daemon.untilLogged("alert firing", { slug: "acme" });
+
+    await folder.write("flatline.yaml", configText("[globex, initech]"));
+    daemon.signal("SIGHUP");
+    const metrics = await untilShown(daemon, "initech", "acme");
+
+    expect(metrics).toContain('slug="globex"');
+    expect(metrics).toContain(`${reloaded} 1`);
+    await daemon.untilLogged("alert resolved", { slug: "acme", reason: "organization_removed" });
+    expect(startedCount(daemon)).toBe(1);
+  });
+
+  it("refuses a bad file: says where it is wrong, shows it, and everything else goes on", async () => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+
+    await folder.write("flatline.yaml", `${configText("[globex, initech]")}\nreceivrs: []\n`);
+    daemon.signal("SIGHUP");
+    const line = await daemon.untilLogged("configuration not reloaded, the running one goes on");
+    const asked = upstream.requests.length;
+    await upstream.received(asked + 4);
+    const metrics = await untilShown(daemon, "acme", "initech");
+
+    expect(JSON.stringify(line)).toContain("flatline.yaml:");
+    expect(JSON.stringify(line)).toContain("receivrs");
+    expect(metrics).toContain(`${reloaded} 0`);
+    expect((await metricsOf(daemon)).reloaded).toBe(0);
+
+    await folder.write("flatline.yaml", configText("[globex, initech]"));
+    daemon.signal("SIGHUP");
+    await untilShown(daemon, "initech", "acme");
+    expect((await metricsOf(daemon)).reloaded).toBe(1);
+  });
+});
+
+describe("a reload", () => {
+  it("changes what is logged, by what already runs too", async () => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+
+    await folder.write("flatline.yaml", `${configText("[acme, globex]")}\nlog: { level: debug }\n`);
+    daemon.signal("SIGHUP");
+    await daemon.untilLogged("configuration reloaded");
+
+    expect(await daemon.untilLogged("check ran", { slug: "acme" })).toMatchObject({ level: "debug" });
+  });
+});
+
+describe("run --watch", () => {
+  it("sees new content of the file, and does not reload what is only touched", async () => {
+    await using daemon = await startDaemon(["--watch"], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+
+    await folder.write("flatline.yaml", configText("[acme, globex]"));
+    await folder.write("flatline.yaml", configText("[globex, initech]"));
+    await untilShown(daemon, "initech", "acme");
+
+    expect(daemon.log().filter(({ msg }) => msg === "configuration reloaded")).toHaveLength(1);
+  });
+
+  it("sees the symlink swap of a mounted Kubernetes ConfigMap", async () => {
+    // As kubelet does it: flatline.yaml → ..data/flatline.yaml, ..data → a folder with the date, replaced by a rename.
+    const path = (name: string): string => join(folder.path, name);
+    await mkdir(path("..2026_01"));
+    await writeFile(path("..2026_01/flatline.yaml"), configText("[acme, globex]"));
+    await symlink("..2026_01", path("..data"));
+    await symlink("..data/flatline.yaml", path("mounted.yaml"));
+    await using daemon = await startDaemon(["--watch", "-c", "mounted.yaml"], { cwd: folder.path });
+    await untilShown(daemon, "acme", "initech");
+
+    await mkdir(path("..2026_02"));
+    await writeFile(path("..2026_02/flatline.yaml"), configText("[globex, initech]"));
+    await symlink("..2026_02", path("..data_tmp"));
+    await rename(path("..data_tmp"), path("..data"));
+    const metrics = await untilShown(daemon, "initech", "acme");
+
+    expect(metrics).toContain(`${reloaded} 1`);
+  });
+});
+
+describe("POST /-/reload", () => {
+  async function reload(daemon: Daemon, headers: Readonly<Record<string, string>>): Promise<Response> {
+    return fetch(`${daemon.url}/-/reload`, { method: "POST", headers });
+  }
+
+  it.each([
+    { name: "without a token", headers: {} },
+    { name: "with a wrong token", headers: { authorization: "Bearer another" } },
+  ])("$name is 401 and changes nothing", async ({ headers }) => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+
+    await folder.write("flatline.yaml", configText("[globex, initech]"));
+    const response = await reload(daemon, headers);
+
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: "UNAUTHORIZED" });
+    expect(daemon.log().filter(({ msg }) => msg === "configuration reloaded")).toEqual([]);
+  });
+
+  it("is 403 where no token is configured", async () => {
+    await folder.write("flatline.yaml", configText("[acme]", 'listen: "127.0.0.1:0"'));
+    await using daemon = await startDaemon([], { cwd: folder.path });
+
+    const response = await reload(daemon, { authorization: "Bearer x" });
+
+    expect(response.status).toBe(403);
+  });
+
+  it("answers when a good file is applied, and with the problems of a bad one", async () => {
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    const headers = { authorization: `Bearer ${token}` };
+
+    await folder.write("flatline.yaml", configText("[globex, initech]"));
+    const good = await reload(daemon, headers);
+    await folder.write("flatline.yaml", configText("[globex, globex]"));
+    const bad = await reload(daemon, headers);
+
+    expect([good.status, bad.status]).toEqual([200, 400]);
+    expect(JSON.stringify(await bad.json())).toContain("globex");
+    expect((await metricsOf(daemon)).reloaded).toBe(0);
+    await untilShown(daemon, "initech", "acme");
+  });
+});

@@ -1,0 +1,247 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { rights, type Right } from "../../../src/contract/rights.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+/** A row of the tables of docs/http.md: a route, and what it asks for. */
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly access: string;
+  readonly isAboutAll: boolean;
+}
+
+const page = readFileSync(fileURLToPath(new URL("../../../docs/http.md", import.meta.url)), "utf8");
+// There a signature lets in: hooks (e2e/pagerduty-in), and links in messages.
+const isSigned = (path: string): boolean => /^\/(?:api\/v1\/hooks|act)\//.test(path);
+const routes = page.split("\n").flatMap((line): Route[] => {
+  const [, names = "", asks = ""] = line.split("|").map((cell) => cell.trim());
+  const [access = "", all] = asks.split(", ");
+  const found = [...names.matchAll(/`(GET|POST|PATCH|DELETE) (\/[^`]*)`/g)];
+  return found
+    .map(([, method = "", path = ""]) => ({ method, path, access, isAboutAll: all === "all" }))
+    .filter(({ path }) => !isSigned(path));
+});
+
+const scopes = { all: null, own: ["zet*"], foreign: ["globex"] } as const;
+type Scope = keyof typeof scopes;
+const tokenOf = (right: Right, scope: Scope): string => `${right}-${scope}-secret`;
+
+let folder: DaemonFolder;
+let url: string;
+let ids: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  url = `http://127.0.0.1:${await freePort()}`;
+  await configure(true);
+  await folder.addDeaths("zeta", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("globex", { lastHour: 1, perDay: 3 });
+  await folder.addDeaths("zetunwatched", { lastHour: 1, perDay: 3 });
+  await folder.start();
+  const alertId = await eventually(async () => {
+    const { alerts } = (await (await ask("GET", "/api/v1/alerts", "root")).json()) as { alerts: { id: string }[] };
+    return alerts[0]?.id ?? null;
+  });
+  ids = { alerts: alertId };
+});
+afterAll(() => folder.close());
+
+function configure(publicRead: boolean): Promise<void> {
+  const tokens = rights.flatMap((right) =>
+    Object.entries(scopes).map(([scope, organizations]) => {
+      const only = organizations === null ? "" : `, organizations: ${JSON.stringify(organizations)}`;
+      return `    - { name: ${right}-${scope}, token: ${tokenOf(right, scope as Scope)}, may: [${right}]${only} }`;
+    }),
+  );
+  return folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations: [{ slug: zeta, receivers: [] }, { slug: globex, receivers: [] }]
+alerting: { groupWait: 0s, fleet: false }
+receivers: [{ name: console, type: log }]
+silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: zeta, comment: backup }]
+server:
+  listen: "${url.slice("http://".length)}"
+  publicRead: ${publicRead}
+  token: root
+  tokens:
+${tokens.join("\n")}
+storage: { path: flatline.db }
+`);
+}
+
+const bodies: Readonly<Record<string, object>> = {
+  // One that opens no gate, for which the right `gate` is needed.
+  "POST /api/v1/alerts/{id}/judgement": { verdict: "checker" },
+  "POST /api/v1/silences": { slug: "zeta", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
+  "POST /api/v1/markers": { slug: "zeta", text: "of the matrix" },
+  "POST /api/v1/events": [{ slug: "zeta", at: 1_700_000_000_000, id: "of the matrix" }],
+  "POST /api/v1/gate/{slug}/release": { comment: "of the matrix" },
+};
+
+function ask(method: string, path: string, token: string | null, body?: object): Promise<Response> {
+  return fetch(url + path, {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+async function make(what: "silences" | "markers"): Promise<string> {
+  const made = await ask("POST", `/api/v1/${what}`, "root", bodies[`POST /api/v1/${what}`]);
+  return ((await made.json()) as { id: string }).id;
+}
+
+/** Asks as the row says, of what is zeta's; the text is the first that comes where it never ends. */
+async function askRoute({ method, path }: Route, token: string | null): Promise<{ status: number; text: string }> {
+  const [, kind = ""] = /(\w+)\/\{id\}/.exec(path) ?? [];
+  const real = path
+    .replace("{check}", "dead-asset-spike")
+    .replace("{slug}", "zeta")
+    .replace("{id}", ids[kind] ?? "none")
+    .replace("*", "none");
+  const answer = await ask(method, path === "/probe" ? "/probe?slug=zeta" : real, token, bodies[`${method} ${path}`]);
+  if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true)
+    return { status: answer.status, text: await answer.text() };
+  return { status: answer.status, text: await readUntil(answer, "event: hello") };
+}
+
+async function readUntil(answer: Response, wanted: string): Promise<string> {
+  const reader = answer.body?.getReader();
+  let text = "";
+  while (!text.includes(wanted)) {
+    const { value, done = true } = (await reader?.read()) ?? {};
+    if (done) break;
+    text += Buffer.from(value ?? []).toString();
+  }
+  await reader?.cancel();
+  return text;
+}
+
+/** Whether it names one organization, which another's token may not ask for. */
+const isOfOne = ({ method, path }: Route): boolean =>
+  /\{|^\/probe/.test(path) || (method === "POST" && /^\/api\/v1\/(?:silences|markers|events)$/.test(path));
+
+describe.each([true, false])("with publicRead %s", (publicRead) => {
+  beforeAll(async () => {
+    await configure(publicRead);
+    expect((await ask("POST", "/-/reload", "root")).status).toBe(200);
+    ids = { ...ids, silences: await make("silences"), markers: await make("markers") };
+  });
+
+  const isFree = ({ access }: Route): boolean => access === "open" || (access === "public" && publicRead);
+  const needed = ({ access }: Route): string => (access === "public" ? "read" : access);
+
+  function expected(route: Route, right: Right, scope: Scope): "403" | "let in" {
+    if (route.access === "open") return "let in";
+    if (!isFree(route) && needed(route) !== right) return "403";
+    if (!isFree(route) && route.isAboutAll && scope !== "all") return "403";
+    return isOfOne(route) && !route.isAboutAll && scope === "foreign" ? "403" : "let in";
+  }
+
+  const cells = routes.flatMap((route) =>
+    rights.flatMap((right) =>
+      (Object.keys(scopes) as Scope[]).map((scope) => ({ route, right, scope, result: expected(route, right, scope) })),
+    ),
+  );
+
+  it("finds the routes of docs/http.md", () => {
+    expect(routes.length).toBeGreaterThan(30);
+  });
+
+  it.each(routes)("$method $path asks who it is, for $access", async (route) => {
+    const [nobody, wrong] = [await askRoute(route, null), await askRoute(route, "wrong")];
+
+    expect(wrong.status === 401).toBe(route.access !== "open");
+    expect(nobody.status === 401).toBe(!isFree(route));
+    expect(nobody.status).not.toBe(403);
+  });
+
+  // What is refused first: it changes nothing, so that all else is there still.
+  it.each(cells.filter(({ result }) => result === "403"))(
+    "$route.method $route.path is forbidden to $right of $scope organizations",
+    async ({ route, right, scope }) => {
+      const { status, text } = await askRoute(route, tokenOf(right, scope));
+
+      expect([status, JSON.parse(text)]).toMatchObject([403, { code: "FORBIDDEN" }]);
+    },
+  );
+
+  it.each(cells.filter(({ result, route }) => result === "let in" && route.method === "GET"))(
+    "$route.method $route.path lets $right of $scope organizations in, to see them only",
+    async ({ route, right, scope }) => {
+      const { status, text } = await askRoute(route, tokenOf(right, scope));
+
+      expect([401, 403]).not.toContain(status);
+      const isSecret = scope === "foreign" && route.access !== "open" && !(route.isAboutAll && isFree(route));
+      if (isSecret) expect(text).not.toMatch(/zet/);
+      if (scope === "own" && !route.isAboutAll && !route.path.startsWith("/o/")) expect(text).not.toMatch(/globex/);
+    },
+  );
+
+  it.each(cells.filter(({ result, route }) => result === "let in" && route.method !== "GET"))(
+    "$route.method $route.path lets $right of $scope organizations in",
+    async ({ route, right, scope }) => {
+      const { status } = await askRoute(route, tokenOf(right, scope));
+
+      expect([401, 403]).not.toContain(status);
+    },
+  );
+});
+
+it.each(["own", "foreign"] as const)("what changes is sent to who sees it: %s organizations", async (scope) => {
+  const [stream] = await Promise.all([
+    ask("GET", "/events", tokenOf("read", scope)).then((answer) => readUntil(answer, "event: change")),
+    ask("POST", "/api/v1/checks/dead-asset-spike/zeta/run", "root"),
+  ]);
+
+  const change = /^data: (\{.*\})$/m.exec(stream)?.[1] ?? "";
+  expect(JSON.parse(change)).toMatchObject({ fleet: { withResult: 1, spiking: scope === "own" ? 1 : 0 } });
+  expect(stream).not.toMatch(scope === "own" ? /globex/ : /zeta/);
+});
+
+describe("what is about all organizations", () => {
+  it.each([
+    ["a silence of all", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "*" }],
+    ["a silence that reaches beyond", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "ze*" }],
+    ["a marker of all", "/api/v1/markers", { text: "rollout" }],
+  ])("%s needs a token for all", async (_name, path, body) => {
+    expect((await ask("POST", path, tokenOf("operate", "own"), body)).status).toBe(403);
+    expect((await ask("POST", path, tokenOf("operate", "all"), body)).status).toBe(201);
+  });
+
+  it("a body with one foreign event stores none", async () => {
+    const events = ["zeta", "globex"].map((slug) => ({ slug, at: 1_700_000_000_000, id: "together" }));
+
+    const refused = await ask("POST", "/api/v1/events", tokenOf("ingest", "own"), events);
+    const taken = await ask("POST", "/api/v1/events", tokenOf("ingest", "all"), events);
+
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('\\"globex\\"')]);
+    expect(await taken.json()).toEqual({ received: 2, stored: 2, duplicates: 0 });
+  });
+
+  it("one Idempotency-Key is another's for another token, and rights come first", async () => {
+    const post = (token: string, slug: string): Promise<Response> =>
+      fetch(`${url}/api/v1/events`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "idempotency-key": "k" },
+        body: JSON.stringify({ slug, at: 1_700_000_000_001, id: `key of ${token}` }),
+      });
+    const statuses = [
+      await post(tokenOf("ingest", "own"), "zeta"),
+      await post(tokenOf("ingest", "all"), "globex"),
+      await post(tokenOf("ingest", "own"), "globex"),
+      await post(tokenOf("ingest", "own"), "zeta"),
+    ].map(({ status }) => status);
+
+    expect(statuses).toEqual([200, 200, 403, 200]);
+  });
+});

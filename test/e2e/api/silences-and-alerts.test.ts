@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const token = "a-token-of-the-tests";
+
+let folder: DaemonFolder;
+let sink: HttpSink;
+let port: number;
+
+function configText(changes: { token?: string; port?: number } = {}): string {
+  return `
+source: { type: embedded }
+defaults: { alert: { repeatInterval: 0s } }
+organizations:
+  - { slug: acme, labels: { team: trust } }
+  - { slug: slow, alert: { for: 1h } }
+  - { slug: calm, whenNoEvents: ok }
+alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
+receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
+silences: [{ schedule: "0 2 * * 6", duration: 2h, timezone: Europe/Berlin, slug: calm, comment: backup }]
+server: { listen: "127.0.0.1:${changes.port ?? port}", token: "${changes.token ?? token}" }
+storage: { path: flatline.db }
+`;
+}
+
+function flatline(...args: string[]): Promise<CliOutcome> {
+  return runCli(args, { cwd: folder.path, env: { USER: "kim", HTTP_PROXY: "http://127.0.0.1:9" } });
+}
+
+async function listAlerts(): Promise<{ id: string; slug: string; acknowledged: boolean; silenced: boolean }[]> {
+  const { stdout } = await flatline("alerts", "list", "--json");
+  return (JSON.parse(stdout) as { alerts: { id: string; slug: string; acknowledged: boolean; silenced: boolean }[] })
+    .alerts;
+}
+
+async function alertOf(slug: string): Promise<{ id: string; acknowledged: boolean; silenced: boolean }> {
+  const found = (await listAlerts()).find((alert) => alert.slug === slug);
+  if (found === undefined) throw new Error(`no alert of ${slug}`);
+  return found;
+}
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  sink = await startHttpSink((response) => response.end("ok"));
+  port = await freePort();
+  await folder.configure(configText());
+  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("slow", { lastHour: 60, perDay: 3 });
+  await folder.start();
+  await eventually(async () => (await listAlerts()).length === 2);
+});
+afterAll(async () => {
+  await folder.close();
+  await sink.close();
+});
+
+describe("flatline alerts", () => {
+  it("lists what fires, then what is pending", async () => {
+    const { exitCode, stdout } = await flatline("alerts", "list");
+
+    expect(exitCode).toBe(0);
+    const [head, first, second] = stdout.split("\n");
+    expect(head).toMatch(/^SEVERITY {2}STATE +ORGANIZATION +CHECK +DETECTED +NOTIFIED +ID/);
+    expect(first).toMatch(
+      /^fail +firing +acme +dead-asset-spike +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +(?:\S+Z|nobody yet) +\S+ +not_ok, began about \S+Z$/,
+    );
+    expect(second).toMatch(/^fail +pending +slow .* for_running, began about \S+Z$/);
+  });
+
+  it("acknowledges by id, and says who did", async () => {
+    const { id } = await alertOf("acme");
+
+    const { exitCode, stdout } = await flatline("alerts", "ack", id, "--comment", "on it");
+
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `${id}: acme dead-asset-spike is quiet until it is resolved, or worse than fail\n`,
+    ]);
+    expect(await alertOf("acme")).toMatchObject({
+      acknowledged: true,
+      acknowledgement: { by: "token", note: "kim", comment: "on it" },
+    });
+    expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by token (kim): on it");
+  });
+
+  it.each([
+    {
+      name: "an id that is not there",
+      id: (): Promise<string> => Promise.resolve("nobody"),
+      said: "no live alert has this id",
+      exit: 64,
+    },
+    {
+      name: "one that is pending",
+      id: async (): Promise<string> => (await alertOf("slow")).id,
+      said: "the alert is pending",
+      exit: 1,
+    },
+  ])("refuses to acknowledge $name", async ({ id, said, exit }) => {
+    const { exitCode, stdout, stderr } = await flatline("alerts", "ack", await id());
+
+    expect([exitCode, stdout]).toEqual([exit, ""]);
+    expect(stderr).toContain(said);
+  });
+});
+
+describe("flatline silence", () => {
+  it("adds one that holds at once, lists it, and ends it", async () => {
+    const added = await flatline("silence", "add", "ac*", "--comment", "migration", "--duration", "90m", "--json");
+    const made = JSON.parse(added.stdout) as { id: string; startsAt: string; endsAt: string };
+    const heldBack = await alertOf("acme");
+    const listed = await flatline("silence", "list");
+    const ended = await flatline("silence", "expire", made.id);
+    const again = await flatline("silence", "expire", made.id);
+
+    expect(added).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(made).toMatchObject({
+      slug: "ac*",
+      check: null,
+      createdBy: "token",
+      note: "kim",
+      origin: "runtime",
+      state: "active",
+    });
+    const lengthMs = Date.parse(made.endsAt) - Date.parse(made.startsAt);
+    expect(Math.abs(lengthMs - 90 * 60_000)).toBeLessThan(5_000);
+    expect(heldBack.silenced).toBe(true);
+    expect(listed.stdout).toMatch(/^\(configuration\) +\w+ +calm +0 2 \* \* 6 for 2h \(Europe\/Berlin\) +backup$/m);
+    expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* token \(kim\) +migration$`, "m"));
+    expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
+    expect((await alertOf("acme")).silenced).toBe(false);
+    expect([again.exitCode, again.stderr]).toEqual([1, `${made.id}: no such silence, or it has ended already\n`]);
+  });
+
+  it("takes a start, an end, a check and who made it", async () => {
+    const who = ["--comment", "later", "--check", "dead-asset-spike", "--created-by", "Robin"];
+    const when = ["--starts-at", "2090-01-01T00:00:00Z", "--until", "2090-01-01T06:00:00+02:00"];
+
+    const { exitCode, stdout } = await flatline("silence", "add", "acme", ...who, ...when);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/: acme dead-asset-spike is silenced 2090-01-01T00:00:00Z to 2090-01-01T04:00:00Z\n$/);
+    const listed = JSON.parse((await flatline("silence", "list", "--json")).stdout) as object[];
+    expect(listed).toContainEqual(
+      expect.objectContaining({ createdBy: "token", note: "Robin", state: "pending", comment: "later" }),
+    );
+  });
+
+  it("lasts two hours unless told otherwise, and notes a name that matches nobody", async () => {
+    const { stderr, stdout } = await flatline("silence", "add", "acmee", "--comment", "typo", "--json");
+
+    const { startsAt, endsAt } = JSON.parse(stdout) as { startsAt: string; endsAt: string };
+    expect(Math.abs(Date.parse(endsAt) - Date.parse(startsAt) - 7_200_000)).toBeLessThan(5_000);
+    expect(stderr).toMatch(/^note: no organization of .*flatline\.yaml matches acmee; did you mean "acme"\?\n$/);
+  });
+
+  it.each<[string, string[], string]>([
+    ["no comment", ["acme"], "required option '--comment <text>'"],
+    ["a length that is none", ["acme", "--comment", "x", "--duration", "soon"], "such as 30s, 90m, 2h or 1d"],
+    [
+      "both ways to say the end",
+      ["acme", "--comment", "x", "--duration", "1h", "--until", "2090-01-01T00:00:00Z"],
+      "give one of them",
+    ],
+    ["an end that has passed", ["acme", "--comment", "x", "--until", "2020-01-01T00:00:00Z"], "endsAt"],
+    ["a check that is none", ["acme", "--comment", "x", "--check", "dead"], "check: no such check"],
+    ["a comment without words", ["acme", "--comment", " "], "comment: is empty"],
+  ])("refuses %s as wrong usage", async (_name, args, said) => {
+    const { exitCode, stdout, stderr } = await flatline("silence", "add", ...args);
+
+    expect([exitCode, stdout]).toEqual([64, ""]);
+    expect(stderr).toContain(said);
+  });
+});
+
+describe("a daemon that cannot be asked", () => {
+  const commands = [
+    ["silence", "list"],
+    ["silence", "add", "acme", "--comment", "x"],
+    ["silence", "expire", "x"],
+    ["alerts", "ack", "x"],
+  ];
+
+  async function withConfig(text: string, args: readonly string[]): Promise<CliOutcome> {
+    const other = await makeDaemonFolder();
+    await other.configure(text);
+    const outcome = await runCli(args, { cwd: other.path });
+    await other.close();
+    return outcome;
+  }
+
+  it.each([...commands, ["alerts", "list"]])("that does not run: exit 69 (%s %s)", async (...args) => {
+    const { exitCode, stdout, stderr } = await withConfig(configText({ port: await freePort() }), args);
+
+    expect([exitCode, stdout]).toEqual([69, ""]);
+    expect(stderr).toMatch(/^flatline: no flatline answers at http:\/\/127\.0\.0\.1:\d+: .*Is it running\?.*--url/);
+  });
+
+  it.each(commands)("without a token: exit 77, and what to set (%s %s)", async (...args) => {
+    const { exitCode, stderr } = await withConfig(configText({ token: "" }), args);
+
+    expect(exitCode).toBe(77);
+    expect(stderr).toMatch(/this needs a token: set server\.token in .*flatline\.yaml/);
+  });
+
+  it.each(commands)("with another token: exit 77, and it is not shown (%s %s)", async (...args) => {
+    const { exitCode, stderr } = await withConfig(configText({ token: "another-token" }), args);
+
+    expect(exitCode).toBe(77);
+    expect(stderr).toMatch(
+      /the token or the proxy's user is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
+    );
+    expect(stderr).not.toContain("another-token");
+  });
+
+  it("--url names another address", async () => {
+    const text = configText({ port: 1 });
+    const right = await withConfig(text, ["alerts", "list", "--url", `http://localhost:${port}/`]);
+    const wrong = await withConfig(text, ["alerts", "list", "--url", "localhost"]);
+
+    expect([right.exitCode, right.stdout]).toEqual([0, expect.stringContaining("acme")]);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([64, expect.stringContaining("--url must be the address")]);
+  });
+
+  it.each<[string, number, string, string]>([
+    ["a page", 200, "<html>", "an answer that is no JSON"],
+    ["other JSON", 200, "[]", "an answer that this version does not know"],
+    ["a redirect", 302, "", "HTTP 302"],
+    ["a refusal in other words", 500, "oops", "HTTP 500"],
+  ])("something else that answers with %s is told", async (_name, status, body, said) => {
+    const other = await startHttpSink((response) => response.writeHead(status, { location: sink.url }).end(body));
+
+    const { exitCode, stderr } = await withConfig(configText(), ["alerts", "list", "--url", other.url]);
+
+    await other.close();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`does not answer as flatline does: ${said}`);
+  });
+});

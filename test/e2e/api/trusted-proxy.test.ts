@@ -1,0 +1,228 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { debianTool } from "../../support/debian-tool.ts";
+import { startHttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const nginx = debianTool("nginx", "nginx-light");
+
+let folder: DaemonFolder;
+let port: number;
+
+beforeEach(async () => {
+  folder = await makeDaemonFolder();
+  port = await freePort();
+});
+afterEach(() => folder.close());
+
+interface Setup {
+  readonly from?: string;
+  readonly externalUrl?: string;
+  readonly server?: string;
+}
+
+async function start({ from = "127.0.0.0/8", externalUrl, server = "token: root" }: Setup = {}): Promise<void> {
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly", whenNoEvents: ok }
+organizations: [acme, globex]
+${externalUrl === undefined ? "" : `alerting: { externalUrl: "${externalUrl}" }`}
+server:
+  listen: "127.0.0.1:${port}"
+  trustedProxy:
+    from: ["${from}"]
+    may: { sre: [read, operate, admin], eu: [read, operate], guests: [read] }
+    organizations: { eu: ["acme"] }
+  ${server}
+storage: { path: flatline.db }
+`);
+  await folder.start();
+}
+
+/** Headers as they are: fetch would not send some of them, and no header twice. */
+async function ask(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string | string[]>>,
+): Promise<{ status: number; body: string }> {
+  const request = httpRequest({ host: "127.0.0.1", port, method, path, headers });
+  request.end();
+  const [answer] = (await once(request, "response")) as [NodeJS.ReadableStream & { statusCode: number }];
+  let body = "";
+  for await (const chunk of answer) body += String(chunk);
+  return { status: answer.statusCode, body };
+}
+
+const run = "/api/v1/checks/dead-asset-spike/acme/run";
+const own = { "sec-fetch-site": "same-origin" };
+const kim = { "x-forwarded-user": "kim", "x-forwarded-groups": "staff, sre" };
+
+async function audit(): Promise<{ actor: string; via: string; action: string }[]> {
+  const { body } = await ask("GET", "/api/v1/audit", { authorization: "Bearer root" });
+  return (JSON.parse(body) as { entries: { actor: string; via: string; action: string }[] }).entries;
+}
+
+describe("identity from a proxy", () => {
+  it.each<[string, string, string, Record<string, string | string[]>, number]>([
+    ["reads with the rights of a group", "GET", "/api/v1/silences", kim, 200],
+    ["acts with the rights of a group", "POST", run, { ...kim, ...own }, 200],
+    ["has no right without a group", "GET", "/api/v1/silences", { "x-forwarded-user": "kim" }, 403],
+    ["has no right of another group", "POST", run, { ...own, ...kim, "x-forwarded-groups": "guests" }, 403],
+    [
+      "has no right of a group's prototype",
+      "GET",
+      "/api/v1/silences",
+      { ...kim, "x-forwarded-groups": "constructor" },
+      403,
+    ],
+    ["sees its own organizations", "GET", "/api/v1/gate/acme", { ...kim, "x-forwarded-groups": "eu" }, 200],
+    ["does not see others", "GET", "/api/v1/gate/globex", { ...kim, "x-forwarded-groups": "eu" }, 403],
+    ["is refused with two users", "GET", "/api/v1/checks", { ...kim, "x-forwarded-user": ["kim", "root"] }, 401],
+    ["is refused with an empty user", "GET", "/api/v1/checks", { ...kim, "x-forwarded-user": "" }, 401],
+    ["is nobody without a user", "GET", "/api/v1/silences", { "x-forwarded-groups": "sre" }, 401],
+    ["gives way to a token", "POST", run, { ...kim, "x-forwarded-groups": "", authorization: "Bearer root" }, 200],
+    ["gives way to a wrong token, too", "GET", "/api/v1/checks", { ...kim, authorization: "Bearer wrong" }, 401],
+    ["does not write for another site", "POST", run, { ...kim, "sec-fetch-site": "cross-site" }, 403],
+    ["does not write for a neighbour", "POST", run, { ...kim, "sec-fetch-site": "same-site" }, 403],
+    ["does not write for who does not say", "POST", run, kim, 403],
+    ["writes for its own origin", "POST", run, { ...kim, origin: "https://flatline.example.com" }, 200],
+    ["does not write for another origin", "POST", run, { ...kim, origin: "https://evil.example.com" }, 403],
+  ])("%s", async (_rule, method, path, headers, expected) => {
+    await start({ externalUrl: "https://flatline.example.com/monitor" });
+
+    const { status } = await ask(method, path, headers);
+
+    expect(status).toBe(expected);
+    const acted = method === "POST" && expected === 200;
+    expect((await audit()).length).toBe(acted ? 1 : 0);
+  });
+
+  it("is the author of what it does, by the name that it has in UTF-8", async () => {
+    await start();
+
+    await ask("POST", run, { ...kim, ...own, "x-forwarded-user": Buffer.from("Zoë").toString("latin1") });
+
+    expect(await audit()).toMatchObject([{ actor: "Zoë", via: "proxy", action: "run" }]);
+  });
+
+  it("changes nothing from another address", async () => {
+    await start({ from: "10.0.0.0/8" });
+
+    expect((await ask("GET", "/api/v1/silences", kim)).status).toBe(401);
+    expect((await ask("GET", "/api/v1/checks", { ...kim, "x-forwarded-user": ["a", "b"] })).status).toBe(200);
+    expect((await ask("POST", run, { ...kim, ...own })).status).toBe(401);
+  });
+
+  it("needs no token to be configured", async () => {
+    await start({ server: "publicRead: false" });
+
+    expect((await ask("GET", "/api/v1/checks", {})).status).toBe(401);
+    expect((await ask("GET", "/api/v1/checks", { authorization: "Bearer any" })).status).toBe(401);
+    expect((await ask("GET", "/api/v1/checks", kim)).status).toBe(200);
+  });
+});
+
+describe.skipIf(nginx.isMissing)(`behind nginx${nginx.note}`, () => {
+  let browser: TestBrowser;
+  let proxy: ChildProcess;
+  let url: string;
+  let evil: Awaited<ReturnType<typeof startHttpSink>>;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  beforeEach(async () => {
+    await start();
+    const proxyPort = await freePort();
+    url = `http://127.0.0.1:${proxyPort}`;
+    const home = join(folder.path, "nginx");
+    await mkdir(home);
+    await writeFile(join(home, "nginx.conf"), configOf(proxyPort, home));
+    proxy = spawn("nginx", ["-p", home, "-c", join(home, "nginx.conf")], { stdio: "ignore" });
+    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
+    evil = await startHttpSink((response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<form method="post" action="${url}${run}"><button>Win</button></form><script>
+        window.sent = fetch("${url}${run}", { method: "POST", mode: "no-cors", credentials: "include" });
+      </script>`);
+    });
+  });
+  afterEach(async () => {
+    proxy.kill("SIGTERM");
+    await once(proxy, "exit");
+    await evil.close();
+  });
+
+  /** As it is after a log-in somewhere: a cookie says who reads; what a client says of itself is replaced. */
+  function configOf(proxyPort: number, home: string): string {
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    return `
+daemon off;
+worker_processes 1;
+pid ${home}/nginx.pid;
+error_log ${home}/error.log;
+events {}
+http {
+  access_log ${home}/access.log;
+  ${temporary.map((name) => `${name}_temp_path ${home}/${name};`).join("\n  ")}
+  map $cookie_session $user { default ""; "of-kim" kim; }
+  map $cookie_session $groups { default ""; "of-kim" sre; }
+  server {
+    listen 127.0.0.1:${proxyPort};
+    location / {
+      proxy_pass http://127.0.0.1:${port};
+      proxy_buffering off;
+      proxy_set_header X-Forwarded-User $user;
+      proxy_set_header X-Forwarded-Groups $groups;
+    }
+  }
+}
+`;
+  }
+
+  async function open(address: string) {
+    const page = await browser.open("about:blank");
+    await page.context().addCookies([{ name: "session", value: "of-kim", url }]);
+    await page.goto(address);
+    return page;
+  }
+
+  it("a reader acts on the page as who the proxy says, without a token", async () => {
+    const page = await open(`${url}/o/acme`);
+
+    await page.getByRole("button", { name: "Run", exact: false }).first().click();
+
+    await eventually(async () => (await audit()).length > 0);
+    expect(await audit()).toMatchObject([{ actor: "kim", via: "proxy", action: "run" }]);
+  });
+
+  it("what a client says of itself does not come through", async () => {
+    const answer = await fetch(`${url}/api/v1/silences`, { headers: kim });
+
+    expect(answer.status).toBe(401);
+  });
+
+  it("a page of another site changes nothing with the reader's cookie", async () => {
+    const page = await open(evil.url);
+    const before = browser.complaints.length;
+
+    // The answer is kept from that page, whatever it is.
+    await page.evaluate("window.sent.then(() => null, () => null)");
+    const answered = page.waitForResponse((response) => response.url().startsWith(url));
+    await page.getByRole("button", { name: "Win" }).click();
+
+    expect((await answered).status()).toBe(403);
+    browser.forgive(before);
+    expect(await audit()).toEqual([]);
+  });
+});

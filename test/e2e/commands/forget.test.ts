@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { runCli } from "../../support/program/cli-run.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+
+let folder: DaemonFolder;
+
+beforeEach(async () => {
+  folder = await makeDaemonFolder();
+  await folder.configure(`
+source: { type: embedded }
+organizations: [globex]
+receivers: [{ name: console, type: log }]
+server: { listen: "127.0.0.1:0", token: t }
+storage: { path: flatline.db }
+`);
+  await folder.addDeaths("acme", { lastHour: 3, perDay: 1 });
+  await folder.addDeaths("globex", { lastHour: 3, perDay: 1 });
+});
+afterEach(() => folder.close());
+
+const forget = (...args: string[]) => runCli(["forget", ...args], { cwd: folder.path });
+
+describe("flatline forget", () => {
+  it("removes what is stored of an organization beside a daemon, says how much, and writes it down", async () => {
+    const app = await folder.start();
+    const { exitCode, stdout } = await forget("acme", "--yes", "--json");
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      events: 8,
+      history: 0,
+      alerts: 0,
+      silences: 0,
+      markers: 0,
+      keys: 0,
+      records: 0,
+    });
+    const slugs = await fetch(`${app.address()?.url ?? ""}/api/v1/unwatched`, {
+      headers: { authorization: "Bearer t" },
+    });
+    expect(await slugs.json()).toEqual({ slugs: [] });
+    const acts = await folder.withStore(({ audit }) => audit.list({ limit: 9 }));
+    expect(acts).toMatchObject([
+      { action: "forget", slug: "acme", via: "cli", actor: "tester", detail: { events: 8 } },
+    ]);
+    expect(await forget("acme", "--yes")).toMatchObject({ exitCode: 64 });
+  });
+
+  it.each([
+    { rule: "without --yes", args: ["acme"], says: "nothing was removed; --yes removes them" },
+    { rule: "what is configured", args: ["globex", "--yes"], says: '"globex" is configured: take it out of' },
+    { rule: "what it does not know", args: ["acmee", "--yes"], says: 'of "acmee"; did you mean "acme"?' },
+  ])("refuses $rule, and removes nothing", async ({ args, says }) => {
+    const { exitCode, stderr } = await forget(...args);
+
+    expect(exitCode).toBe(64);
+    expect(stderr).toContain(says);
+    expect(await folder.withStore(({ events }) => events.slugs())).toEqual(["acme", "globex"]);
+  });
+});

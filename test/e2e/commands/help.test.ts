@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { hasColour } from "../../../src/cli/context.ts";
+import { runCli } from "../../support/program/cli-run.ts";
+import { commandPaths } from "../../support/program/command-paths.ts";
+import { makeProgramFolder } from "../../support/program/program-folder.ts";
+import { runProgram } from "../../support/program/program.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+// No command may need a configuration, or anything else, to tell what it does.
+const cwd = "/";
+
+async function helpOf(path: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli([...path, "--help"], { cwd });
+  expect({ exitCode, stderr }, path.join(" ")).toEqual({ exitCode: 0, stderr: "" });
+  return stdout;
+}
+
+const paths = await commandPaths(helpOf);
+const leaves = paths.filter(
+  (path) => !paths.some((other) => other.length > path.length && path.every((name, index) => other[index] === name)),
+);
+
+describe("the help", () => {
+  it("names every command", () => {
+    const names = paths.map((path) => path.join(" "));
+
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "run",
+        "healthcheck",
+        "check",
+        "config check",
+        "config show",
+        "config schema",
+        "config schedule",
+        "import events",
+        "import fixture",
+        "keys create",
+        "keys list",
+        "keys revoke",
+        "reports list",
+        "proposals review",
+        "notify test",
+        "outbox list",
+        "outbox retry",
+        "outbox discard",
+      ]),
+    );
+  });
+
+  it.each(leaves.map((path) => path.join(" ")))("of %s tells its usage and gives an example", async (name) => {
+    const help = await helpOf(name.split(" "));
+
+    expect(help).toMatch(new RegExp(`^Usage: flatline ${name}\\b`));
+    expect(help).toMatch(/^Examples?:\n {2}\S/m);
+    expect(help).not.toContain("\u001b");
+  });
+
+  it.each(paths.map((path) => path.join(" ")))("`%s --version` tells the version", async (name) => {
+    const { exitCode, stdout, stderr } = await runCli([...name.split(" "), "--version"].filter(Boolean), { cwd });
+
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "0.0.0\n", stderr: "" });
+  });
+});
+
+describe("the built program", () => {
+  it.each(["--version", "-V"])("tells the package's version for %s", async (flag) => {
+    const { exitCode, stdout, stderr } = await runProgram([flag], { cwd });
+
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it("prints its help on stdout", async () => {
+    const { exitCode, stdout, stderr } = await runProgram(["run", "--help"], { cwd });
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: flatline run /);
+  });
+
+  it("writes no colour where there is no terminal, and takes its configuration from the environment", async () => {
+    await using folder = await makeProgramFolder();
+    await folder.write("named.yaml", "source: { type: embedded }\norganizations: [acme]\nlog: { format: pretty }\n");
+    const env = { FLATLINE_CONFIG: `${folder.path}/named.yaml` };
+    await folder.write("events.csv", "at,slug\n2026-01-15T12:00:00Z,acme\n");
+    await runProgram(["import", "events", "events.csv"], { cwd: folder.path, env });
+
+    const shown = await runProgram(["config", "show"], { cwd: folder.path, env });
+    const checked = await runProgram(["check"], { cwd: folder.path, env });
+
+    expect([shown.exitCode, checked.exitCode]).toEqual([0, 0]);
+    expect(shown.stdout + checked.stdout).toContain("acme");
+    expect(shown.stdout + shown.stderr + checked.stdout + checked.stderr).not.toContain("\u001b");
+  });
+});
+
+describe("colour", () => {
+  it.each([
+    { name: "on a terminal", isTerminal: true, env: {}, expected: true },
+    { name: "on a terminal with an empty NO_COLOR", isTerminal: true, env: { NO_COLOR: "" }, expected: true },
+    { name: "on a terminal with NO_COLOR", isTerminal: true, env: { NO_COLOR: "1" }, expected: false },
+    { name: "into a file", isTerminal: false, env: {}, expected: false },
+  ])("$name: $expected", ({ isTerminal, env, expected }) => {
+    expect(hasColour({ write: () => undefined, isTerminal, columns: 80 }, env)).toBe(expected);
+  });
+});

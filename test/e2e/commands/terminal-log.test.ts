@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { afterEach, describe, expect, it } from "vitest";
+
+import { debianTool } from "../../support/debian-tool.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import { eventually, startProgram } from "../../support/program/program.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const script = debianTool("script", "bsdutils");
+
+let folder: ProgramFolder | null = null;
+
+afterEach(() => folder?.[Symbol.asyncDispose]());
+
+const configuration = `
+source: { type: embedded, preload: [{ events: ${root}examples/events.csv.gz, rebase: true }] }
+organizations: [ads-hosts, adware-hosts, risk-hosts, tracker-hosts]
+alerting: { groupWait: 0s }
+receivers: [{ name: console, type: log }]
+server: { listen: "127.0.0.1:0" }
+storage: { path: flatline.db }
+`;
+
+interface Screen {
+  /** Lines as a terminal of 100 columns got them. */
+  lines(): string[];
+  type(keys: string): void;
+  /** The exit code. */
+  ended: Promise<number | null>;
+}
+
+/** `flatline run` on a terminal of its own (util-linux' script). */
+async function runOnTerminal(args = "", env: Readonly<Record<string, string>> = {}): Promise<Screen> {
+  folder = await makeProgramFolder(configuration);
+  const command = `stty cols 100; exec '${process.execPath}' '${root}bin/flatline.js' run ${args}`;
+  const child = spawn("script", ["-qefc", command, "/dev/null"], {
+    cwd: folder.path,
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...env },
+  });
+  let shown = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
+  return {
+    lines: () => shown.split("\r\n").slice(0, -1),
+    type: (keys) => void child.stdin.write(keys),
+    ended: new Promise((resolve) => child.on("close", resolve)),
+  };
+}
+
+const escape = "\u001b";
+const untilRound = (screen: Screen) =>
+  eventually(() => screen.lines().some((line) => line.includes("1 fail, 1 warn, 2 ok")));
+
+describe.skipIf(script.isMissing)(`flatline run on a terminal${script.note}`, () => {
+  it("writes for people: where it is and how to stop it first, then a line for each change", async () => {
+    const screen = await runOnTerminal("", { NO_COLOR: "1" });
+
+    await untilRound(screen);
+    await eventually(() => screen.lines().some((line) => line.includes("console: firing")));
+    screen.type("\u0003");
+    expect(await screen.ended).toBe(0);
+    const lines = screen.lines();
+    expect(lines[0]).toMatch(
+      /^flatline \d\S+ {2}http:\/\/127\.0\.0\.1:\d+ {2}4 organizations every 5m {2}Ctrl-C stops$/,
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^\d\d:\d\d:\d\d FAIL +ads-hosts +5,119 deaths, 11\.1 expected \(459×\)$/),
+        expect.stringMatching(/^\d\d:\d\d:\d\d WARN +adware-hosts +96 deaths, 30\.4 expected \(3\.2×\)$/),
+        expect.stringMatching(/^\d\d:\d\d:\d\d FAIL +ads-hosts +console: firing, 5,119 deaths/),
+        expect.stringMatching(/^\d\d:\d\d:\d\d +1 fail, 1 warn, 2 ok, in \d+\.\d s$/),
+      ]),
+    );
+    expect(lines.filter((line) => /tracker-hosts|[{}]/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(lines.at(-1)).toMatch(/ stopped$/);
+    expect(lines.join("\n")).not.toContain(escape);
+  });
+
+  it("has colour", async () => {
+    const screen = await runOnTerminal();
+
+    await untilRound(screen);
+    screen.type("\u0003");
+    await screen.ended;
+    expect(screen.lines().join("\n")).toContain(`${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts`);
+  });
+
+  it("writes JSON when it is told to", async () => {
+    const screen = await runOnTerminal("--log-format json");
+
+    await eventually(() => screen.lines().some((line) => line.includes('"msg":"every check has run"')));
+    screen.type("\u0003");
+    await screen.ended;
+    expect(
+      screen
+        .lines()
+        .filter((line) => line !== "^C")
+        .filter((line) => !/^(?:\^C)?\{"level"/.test(line)),
+    ).toEqual([]);
+  });
+});
+
+describe("flatline run where its log is piped", () => {
+  it("writes JSON", async () => {
+    folder = await makeProgramFolder(configuration);
+    await using program = startProgram(["run"], { cwd: folder.path });
+
+    expect(await program.untilLogged("every check has run")).toMatchObject({ fail: 1, warn: 1, ok: 2, unknown: 0 });
+    expect(
+      program
+        .stderr()
+        .split("\n")
+        .slice(0, -1)
+        .filter((line) => !line.startsWith('{"level"')),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["the configuration", ["run"], "\nlog: { format: pretty }\n"],
+    ["the flag, over the configuration", ["run", "--log-format", "pretty"], "\nlog: { format: json }\n"],
+  ])("writes for people when %s says so, without colour", async (_who, args, more) => {
+    folder = await makeProgramFolder(`${configuration}${more}`);
+    await using program = startProgram(args, { cwd: folder.path });
+
+    await eventually(() => program.stderr().includes("2 ok, in"));
+    expect(program.stderr()).toMatch(/^flatline \S+ {2}http:\S+ {2}4 organizations every 5m {2}Ctrl-C stops\n/);
+    expect(program.stderr()).not.toContain(escape);
+    expect(program.stderr()).not.toContain('{"level"');
+  });
+
+  it("says what kept it from starting after what it did until then", async () => {
+    folder = await makeProgramFolder(configuration.replace("127.0.0.1:0", "192.0.2.1:0"));
+    await using program = startProgram(["run", "--log-format", "pretty"], { cwd: folder.path });
+
+    const { exitCode, stderr } = await program.ended();
+    expect(exitCode).toBe(69);
+    expect(stderr).toMatch(/events\.csv\.gz: 10,099 events[^]*flatline: cannot listen on 192\.0\.2\.1:0/);
+  });
+});

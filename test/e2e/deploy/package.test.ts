@@ -1,0 +1,291 @@
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+
+import { commandPaths } from "../../support/program/command-paths.ts";
+import { installPackage, type InstalledPackage } from "../../support/program/installed-package.ts";
+import { eventually, readText, runProgram, startDaemon, type ProgramOptions } from "../../support/program/program.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
+
+/** What may be in the package: what runs, the types that the two entries need, and what one reads or starts with. */
+const allowed = [
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|flatline\.schema\.json)$/,
+  /^bin\/flatline\.js$/,
+  /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|records\/labels\.json|receivers\/(?:README\.md|[a-z-]+\.yaml))$/,
+  /^dist\/program\/(?:[\w.-]+\.js(?:\.map)?|package\.json|THIRD-PARTY-LICENSES\.txt)$/,
+  /^dist\/types\/(?:(?:spike|client|contract|base)\/[\w-]+\.d\.ts|package\.json)$/,
+  // What the page is made of.
+  /^dist\/web\/[\w/.-]+\.(?:js|css|svg|png|ico)$/,
+];
+const forbidden = /\.test\.|testdata|goldens|(?:^|\/)src\//;
+
+let installed: InstalledPackage;
+let folder: string;
+
+beforeAll(async () => {
+  installed = await installPackage();
+  ({ folder } = installed);
+}, 60_000);
+
+afterAll(() => installed[Symbol.asyncDispose]());
+
+function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
+  return spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    timeout: 180_000,
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
+  });
+}
+
+describe("the package", () => {
+  it("holds what runs, and nothing else", () => {
+    const { files, tarballBytes } = installed;
+
+    expect(files.filter((path) => forbidden.test(path) || !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(["bin/flatline.js", "dist/program/main.js", "dist/program/THIRD-PARTY-LICENSES.txt"]),
+    );
+    // Nearly all of it is the program with its libraries; much more would be something that slipped in.
+    expect(tarballBytes).toBeLessThan(3_200_000);
+  });
+
+  it("needs nothing beside it: its libraries are inside, and are not installed again", async () => {
+    const beside = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."));
+    const program = await readdir(join(folder, "node_modules/flatline/dist/program"));
+    const licences = await readFile(
+      join(folder, "node_modules/flatline/dist/program/THIRD-PARTY-LICENSES.txt"),
+      "utf8",
+    );
+
+    expect(beside).toEqual(["flatline"]);
+    expect(program.filter((name) => name === "main.js")).toHaveLength(1);
+    for (const name of ["croner", "undici", "prom-client", "pino", "zod", "yaml"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
+  });
+
+  it("is clean for publint", async () => {
+    const pkgDir = join(folder, "node_modules/flatline");
+    const manifest = JSON.parse(await readFile(join(pkgDir, "package.json"), "utf8")) as Record<string, unknown>;
+
+    const { messages } = await publint({ pkgDir, strict: true, pack: false });
+
+    expect(messages.map((message) => formatMessage(message, manifest))).toEqual([]);
+  });
+
+  it("is clean for arethetypeswrong, as a package of modules for Node.js and bundlers", async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(await readFile(installed.tarball)));
+    if (analysis.types === false) throw new Error("the package has no types");
+
+    const entries = Object.keys(analysis.entrypoints);
+    // Node 10 reads no exports, and what requires it there gets an ES module: both are older than flatline's Node.js.
+    const problems = analysis.problems.filter(
+      (problem) => !("resolutionKind" in problem) || !/^node10$|^node16-cjs$/.test(problem.resolutionKind),
+    );
+
+    expect(entries.toSorted()).toEqual(["./client", "./package.json", "./spike"]);
+    expect(problems).toEqual([]);
+  });
+
+  it("has entries that work and type-check, by the strictest settings", async () => {
+    await writeFile(join(folder, "consumer.ts"), consumer);
+    // Whoever type-checks against flatline has those of Node.js.
+    await mkdir(join(folder, "node_modules/@types"));
+    for (const name of ["@types/node", "undici-types"])
+      await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      module: "nodenext",
+      target: "es2024",
+      types: ["node"],
+      rootDir: ".",
+      outDir: "out",
+      skipLibCheck: false,
+      preserveSymlinks: true,
+    };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
+
+    const checked = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder);
+    const ran = run(process.execPath, ["out/consumer.js"], folder);
+
+    expect([checked.status, checked.stdout]).toEqual([0, ""]);
+    expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, "", "fail api_network\n"]);
+  });
+
+  it("has types for what it exports, and no other entry", async () => {
+    await writeFile(join(folder, "wrong.mjs"), 'await import("flatline/dist/program/main.js");\n');
+
+    const { status, stderr } = run(process.execPath, ["wrong.mjs"], folder);
+
+    expect([status, stderr]).toEqual([1, expect.stringContaining("ERR_PACKAGE_PATH_NOT_EXPORTED")]);
+  });
+
+  it("says its version, and checks its own example", async () => {
+    const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
+    const config = "node_modules/flatline/config.example.yaml";
+
+    const versionRun = await runInstalled(["--version"]);
+    const checkRun = await runInstalled(["check", "-c", config, "--json"]);
+
+    expect(versionRun).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+    expect(checkRun.exitCode, checkRun.stderr).toBe(2);
+    expect(JSON.parse(checkRun.stdout)).toMatchObject([
+      { slug: "ads-hosts", severity: "fail" },
+      { slug: "adware-hosts", severity: "warn" },
+      { slug: "risk-hosts", severity: "ok" },
+      { slug: "risk-hosts-median", severity: "fail" },
+      { slug: "tracker-hosts", severity: "ok" },
+    ]);
+  });
+});
+
+function optionsOf(env: Readonly<Record<string, string>> = {}): ProgramOptions {
+  return { cwd: folder, env, entry: join(folder, "node_modules/.bin/flatline") };
+}
+
+const runInstalled = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
+  runProgram(args, optionsOf(env));
+
+describe.each([
+  ["as it is installed", {}],
+  ["with FLATLINE_DEBUG=1", { FLATLINE_DEBUG: "1" }],
+])("the installed program, %s", (_name, env) => {
+  beforeAll(() =>
+    writeFile(
+      join(folder, "flatline.yaml"),
+      `source: { type: embedded }
+organizations: [acme]
+receivers: [{ name: console, type: log }]
+server: { listen: "127.0.0.1:0", token: a-token-of-the-tests }
+storage: { path: flatline.db }
+`,
+    ),
+  );
+
+  it("prints the help of every command", async () => {
+    const paths = await commandPaths(async (path) => {
+      const { exitCode, stdout, stderr } = await runInstalled([...path, "--help"], env);
+      expect({ exitCode, stderr }, path.join(" ")).toEqual({ exitCode: 0, stderr: "" });
+      return stdout;
+    });
+
+    expect(paths.length).toBeGreaterThan(30);
+  }, 60_000);
+
+  it("validates a configuration", async () => {
+    expect(await runInstalled(["config", "check"], env)).toMatchObject({
+      exitCode: 0,
+      stdout: "flatline.yaml: ok, 1 organization, 1 receiver\n",
+      stderr: "",
+    });
+  });
+
+  it("runs until it is asked to stop: page, metrics, events, checks", async () => {
+    await using daemon = await startDaemon([], optionsOf(env));
+    const authorization = "Bearer a-token-of-the-tests";
+
+    const page = await readText(`${daemon.url}/`);
+    const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+    const posted = await fetch(`${daemon.url}/api/v1/events`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/x-ndjson" },
+      body: JSON.stringify({ at: Date.now(), slug: "acme" }),
+    });
+    const metrics = await eventually(async () => {
+      const text = await readText(`${daemon.url}/metrics`);
+      return text.includes('flatline_check_up{check="dead-asset-spike",slug="acme"}') ? text : null;
+    });
+    daemon.signal("SIGTERM");
+    const { exitCode, stderr } = await daemon.ended();
+
+    expect(assets.length).toBeGreaterThan(2);
+    expect([posted.status, await posted.json()]).toEqual([200, { received: 1, stored: 1, duplicates: 0 }]);
+    expect(metrics).toContain("flatline_build_info{");
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("flatline stopped")]);
+  });
+});
+
+describe("a bug in the installed program", () => {
+  // A part of Node.js that fails as no program expects.
+  const broken = `--import=data:text/javascript,Intl.DateTimeFormat=function(){throw%20new%20TypeError(%27broken%27)}`;
+
+  it("is one line and a hint", async () => {
+    const { exitCode, stderr } = await runInstalled(["config", "schedule"], { NODE_OPTIONS: broken });
+
+    expect(exitCode).toBe(70);
+    expect(stderr).toBe("flatline: broken\n  this is a bug in flatline; set FLATLINE_DEBUG=1 to see where\n");
+  });
+
+  it("has a stack with the names of the source when FLATLINE_DEBUG is set", async () => {
+    const env = { NODE_OPTIONS: broken, FLATLINE_DEBUG: "1" };
+
+    const { exitCode, stderr } = await runInstalled(["config", "schedule"], env);
+
+    expect(exitCode).toBe(70);
+    expect(stderr).toMatch(/^flatline: broken\nTypeError: broken\n/);
+    expect(stderr).toMatch(/\/src\/cli\/config\.ts:\d+:\d+/);
+  });
+});
+
+/** As a newcomer does it; asks npm's registry, so it is a long test. */
+describe.skipIf(!isLong)(
+  `npm install flatline node@24${isLong ? "" : " (skipped: needs npm's registry; npm run test:long)"}`,
+  () => {
+    it("works in an empty folder, whatever Node.js the machine has", async () => {
+      // Outside of `folder`: npm looks for a package.json upwards, and would install into what is linked there.
+      const place = await mkdtemp(join(tmpdir(), "flatline-newcomer-"));
+      onTestFinished(() => rm(place, { recursive: true, force: true }));
+      await cp(installed.tarball, join(place, "flatline.tgz"));
+      // Without the project's own node@24 on the PATH.
+      const path = (process.env["PATH"] ?? "").split(":").filter((entry) => !entry.includes("node_modules"));
+      const env = { PATH: path.join(":") };
+
+      const installing = run("npm", ["install", "--no-audit", "--no-fund", "./flatline.tgz", "node@24"], place, env);
+      const version = run("npx", ["flatline", "--version"], place, env);
+      const check = run("npx", ["flatline", "check", "-c", "node_modules/flatline/config.example.yaml"], place, env);
+
+      expect(installing.status, installing.stderr).toBe(0);
+      expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+      expect([check.status, check.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
+    }, 300_000);
+  },
+);
+
+const consumer = `import { evaluateSpike, type SpikeResult } from "flatline/spike";
+import { createClient, FlatlineError, type Client, type HealthcheckResult } from "flatline/client";
+
+const result: SpikeResult = evaluateSpike({
+  slug: "acme",
+  nowMs: Date.UTC(2026, 0, 15),
+  currentCount: 5119,
+  baselineCount: 78,
+});
+const severity: "ok" | "warn" | "fail" = result.severity;
+
+const client: Client = createClient({ baseUrl: "http://127.0.0.1:1/api/v2", apiKey: "key", retries: 0 });
+try {
+  const answer: HealthcheckResult = await client.deadAssetSpike({ slug: "acme", ...{ windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 } });
+  console.log(severity, answer.severity);
+} catch (error) {
+  if (!(error instanceof FlatlineError)) throw error;
+  console.log(severity, error.code);
+} finally {
+  await client.close();
+}
+`;

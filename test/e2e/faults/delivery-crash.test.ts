@@ -1,0 +1,184 @@
+import type { ServerResponse } from "node:http";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { hourMs } from "../../../src/base/time.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { startHttpSink, type HttpSink, type ReceivedRequest } from "../../support/far-side/http-sink.ts";
+import { eventually, startDaemon, type Daemon } from "../../support/program/program.ts";
+
+// Each is a daemon that is killed and another one that finds what it left behind; leases of the first have to run out.
+const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 40 : 3;
+const bearer = { authorization: "Bearer token-of-the-tests" };
+
+interface Payload {
+  readonly id: string;
+  readonly generatedAt: string;
+  readonly alerts: readonly { readonly id: string; readonly slug: string; readonly event: string }[];
+}
+
+type Answer = (response: ServerResponse, request: ReceivedRequest, index: number) => void;
+
+const accept: Answer = (response) => response.end("ok");
+
+let folder: DaemonFolder;
+let sink: HttpSink;
+let answer: Answer;
+let daemon: Daemon;
+
+/** `limit` as in the receiver's YAML: at a rate, what a killed process left behind would wait for its turn. */
+async function begin(limit: string): Promise<void> {
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly", alert: { repeatInterval: 0s } }
+organizations: [acme, globex]
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
+receivers: [{ name: ops, type: webhook, url: "${sink.url}", timeout: 1s${limit} }]
+server: { listen: "127.0.0.1:0", token: token-of-the-tests }
+storage: { path: flatline.db }
+`);
+  daemon = await startDaemon([], { cwd: folder.path });
+}
+
+beforeEach(async () => {
+  folder = await makeDaemonFolder();
+  answer = accept;
+  sink = await startHttpSink((response, request, index) => answer(response, request, index));
+});
+afterEach(async () => {
+  await daemon.kill();
+  await sink.close();
+  await folder.close();
+});
+
+async function restart(): Promise<void> {
+  await daemon.kill();
+  daemon = await startDaemon([], { cwd: folder.path });
+}
+
+/** Breaks or mends the organization's checker, and has the daemon look. False: it was killed, or does not know the outcome. */
+async function look(slug: string, isBroken: boolean): Promise<boolean> {
+  await folder.withStore(async (store) => {
+    const limits = { beforeMs: Date.now() + hourMs, maxRows: 1_000 };
+    while ((await store.events.prune(limits)).hasMore);
+  });
+  await folder.addDeaths(slug, { lastHour: isBroken ? 90 : 3, perDay: 3 });
+  try {
+    const url = `${daemon.url}/api/v1/checks/dead-asset-spike/${slug}/run`;
+    return (await fetch(url, { method: "POST", headers: bearer })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+const payloads = (): Payload[] => sink.requests.map(({ body }) => JSON.parse(body) as Payload);
+
+/** What a receiver that drops repeats has: the first of each id, whose repeats must say the same. */
+function dropRepeats(): Payload[] {
+  const first = new Map<string, Payload>();
+  for (const [index, payload] of payloads().entries()) {
+    expect(sink.requests[index]?.headers["webhook-id"]).toBe(payload.id);
+    expect(payload).toEqual(first.get(payload.id) ?? payload);
+    if (!first.has(payload.id)) first.set(payload.id, payload);
+  }
+  return [...first.values()];
+}
+
+const told = (): string[] => dropRepeats().flatMap(({ alerts }) => alerts.map(({ event, slug }) => `${event} ${slug}`));
+
+function outboxIsEmpty(): Promise<boolean> {
+  return folder.withStore(async (store) => (await store.outbox.list()).length === 0);
+}
+
+describe("kill -9", () => {
+  it("between the commit and the delivery: it is delivered once, by the next process", async () => {
+    await begin(", rateLimit: 4/m");
+    // The receiver's rate lets four through; the fifth is committed and waits.
+    for (const isBroken of [true, false, true, false]) {
+      const before = sink.requests.length;
+      await look("acme", isBroken);
+      await eventually(() => sink.requests.length > before);
+    }
+    await look("globex", true);
+    await eventually(() => daemon.log().filter(({ msg }) => msg === "notification formed").length === 5);
+    await daemon.kill();
+    expect(sink.requests).toHaveLength(4);
+
+    await restart();
+    await eventually(async () => (await outboxIsEmpty()) && sink.requests.length > 4);
+
+    expect(told()).toEqual(["firing acme", "resolved acme", "firing acme", "resolved acme", "firing globex"]);
+    expect(sink.requests).toHaveLength(5);
+  });
+
+  it("during the delivery: it is delivered again under its id, once the lease has run out", async () => {
+    await begin("");
+    answer = () => undefined;
+    await look("acme", true);
+    await eventually(() => sink.requests.length === 1);
+    await daemon.kill();
+    answer = accept;
+
+    await restart();
+    await eventually(async () => (await outboxIsEmpty()) && sink.requests.length > 1);
+    await look("acme", false);
+    await eventually(async () => told().includes("resolved acme") && (await outboxIsEmpty()));
+
+    const [first, second] = payloads();
+    expect(second).toEqual(first);
+    expect(told()).toEqual(["firing acme", "resolved acme"]);
+  });
+
+  it("after the receiver's 200 and before the acknowledgement: again under its id, so that it can be dropped", async () => {
+    await begin("");
+    answer = (response) => {
+      // Stopped first: the 200 is on its way, and nobody will ever read it.
+      daemon.signal("SIGSTOP");
+      response.end("ok", () => void daemon.kill());
+    };
+    await look("acme", true);
+    await daemon.ended();
+    answer = accept;
+    expect(sink.requests).toHaveLength(1);
+
+    await restart();
+    await eventually(async () => (await outboxIsEmpty()) && sink.requests.length > 1);
+    await look("acme", false);
+    await eventually(async () => told().includes("resolved acme") && (await outboxIsEmpty()));
+
+    const ids = payloads().map(({ id }) => id);
+    expect(ids).toEqual([ids[0], ids[0], ids[2]]);
+    expect(told()).toEqual(["firing acme", "resolved acme"]);
+  });
+
+  it(
+    "at any moment: one firing and one resolved for each alert, in order, and nothing is left",
+    { timeout: 20_000 + kills * 30_000 },
+    async () => {
+      await begin("");
+      let isBroken = false;
+      for (let kill = 0; kill < kills; kill++) {
+        isBroken = !isBroken;
+        const looking = look("acme", isBroken);
+        // From before the run over the commit to the delivery: some 200 ms on a slow machine.
+        await new Promise((resolve) => setTimeout(resolve, (kill * 67) % 200));
+        await daemon.kill();
+        await looking;
+        await restart();
+        // A run that was under way is leased for ten seconds more.
+        await eventually(() => look("acme", isBroken), 30_000);
+      }
+      await eventually(() => look("acme", false), 30_000);
+      await restart();
+      const episodes = Math.ceil(kills / 2);
+      const resolved = (): number => told().filter((one) => one === "resolved acme").length;
+      await eventually(async () => resolved() >= episodes && (await outboxIsEmpty()), 30_000);
+
+      const events = new Map<string, string[]>();
+      for (const { alerts } of dropRepeats())
+        for (const { id, event } of alerts) events.set(id, [...(events.get(id) ?? []), event]);
+      expect(events.size).toBe(episodes);
+      for (const told of events.values()) expect(told).toEqual(["firing", "resolved"]);
+    },
+  );
+});

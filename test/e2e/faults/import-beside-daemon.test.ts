@@ -1,0 +1,184 @@
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { createSystemClock, minuteMs, secondMs } from "../../../src/base/time.ts";
+import { writeBulkCsv } from "../../support/store/event-files.ts";
+import { parseExposition, type ParsedFamily } from "../../support/exposition-parser.ts";
+import { flipThresholds, startFlipLoad } from "../../support/store/flip-load.ts";
+import { startHttpSink } from "../../support/far-side/http-sink.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import {
+  eventually,
+  readText,
+  runProgram,
+  startDaemon,
+  startProgram,
+  type Daemon,
+} from "../../support/program/program.ts";
+
+const rows = process.env["FLATLINE_TEST_LONG"] === "1" ? 5_000_000 : 200_000;
+const longMs = process.env["FLATLINE_TEST_LONG"] === "1" ? 10 * minuteMs : 60 * secondMs;
+const token = "a-token-of-the-tests";
+const clock = createSystemClock();
+const counted = Array.from({ length: 20 }, (_, index) => `organization-${index}`);
+const flipped = ["acme"];
+const checked = [...counted, ...flipped];
+
+function configText(hook: string): string {
+  const organizations = checked.map((slug) => `  - ${slug}\n`).join("");
+  return `
+source: { type: embedded }
+defaults: { schedule: "* * * * * *", thresholds: ${flipThresholds}, alert: { repeatInterval: 0s }, whenNoEvents: ok }
+organizations:
+${organizations}
+alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
+receivers: [{ name: ops, type: webhook, url: "${hook}", match: { slug: acme } }]
+server: { listen: "127.0.0.1:0", token: ${token} }
+storage: { path: flatline.db }
+`;
+}
+
+async function metricsOf(daemon: Daemon): Promise<Map<string, ParsedFamily>> {
+  return parseExposition(await readText(`${daemon.url}/metrics`), "text");
+}
+
+/** Runs that started within a second of their time, and all. */
+function lagOf(metrics: ReadonlyMap<string, ParsedFamily>): { readonly within1s: number; readonly all: number } {
+  const samples = metrics.get("flatline_scheduler_lag_seconds")?.samples ?? [];
+  const valueOf = (name: string, le?: string): number =>
+    samples.find((sample) => sample.name === `flatline_scheduler_lag_seconds_${name}` && sample.labels["le"] === le)
+      ?.value ?? Number.NaN;
+  return { within1s: valueOf("bucket", "1"), all: valueOf("count") };
+}
+
+/** Asks again and again until told to stop; answers which statuses came. */
+function pollHealth(daemon: Daemon): {
+  stop(): Promise<{ readonly statuses: ReadonlySet<number>; readonly count: number }>;
+} {
+  const stopping = new AbortController();
+  const statuses = new Set<number>();
+  let count = 0;
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const response = await fetch(`${daemon.url}/-/healthy`, { signal: AbortSignal.timeout(secondMs) });
+      await response.arrayBuffer();
+      statuses.add(response.status);
+      count++;
+      await clock.sleep(50, stopping.signal);
+    }
+  }
+  const ended = run();
+  ended.catch(() => undefined);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await ended;
+      return { statuses, count };
+    },
+  };
+}
+
+/** The counts of every organization as of that time, by a process of its own. */
+async function countsAt(folder: ProgramFolder, atMs: number): Promise<unknown> {
+  const { stdout, stderr } = await runProgram(["check", ...counted, "--json", "--at", String(atMs)], {
+    cwd: folder.path,
+  });
+  if (stdout === "") throw new Error(stderr);
+  return (JSON.parse(stdout) as { slug: string; result: { observed: unknown } }[]).map(({ slug, result }) => ({
+    slug,
+    observed: result.observed,
+  }));
+}
+
+/** How long an import of that file takes here when nobody kills it, milliseconds. */
+async function timeOfImport(file: string): Promise<number> {
+  await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
+  const startedAtMs = clock.monotonicMs();
+  await using importing = startProgram(["import", "events", file], { cwd: folder.path });
+  await importing.ended(longMs);
+  return clock.monotonicMs() - startedAtMs;
+}
+
+describe(`${rows} rows imported beside a daemon that checks every second`, () => {
+  it(
+    "make no run late by more than a second, stop no delivery and leave /-/healthy at 200",
+    { timeout: longMs },
+    async () => {
+      const sink = await startHttpSink((response) => response.end("ok"));
+      await using folder = await makeProgramFolder(configText(sink.url));
+      const file = join(folder.path, "events.csv");
+      await writeBulkCsv(file, { rows, slugs: counted, untilMs: clock.nowMs(), idPrefix: "a" });
+      await using daemon = await startDaemon([], { cwd: folder.path });
+      await eventually(async () => lagOf(await metricsOf(daemon)).all >= checked.length);
+      const load = startFlipLoad({
+        folder,
+        slugs: flipped,
+        token,
+        url: () => daemon.url,
+        random: () => 0.5,
+        pauseMs: 300,
+      });
+
+      const before = lagOf(await metricsOf(daemon));
+      const delivered = sink.requests.length;
+      const startedAtMs = clock.monotonicMs();
+      const health = pollHealth(daemon);
+      await using importing = startProgram(["import", "events", file, "--json"], { cwd: folder.path });
+      const { exitCode, stdout } = await importing.ended(longMs);
+      const tookMs = clock.monotonicMs() - startedAtMs;
+      const deliveredMeanwhile = sink.requests.length - delivered;
+      // A short import may fall between two deliveries.
+      await eventually(() => sink.requests.length > delivered);
+      const { statuses, count } = await health.stop();
+      const after = lagOf(await metricsOf(daemon));
+      await load.stop();
+
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ received: rows, stored: rows, duplicates: 0 });
+      expect([...statuses]).toEqual([200]);
+      expect(count).toBeGreaterThan(tookMs / 500);
+      expect(after.all - after.within1s, "runs later than a second").toBe(before.all - before.within1s);
+      // Some ticks may fall between two looks at the clock; none of many seconds is missing.
+      expect(after.all - before.all).toBeGreaterThan(checked.length * (Math.floor(tookMs / secondMs) - 1));
+      expect(deliveredMeanwhile).toBeGreaterThanOrEqual(Math.floor(tookMs / (10 * secondMs)));
+      const metrics = await metricsOf(daemon);
+      const errors = metrics.get("flatline_check_errors_total")?.samples ?? [];
+      expect(errors.filter(({ value }) => value > 0)).toEqual([]);
+      await sink.close();
+    },
+  );
+
+  it(
+    "leave the counts as before when the import is killed, and count once when it is done again",
+    { timeout: longMs },
+    async () => {
+      await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
+      const untilMs = clock.nowMs();
+      const first = join(folder.path, "first.csv");
+      const second = join(folder.path, "second.csv");
+      await writeBulkCsv(first, { rows: 20_000, slugs: counted, untilMs, idPrefix: "a" });
+      await writeBulkCsv(second, { rows, slugs: counted, untilMs, idPrefix: "b" });
+      const done = await runProgram(["import", "events", first], { cwd: folder.path });
+      expect(done.exitCode).toBe(0);
+      const before = await countsAt(folder, untilMs);
+      const wholeMs = await timeOfImport(second);
+      await using daemon = await startDaemon([], { cwd: folder.path });
+
+      // Amid the reading of the input, and amid the writing of rows.
+      for (const share of [0.25, 0.5, 0.7]) {
+        await using importing = startProgram(["import", "events", second], { cwd: folder.path });
+        await clock.sleep(share * wholeMs);
+        const { signal } = await importing.kill();
+        expect(signal, "it was over before it was killed").toBe("SIGKILL");
+        expect(await countsAt(folder, untilMs)).toEqual(before);
+      }
+      await using importing = startProgram(["import", "events", second, "--json"], { cwd: folder.path });
+      const again = await importing.ended(longMs);
+
+      expect(JSON.parse(again.stdout)).toMatchObject({ received: rows, stored: rows, duplicates: 0 });
+      expect(await countsAt(folder, untilMs)).not.toEqual(before);
+      expect(daemon.log().filter(({ level, msg }) => level === "error" && msg !== "alert firing")).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,178 @@
+import { cp, open, rename, rm, truncate } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
+
+import { decidingTables } from "../../../src/store/engine/sqlite-damage.ts";
+import { makeDaemonFolder } from "../../support/program/daemon.ts";
+import { fullDisks } from "../../support/store/full-disk.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import { eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
+
+let monitor: HttpSink;
+
+beforeAll(async () => {
+  monitor = await startHttpSink((response) => response.end());
+});
+afterAll(() => monitor.close());
+
+const configuration = (): string => `
+source: { type: embedded }
+defaults: { schedule: "* * * * * *" }
+organizations: [acme]
+heartbeat: { url: "${monitor.url}", interval: 1s }
+server: { listen: "127.0.0.1:0" }
+storage: { path: flatline.db }
+`;
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function areUnwell(daemon: Daemon): Promise<boolean> {
+  const statuses = await Promise.all(["healthy", "ready"].map((what) => statusOf(`${daemon.url}/-/${what}`)));
+  return statuses.every((status) => status === 503);
+}
+
+/** Overwrites the beginning, as a program that took the file for its own. */
+async function overwrite(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  await file.write(Buffer.alloc(8_192, 0x20), 0, 8_192, 0);
+  await file.close();
+}
+
+describe("a store that is lost while a daemon runs on it", () => {
+  let folder: ProgramFolder;
+  let daemon: Daemon;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await makeProgramFolder(configuration());
+    path = join(folder.path, "flatline.db");
+    daemon = await startDaemon([], { cwd: folder.path });
+    expect(await statusOf(`${daemon.url}/-/healthy`)).toBe(200);
+    // What is in the log only could not be missed in the file.
+    const other = new DatabaseSync(path);
+    other.exec("pragma wal_checkpoint(truncate)");
+    other.close();
+  });
+  afterEach(async () => {
+    await daemon.kill();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ["deleted", "the store was deleted", () => rm(path)],
+    ["deleted with its log", "the store was deleted", () => rm(path).then(() => rm(`${path}-wal`))],
+    ["left without its log", "the write-ahead log of the store was deleted", () => rm(`${path}-wal`)],
+    [
+      "replaced",
+      "the store was replaced by another file",
+      () => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path)),
+    ],
+    ["overwritten", "the store is damaged", () => overwrite(path)],
+    // What a statement meets first beyond the end is damage, or an error of the disk.
+    ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
+  ])(
+    "because it is %s: neither healthy nor ready, said once in the log, on the page and to the dead man's switch",
+    { timeout: 60_000 },
+    async (_how, said, lose) => {
+      await lose();
+
+      await eventually(() => areUnwell(daemon));
+
+      const told = await daemon.untilLogged("store is lost or cannot be used", { store: path });
+      expect(told).toMatchObject({ level: "error", problem: expect.stringMatching(said) });
+      if (typeof said === "string")
+        expect(told["problem"]).toContain("Stop flatline and restore the store from a backup");
+      const health = await (await fetch(`${daemon.url}/-/healthy`)).text();
+      expect(health).toMatch(said);
+      expect(health).not.toContain(folder.path);
+      const page = await fetch(`${daemon.url}/`, { headers: { accept: "text/html" } });
+      expect(await page.text()).toMatch(new RegExp(said, "i"));
+      const beats = monitor.requests.length;
+      await eventually(async () => (await statusOf(`${daemon.url}/-/healthy`)) === 503);
+      expect(monitor.requests.length - beats).toBeLessThanOrEqual(1);
+      const lines = daemon.log().filter(({ msg }) => msg === "store is lost or cannot be used");
+      expect(lines).toHaveLength(1);
+    },
+  );
+
+  it("and comes back when the same file is moved back", { timeout: 60_000 }, async () => {
+    await rename(path, `${path}.away`);
+    await eventually(() => areUnwell(daemon));
+
+    await rename(`${path}.away`, path);
+
+    await daemon.untilLogged("store is well again");
+    expect(await statusOf(`${daemon.url}/-/healthy`)).toBe(200);
+    expect(await statusOf(`${daemon.url}/-/ready`)).toBe(200);
+  });
+});
+
+describe.each(fullDisks)("a store that fails again and again, while $name", (way) => {
+  const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
+
+  it.skipIf(way.skipReason !== null)(`is neither healthy nor ready${reason}`, { timeout: 60_000 }, async () => {
+    await using disk = await way.make();
+    await writeFile(join(disk.path, "flatline.yaml"), configuration());
+    await using daemon = await startDaemon([], { cwd: disk.path });
+
+    await disk.fill(daemon.pid);
+
+    await eventually(() => areUnwell(daemon), 40_000);
+    const told = await daemon.untilLogged("store is lost or cannot be used");
+    expect(told["problem"]).toMatch(/^the store cannot be used: the disk /);
+  });
+});
+
+describe("a damaged store", () => {
+  /** Damages pages of this table, after those of the schema. */
+  async function damage(path: string, table: string): Promise<void> {
+    const database = new DatabaseSync(path);
+    database.exec("pragma wal_checkpoint(truncate)");
+    const pages = database.prepare("select rootpage from sqlite_schema where name = ?").all(table);
+    database.close();
+    const file = await open(path, "r+");
+    for (const { rootpage } of pages) {
+      const at = (Number(rootpage) - 1) * 4_096;
+      await file.write(Buffer.alloc(4_096, 0x5a), 0, 4_096, at);
+    }
+    await file.close();
+  }
+
+  it.each(["alerts", "outbox", "journal", "events"])(
+    "with damage in %s ends the start with 74, and one message that says what to do",
+    async (table) => {
+      await using folder = await makeProgramFolder(configuration());
+      expect(await runProgram(["keys", "create", "--organization", "acme"], { cwd: folder.path })).toMatchObject({
+        exitCode: 0,
+      });
+      const path = join(folder.path, "flatline.db");
+      await damage(path, table);
+
+      const { exitCode, stderr } = await runProgram(["run"], { cwd: folder.path });
+
+      expect(stderr).toMatch(
+        /^flatline: the store \S+ cannot be used: it is damaged.*; restore it from a backup, or move it away to start with an empty store\n$/,
+      );
+      expect(exitCode).toBe(74);
+    },
+  );
+
+  it("knows its own tables, of which a large one is checked", async () => {
+    const folder = await makeDaemonFolder();
+    await folder.withStore(async (store) => store.bytes());
+    const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
+    const names = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    database.close();
+
+    expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining([...decidingTables]));
+    await folder.close();
+  });
+});

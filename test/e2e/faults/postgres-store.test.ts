@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createApp, type App } from "../../../src/daemon/create-app.ts";
+import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
+import { createLogger } from "../../../src/base/logger.ts";
+import { createSystemClock, secondMs } from "../../../src/base/time.ts";
+import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
+import { runCli } from "../../support/program/cli-run.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { createDatabase, type TestDatabase } from "../../support/postgres/postgres.ts";
+import { eventually, readText } from "../../support/program/program.ts";
+import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
+
+const slugs = ["acme", "globex", "initech", "umbrella", "wonka"];
+
+let folder: string;
+let database: TestDatabase;
+let upstream: ScriptedUpstream;
+let sink: HttpSink;
+let sinkStatus: number;
+let apps: App[];
+let log: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flatline-postgres-store-"));
+  database = await createDatabase("empty");
+  upstream = await startScriptedUpstream();
+  upstream.otherwise(({ body }) => {
+    const { slug } = JSON.parse(body) as { slug: string };
+    const severity = slug === "acme" ? "fail" : "ok";
+    return { kind: "answer", body: sampleHealthcheck({ scope: { slug }, severity, ok: severity === "ok" }) };
+  });
+  sinkStatus = 204;
+  sink = await startHttpSink((response) => response.writeHead(sinkStatus).end());
+  apps = [];
+  log = "";
+  await writeFile(
+    join(folder, "flatline.yaml"),
+    `
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
+defaults: { schedule: "* * * * * *" }
+organizations: [${slugs.join(", ")}]
+alerting: { groupWait: 0s, fleet: false }
+receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
+server: { listen: "127.0.0.1:0" }
+storage: { url: "\${STORE_URL}", poolSize: 4 }
+`,
+  );
+});
+afterEach(async () => {
+  for (const app of apps) await app.stop();
+  await sink.close();
+  await upstream.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const env = (): Record<string, string> => ({ STORE_URL: database.url.reveal() });
+
+async function startReplica(): Promise<string> {
+  const load = { path: "flatline.yaml", cwd: folder, env: env() };
+  const app = createApp(await loadCheckedConfig(load), {
+    env: {},
+    cwd: folder,
+    clock: createSystemClock(),
+    random: Math.random,
+    version: "0.0.0",
+    nodeVersion: "24.0.0",
+    logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),
+    readConfig: () => loadCheckedConfig(load),
+    withProcessMetrics: false,
+  });
+  await app.start();
+  apps.push(app);
+  return app.address()?.url ?? "";
+}
+
+/** How often an organization was asked for. */
+function runsOf(slug: string): number {
+  return upstream.requests.filter(({ body }) => (JSON.parse(body) as { slug: string }).slug === slug).length;
+}
+
+describe("replicas on one PostgreSQL", () => {
+  it("share the checks, tell of an alert once, and one goes on where another ended", async () => {
+    const [first] = await Promise.all([startReplica(), startReplica()]);
+    const startedMs = performance.now();
+    await eventually(async () => slugs.every((slug) => runsOf(slug) >= 4));
+    const elapsedSeconds = (performance.now() - startedMs) / secondMs;
+
+    // Each tick is one run: at the start, and one each second since.
+    for (const slug of slugs) expect(runsOf(slug)).toBeLessThanOrEqual(elapsedSeconds + 3);
+    await eventually(async () => sink.requests.length > 0);
+    expect(await readText(`${first}/-/ready`)).toContain("ok");
+
+    await apps[0]?.stop();
+    const before = upstream.requests.length;
+    await eventually(async () => upstream.requests.length >= before + 2 * slugs.length);
+    expect(sink.requests).toHaveLength(1);
+    expect(JSON.parse(sink.requests[0]?.body ?? "")).toMatchObject({ status: "firing" });
+    expect(log).not.toContain("p%40ss");
+    expect(log).not.toContain("p@ss");
+    expect(log).not.toMatch(/"level":"(error|fatal)"/);
+  }, 60_000);
+
+  it("are seen by the commands, which keep the address to themselves", async () => {
+    sinkStatus = 503;
+    const url = await startReplica();
+    await eventually(async () => sink.requests.length > 0);
+
+    const listed = await runCli(["outbox", "list", "--json"], { cwd: folder, env: env() });
+    const shown = await runCli(["config", "show"], { cwd: folder, env: env() });
+
+    const entries = JSON.parse(listed.stdout) as readonly { readonly id: string; readonly receiver: string }[];
+    expect(entries).toMatchObject([{ receiver: "ops" }]);
+    expect(entries[0]?.id).toBe(sink.requests[0]?.headers["webhook-id"]);
+    expect(shown.stdout).toContain('url: "***"');
+    for (const text of [shown.stdout, listed.stdout, await readText(`${url}/metrics`), log]) {
+      expect(text).not.toMatch(/p(%40|@)ss/);
+    }
+  }, 60_000);
+
+  it("are told by a command when there is no PostgreSQL", async () => {
+    const gone = new URL(database.url.reveal());
+    gone.pathname = "/nowhere";
+
+    const outcome = await runCli(["outbox", "list"], { cwd: folder, env: { STORE_URL: gone.href } });
+
+    expect(outcome).toMatchObject({ exitCode: 74, stdout: "" });
+    expect(outcome.stderr).toMatch(/the store 127\.0\.0\.1:\d+\/nowhere cannot be used: the database does not exist/);
+    expect(outcome.stderr).not.toMatch(/p(%40|@)ss/);
+  });
+});

@@ -1,0 +1,79 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { secondMs } from "../../../src/base/time.ts";
+import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
+import { fullDisks, type FullDiskWay } from "../../support/store/full-disk.ts";
+import { startHttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually, startDaemon, stopProgram, type StopEnd } from "../../support/program/program.ts";
+import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
+
+// Long enough to be asked while it lasts.
+const drainMs = 2 * secondMs;
+
+type Lease = "none" | "of a check" | "of a delivery";
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Stops a daemon whose disk has become full while it held a lease; what has a lease hangs until the stop gives it up. */
+async function stopOnFullDisk(way: FullDiskWay, lease: Lease): Promise<StopEnd> {
+  const upstream = await startScriptedUpstream();
+  upstream.otherwise(() => {
+    if (lease === "of a check") return { kind: "hang" };
+    return { kind: "answer", body: sampleHealthcheck({ scope: { slug: "acme" }, severity: "fail", ok: false }) };
+  });
+  const receiver = await startHttpSink(() => undefined);
+  const monitor = await startHttpSink((response) => response.end());
+  await using disk = await way.make();
+  await writeFile(
+    join(disk.path, "flatline.yaml"),
+    `
+source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
+defaults: { schedule: "@yearly" }
+organizations: [acme]
+${lease === "of a delivery" ? `receivers: [{ name: ops, type: webhook, url: "${receiver.url}" }]` : ""}
+alerting: { groupWait: 0s }
+heartbeat: { url: "${monitor.url}", interval: 1s }
+server: { listen: "127.0.0.1:0", drainTimeout: ${drainMs}ms }
+storage: { path: flatline.db }
+`,
+  );
+  await using daemon = await startDaemon([], { cwd: disk.path });
+  await upstream.received(1);
+  if (lease !== "of a check") await daemon.untilLogged("severity changed");
+  if (lease === "of a delivery") await eventually(() => receiver.requests.length === 1);
+  await eventually(() => monitor.requests.length > 0);
+  await disk.fill(daemon.pid);
+
+  const stopped = stopProgram(daemon, drainMs);
+  await daemon.untilLogged("flatline stops");
+  const beats = monitor.requests.length;
+  if (lease !== "none") {
+    expect(await statusOf(`${daemon.url}/-/ready`)).toBe(503);
+    expect(await statusOf(`${daemon.url}/-/healthy`)).toBe(200);
+  }
+  const end = await stopped;
+
+  expect(monitor.requests, "heartbeats of a daemon that stops").toHaveLength(beats);
+  expect(end.stderr).not.toMatch(/\n\s+at /);
+  await Promise.all([upstream.close(), receiver.close(), monitor.close()]);
+  return end;
+}
+
+describe.each(fullDisks)("SIGTERM while $name", (way) => {
+  const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
+
+  // Each stop writes: it gives its checks back to whoever starts next.
+  it.skipIf(way.skipReason !== null).each(["none", "of a check", "of a delivery"] as const)(
+    `ends in time with 74 when the lease held is: %s${reason}`,
+    async (lease) => {
+      expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode: 74, isInTime: true });
+    },
+  );
+});

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+
+import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const token = "let-me-in";
+const bearer = { authorization: `Bearer ${token}` };
+const authorized = { extraHTTPHeaders: bearer };
+const hourMs = 3_600_000;
+
+let browser: TestBrowser;
+let folder: DaemonFolder;
+let url: string;
+const ids = new Map<string, string>();
+
+/** Ten calm days and an hour in which everything dies; of acme some assets are found alive again. */
+async function postEvents(): Promise<void> {
+  const nowMs = Date.now();
+  const lines: string[] = [];
+  const add = (slug: string, atMs: number, asset: string, status = "DETECTED_AS_DEAD"): void =>
+    void lines.push(JSON.stringify({ at: new Date(atMs).toISOString(), slug, assetType: "URL", asset, status }));
+  for (const slug of ["acme", "globex", "quiet"])
+    for (let hour = 240; hour > 1; hour -= 8) add(slug, nowMs - hour * hourMs, `https://${slug}-${hour}.example/a`);
+  for (const slug of ["acme", "globex"])
+    for (let death = 0; death < 60; death++)
+      add(slug, nowMs - hourMs / 2 - death, `https://${slug}-login-${death}.example/<b>signin`);
+  for (let death = 0; death < 33; death++)
+    add("acme", nowMs - hourMs / 4, `https://acme-login-${death}.example/<b>signin`, "DETECTED_AS_ALIVE");
+  const body = lines.join("\n");
+  const headers = { ...bearer, "content-type": "application/x-ndjson" };
+  const answer = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body });
+  expect(answer.status).toBe(200);
+}
+
+async function run(slug: string): Promise<void> {
+  const path = `${url}/api/v1/checks/dead-asset-spike/${slug}/run`;
+  expect((await fetch(path, { method: "POST", headers: bearer })).status).toBe(200);
+}
+
+const open = (path: string, options = {}): Promise<Page> => browser.open(url + path, { ...authorized, ...options });
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "0 0 1 1 *", gate: { releaseOn: [resolved] } }
+organizations: [{ slug: acme, labels: { team: trust } }, globex, quiet]
+alerting: { groupWait: 100ms, groupInterval: 1s, fleet: false }
+receivers: [{ name: ops, type: log }]
+server: { listen: "127.0.0.1:0", token: "${token}" }
+storage: { path: flatline.db }
+`);
+  url = (await folder.start()).address()?.url ?? "";
+  await postEvents();
+  for (const slug of ["acme", "globex", "quiet"]) await run(slug);
+  const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { alerts: { id: string; slug: string }[] };
+  for (const { id, slug } of alerts) ids.set(slug, id);
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await folder?.close();
+});
+
+describe("the list of alerts", () => {
+  it("says what waits, worst first, with undone shares and a proposal", async () => {
+    const page = await open("/alerts");
+
+    expect(await page.locator("h1").textContent()).toBe("2 alerts wait for someone.");
+    expect(await page.title()).toBe("2 firing · flatline");
+    expect(await page.locator("tr.row .a-alert a").allTextContents()).toEqual(["acme", "globex"]);
+    const acme = page.locator("tr.row", { hasText: "acme" });
+    expect(await acme.locator(".a-judged").innerText()).toBe("checker?");
+    expect(await acme.locator(".a-peak").innerText()).toBe("62");
+    expect(await page.locator(".pagesnav [data-count=unattended]").innerText()).toContain("2");
+  });
+
+  it.each([
+    ["team=trust", ["acme"]],
+    ["glbx", ["globex"]],
+    ["fail undone>50%", ["acme"]],
+    ["not:judged firing", ["acme", "globex"]],
+    ['"globex"', ["globex"]],
+    ["judged=checker", []],
+  ])("is filtered in words: %s", async (words, slugs) => {
+    const page = await open(`/alerts?q=${encodeURIComponent(words)}`);
+
+    expect(await page.locator("tr.row .a-alert a").allTextContents()).toEqual(slugs);
+  });
+
+  it("filters while it is typed, keeps that in the address, and says what would match without a word", async () => {
+    const page = await open("/alerts");
+    await page.locator("html.js").waitFor();
+    await page.locator("#q").fill("acme undone<10%");
+    await page.waitForURL(/q=acme/);
+    await page.locator(".away", { hasText: "No alert matches «acme undone<10%»." }).waitFor();
+    await page.locator(".away a", { hasText: /match(es)? without/ }).click();
+    await page.locator("tr.row").first().waitFor();
+
+    await page.locator("#q").fill("tem=trust");
+    await page.locator(".hint", { hasText: "«tem» is no label. Did you mean team?" }).waitFor();
+    await page.reload();
+    expect(await page.locator("#q").inputValue()).toBe("tem=trust");
+  });
+
+  it("answers an id that nobody has with a page", async () => {
+    const page = await open("/alerts");
+    const before = browser.complaints.length;
+    await page.goto(`${url}/alerts/nope`);
+
+    expect(await page.locator("h1").textContent()).toBe("No alert has this id, or it ended more than 90 days ago.");
+    browser.forgive(before);
+  });
+});
+
+describe("the page of one alert", () => {
+  it("tells what happened in order, and who may do what", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+
+    expect(await page.locator(".lead").innerText()).toMatch(
+      /^62 deaths in 24.h, .* Firing for .*; its deaths are held\.$/,
+    );
+    expect(await page.locator(".order .step").allTextContents()).toEqual([
+      "Began",
+      "Detected",
+      "Notified",
+      "Acknowledged",
+      "Judged",
+      "Ended",
+    ]);
+    expect(await page.locator(".order li.open b").allInnerTexts()).toEqual(["not yet", "not yet", "still firing"]);
+    expect(await page.locator(".acts .answer").allInnerTexts()).toEqual([
+      "Nobody",
+      "Nobody has judged it",
+      "No: they are held",
+    ]);
+    expect(await page.locator("main button.primary").count()).toBe(1);
+  });
+
+  it("lists the dead by broken addresses, without a live link", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    await page.locator("#dead-part table").waitFor();
+
+    expect(await page.locator("#dead-part tbody tr").count()).toBe(10);
+    expect(await page.locator("#dead-part th.mono").first().innerText()).toMatch(
+      /^hxxps:\/\/acme-login-\d+\[\.\]example\/<b>signin$/,
+    );
+    expect(await page.locator("#dead-part a").count()).toBe(0);
+    await page.locator("[data-assets=dead]").click();
+    await page.locator("[data-assets=dead][aria-pressed=true]").waitFor();
+    expect(await page.locator("#dead-part td.num").allInnerTexts()).toEqual(
+      Array.from({ length: 10 }, () => "still dead"),
+    );
+    await page.locator("[data-assets=more]").click();
+    await eventually(async () => (await page.locator("#dead-part tbody tr").count()) > 10);
+  });
+
+  it("shows a reader without a token neither names nor people", async () => {
+    const page = await browser.open(`${url}/alerts/${ids.get("acme")}`);
+    await page.locator("html.js").waitFor();
+
+    expect(await page.locator("#dead-part").innerText()).toContain("Names of assets and people need a token.");
+    expect(await page.content()).not.toContain("acme-login-");
+  });
+
+  it("is acknowledged in a dialog that says what will happen, and released with a reason", async () => {
+    const page = await open(`/alerts/${ids.get("globex")}`);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await page.locator("[data-do=ack-alert]").click();
+    await page.locator("dialog h2", { hasText: "Acknowledge globex?" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator("dialog [name=comment]").fill("Looking at https://checker.example/eu-2");
+    await page.keyboard.press("Control+Enter");
+    await page.locator("#did", { hasText: "Acknowledged: quiet until it ends or gets worse." }).waitFor();
+    await page.locator(".act", { hasText: "hxxps://checker[.]example/eu-2" }).waitFor();
+
+    await page.locator("[data-do=release]").click();
+    await page.locator("dialog button.primary").click();
+    await page.locator("dialog .problem-line", { hasText: "Write the reason. It is kept with your name." }).waitFor();
+    await page.locator("dialog [name=comment]").fill("opened twenty by hand, all gone");
+    await page.locator("dialog button.primary").click();
+    await page.locator(".act .answer", { hasText: "Yes: released" }).waitFor();
+    await page.locator(".comments li", { hasText: "opened twenty by hand" }).waitFor();
+  });
+
+  it("is judged in a dialog with what each choice means, changed and taken back", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await page.locator("[data-do=judge]").click();
+    // More than half of its deaths are undone: that is proposed, and nothing else ever is.
+    await page.locator("dialog button.primary", { hasText: "Judge as checker" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator("dialog [name=comment]").fill("opened ten, nine load");
+    await page.locator("dialog button.primary").click();
+    await page.locator(".act .answer", { hasText: "The checker was wrong" }).waitFor();
+    await page.locator(".comments li", { hasText: "opened ten, nine load" }).waitFor();
+
+    await page.locator("[data-do=judge]").click();
+    await page.locator("dialog input[value=expected]").check();
+    await page.locator("dialog button.primary", { hasText: "Judge as expected" }).click();
+    await page.locator(".act .answer", { hasText: "It was expected" }).waitFor();
+    await page.locator("[data-do=unjudge]").click();
+    await page.locator(".act .answer", { hasText: "Nobody has judged it" }).waitFor();
+  });
+
+  it("zooms chart and lanes together, in the address, and shows the time at the cursor", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    const plot = page.locator("#chart .u-over");
+    await plot.waitFor();
+    const lanes = (): Promise<string> => page.locator(".lanes").innerHTML();
+    const whole = await lanes();
+    const box = await plot.boundingBox();
+    if (box === null) throw new Error("the chart has no size");
+
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
+    expect(await page.locator(".cursor-time").innerText()).toMatch(/^\d+.\w{3} \d\d:\d\d$/);
+    expect(await page.locator(".lanes .hair").count()).toBe(1);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + 50, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=\d+&to=\d+/);
+    expect(await lanes()).not.toBe(whole);
+    await page.reload();
+    await page.locator("#zoom-reset").waitFor();
+
+    await page.locator("#zoom-reset").click();
+    await page.waitForURL((address) => address.search === "");
+    expect(await page.locator("#zoom-reset").count()).toBe(0);
+  });
+
+  it("leaves everything as it is when a dialog is closed", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await page.locator("[data-do=ack-alert]").click();
+    await page.locator("dialog[open]").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+
+    expect(await page.evaluate("document.activeElement.dataset.do")).toBe("ack-alert");
+    expect(await page.locator(".acts .answer").first().innerText()).toBe("Nobody");
+  });
+});
+
+describe("both", () => {
+  it.each([
+    ["light", 1_440],
+    ["dark", 1_440],
+    ["light", 390],
+    ["dark", 390],
+  ] as const)("have no violation and scroll not sideways: %s, %i px", async (colorScheme, width) => {
+    for (const path of ["/alerts", `/alerts/${ids.get("acme")}`]) {
+      const page = await open(path, { colorScheme, viewport: { width, height: 900 } });
+      await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+      // Of a row on a phone two lines: the rest is on the alert's page.
+      if (path === "/alerts" && width === 390)
+        expect((await page.locator("tr.row").first().boundingBox())?.height).toBeLessThan(70);
+
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    }
+  });
+
+  it("have not complained", () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});

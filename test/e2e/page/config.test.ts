@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+
+const token = "let-me-in";
+const authorized = { extraHTTPHeaders: { authorization: `Bearer ${token}` } };
+
+let browser: TestBrowser;
+let folder: DaemonFolder;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  const many = Array.from({ length: 1_990 }, (_, index) => `  - plain-${String(index).padStart(4, "0")}`);
+  const alike = ["a", "b", "c", "d"].map((name) => `  - { slug: hosts-${name}, thresholds: { failMultiplier: 6 } }`);
+  await folder.configure(`
+source: { type: embedded, concurrency: 64 }
+defaults: { schedule: "0 0 1 1 *", thresholds: { minSpikeCount: 20 } }
+organizations:
+${[...many, ...alike].join("\n")}
+  - slug: acme
+    thresholds: { warnMultiplier: 3 }
+    alert: { for: 10m }
+server: { listen: "127.0.0.1:0", token: "${token}" }
+storage: { path: flatline.db }
+`);
+  url = (await folder.start()).address()?.url ?? "";
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await folder?.close();
+});
+
+describe("the page of the configuration, with 1,995 organizations", () => {
+  it("lists what differs, the same of several in one row, with file and line", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
+
+    expect(await page.locator("h1").textContent()).toBe(
+      "5 of 1,995 organizations differ from the defaults, in 3 settings.",
+    );
+    const rows = await page.locator("#differs tbody tr").allInnerTexts();
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toContain("4 organizations");
+    expect(rows[0]).toMatch(/failMultiplier\s+6\s+4\s+flatline\.yaml:\d+/);
+    expect(rows[1]).toMatch(/acme\s+warnMultiplier\s+3\s+2\s+flatline\.yaml:\d+/);
+    expect(await page.locator("#defaults-h small").innerText()).toMatch(/^2 set/);
+  });
+
+  it("is no longer than a few screens, whatever is configured", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
+
+    expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThan(3_000);
+    await page.locator("#c-organizations summary").click();
+    expect((await page.locator("#c-organizations pre").innerText()).split("\n").length).toBeLessThan(510);
+    expect(await page.locator("#c-organizations .hint").innerText()).toMatch(/lines more: flatline config show/);
+    expect(await page.content()).not.toContain(token);
+  });
+
+  it("filters by words, and looks one up", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+
+    await page.locator("#q").fill("hosts-c failmultiplier");
+    expect(await page.locator("#differs tbody tr:visible").count()).toBe(1);
+    await page.locator("#o").fill("acme");
+    await page.locator("#lookup-part dt", { hasText: "warnMultiplier" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?o=acme");
+  });
+
+  it.each([
+    ["light", 1_440],
+    ["dark", 390],
+  ] as const)("has no violation and scrolls not sideways: %s, %i px", async (colorScheme, width) => {
+    const page = await browser.open(`${url}/config?o=acme`, {
+      ...authorized,
+      colorScheme,
+      viewport: { width, height: 900 },
+    });
+
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    expect(browser.complaints).toEqual([]);
+  });
+});

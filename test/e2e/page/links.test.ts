@@ -1,0 +1,216 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { signActLink } from "../../../src/alerting/act-link.ts";
+import { Secret } from "../../../src/base/secret.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const secret = "a-secret-for-the-links";
+const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
+const slugs = ["acme", "globex", "initech", "umbrella"];
+
+let folder: DaemonFolder;
+let chat: HttpSink;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  // The first attempt for acme fails and echoes what it was sent: nothing of a link may be kept of that.
+  let failures = 0;
+  chat = await startHttpSink((response, { body, path }) => {
+    if (path === "/acme" && failures++ === 0) response.writeHead(503, { "retry-after": "0" }).end(body);
+    else response.writeHead(200).end("ok");
+  });
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const receivers = slugs.map(
+    (slug) => `  - { name: ${slug}-chat, type: slack, url: "${chat.url}/${slug}", match: { slug: ${slug} } }`,
+  );
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] } }
+organizations: [acme, globex, initech, { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false, externalUrl: "${url}/" }
+receivers:
+${receivers.join("\n")}
+  - { name: hook, type: webhook, url: "${chat.url}/hook" }
+server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests, linkSecret: ${secret} }
+storage: { path: flatline.db }
+`);
+  for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+  await folder.start();
+});
+afterAll(async () => {
+  await folder.close();
+  await chat.close();
+});
+
+/** The links of the last message about the organization, by their label. */
+function linksOf(slug: string): Promise<Map<string, string>> {
+  return eventually(async () => {
+    const sent = chat.requests.filter(({ path }) => path === `/${slug}`).at(-1);
+    if (sent === undefined) return null;
+    const found = [...sent.body.matchAll(/<(http[^|>]+)\|([^>]+)>/g)].map(
+      ([, link = "", label = ""]) => [label, link.replaceAll("&amp;", "&")] as const,
+    );
+    return new Map(found);
+  });
+}
+
+async function linkOf(slug: string, label: string): Promise<string> {
+  const link = (await linksOf(slug)).get(label);
+  if (link === undefined) throw new Error(`no ${label} in the message about ${slug}`);
+  return link;
+}
+
+interface Alert {
+  readonly id: string;
+  readonly slug: string;
+  readonly acknowledged: boolean;
+  readonly silenced: boolean;
+  readonly acknowledgement?: { readonly by: string };
+}
+
+async function alertOf(slug: string): Promise<Alert> {
+  const response = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
+  const { alerts } = (await response.json()) as { alerts: Alert[] };
+  const alert = alerts.find((one) => one.slug === slug);
+  if (alert === undefined) throw new Error(`no alert of ${slug}`);
+  return alert;
+}
+
+function audit(slug: string): unknown[] {
+  const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
+  try {
+    const rows = database.prepare("select action, actor, via from audit where slug = ? order by entry_id").all(slug);
+    return rows.map(({ action, actor, via }) => [action, actor, via].join(" "));
+  } finally {
+    database.close();
+  }
+}
+
+const read = async (link: string, init?: RequestInit): Promise<{ status: number; text: string; headers: Headers }> => {
+  const response = await fetch(link, { redirect: "manual", ...init });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+};
+const headingOf = (text: string): string => /<h1[^>]*>([^<]*)</.exec(text)?.[1]?.replaceAll("\u00a0", " ") ?? "";
+
+describe("the links of a message", () => {
+  it("are the alert's page first, then what can be done at once", async () => {
+    expect([...(await linksOf("acme")).keys()]).toEqual(["Open alert", "Acknowledge", "Silence 1 h"]);
+    expect((await linksOf("acme")).get("Open alert")).toBe(`${url}/alerts/${(await alertOf("acme")).id}`);
+  });
+
+  it("do not acknowledge where that opens the gate, also when one is signed for it", async () => {
+    expect([...(await linksOf("umbrella")).keys()]).toEqual(["Open alert", "Silence 1 h"]);
+    const link = { act: "acknowledge", alertId: (await alertOf("umbrella")).id, receiver: "umbrella-chat" } as const;
+    const path = signActLink(new Secret(secret), { ...link, expiresAtMs: Date.now() + 60_000 });
+
+    const { status, text } = await read(`${url}/${path}`, { method: "POST" });
+
+    expect([status, headingOf(text)]).toEqual([403, "This would open the gate."]);
+    expect(await alertOf("umbrella")).toMatchObject({ acknowledged: false });
+  });
+
+  it("are in chats and mail only, and kept nowhere", async () => {
+    await linksOf("acme");
+    const hooks = await eventually(async () => {
+      const found = chat.requests.filter(({ path }) => path === "/hook");
+      return found.length === 0 ? null : found;
+    });
+    const stored = ["flatline.db", "flatline.db-wal"].map((name) => readFileSync(join(folder.path, name), "latin1"));
+
+    for (const { body } of hooks) expect(body).not.toContain("signature=");
+    for (const text of stored) expect(text).not.toContain("signature=");
+    for (const { body } of chat.requests)
+      for (const [, signature = ""] of body.matchAll(/signature=([\w-]{20,})/g))
+        for (const text of stored) expect(text).not.toContain(signature);
+  });
+
+  it("change nothing however often they are fetched", async () => {
+    const links = [...(await linksOf("globex")).values()].slice(1);
+
+    for (const link of links)
+      for (let round = 0; round < 10; round++)
+        await Promise.all(
+          Array.from({ length: 10 }, (_, index) => read(link, { method: index % 5 === 0 ? "HEAD" : "GET" })),
+        );
+
+    expect(await alertOf("globex")).toMatchObject({ acknowledged: false, silenced: false });
+    expect(audit("globex")).toEqual([]);
+  });
+
+  it("show what they would do, to nobody else and for no cache, and nothing of themselves", async () => {
+    const link = await linkOf("globex", "Acknowledge");
+    const { status, text, headers } = await read(link);
+
+    expect([status, headingOf(text)]).toEqual([200, "Acknowledge globex?"]);
+    expect(text).toContain("The gate stays shut.");
+    expect(text).toContain("90 deaths");
+    expect(text).toContain("Opening it changed nothing.");
+    expect(text).not.toContain(new URL(link).searchParams.get("signature"));
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("act once, by the form's POST, in the receiver's name", async () => {
+    const link = await linkOf("globex", "Acknowledge");
+    const post = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body: "" };
+    const first = await read(link, post);
+    const again = await Promise.all(Array.from({ length: 8 }, () => read(link, post)));
+
+    expect([first.status, headingOf(first.text)]).toEqual([200, "Acknowledged."]);
+    expect(new Set(again.map(({ status, text }) => `${status} ${headingOf(text)}`))).toEqual(
+      new Set(["200 Done already."]),
+    );
+    expect(headingOf((await read(link)).text)).toBe("Done already.");
+    expect(await alertOf("globex")).toMatchObject({ acknowledged: true, acknowledgement: { by: "globex-chat" } });
+    expect(audit("globex")).toEqual(["acknowledge globex-chat link"]);
+  });
+
+  it("silence for an hour, once also when two ask at the same instant", async () => {
+    const link = await linkOf("initech", "Silence 1 h");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => read(link, { method: "POST" })));
+
+    expect(answers.map(({ text }) => headingOf(text)).toSorted()).toEqual([
+      ...Array.from({ length: 7 }, () => "Done already."),
+      "Silenced for 1 h.",
+    ]);
+    expect(await alertOf("initech")).toMatchObject({ silenced: true });
+    expect(audit("initech")).toEqual(["silence.create initech-chat link"]);
+  });
+
+  it.each<[string, (link: URL) => void, string]>([
+    ["for another act", (link) => (link.pathname = link.pathname.replace("acknowledge", "silence")), "altered"],
+    ["for another alert", (link) => (link.pathname += "0"), "altered"],
+    ["for longer", (link) => link.searchParams.set("until", "99999999999999"), "altered"],
+    ["without its signature", (link) => link.searchParams.delete("signature"), "altered"],
+    [
+      "after its time",
+      (link) => {
+        const [, , , alertId = ""] = link.pathname.split("/");
+        const over = { act: "acknowledge", alertId, receiver: "acme-chat", expiresAtMs: Date.now() - 1 } as const;
+        link.href = `${url}/${signActLink(new Secret(secret), over)}`;
+      },
+      "expired",
+    ],
+  ])("are refused %s, looked at or followed", async (_what, change, reason) => {
+    const link = new URL(await linkOf("acme", "Acknowledge"));
+    change(link);
+
+    for (const method of ["GET", "POST"]) {
+      const { status, text } = await read(link.href, { method });
+      expect([status, headingOf(text)]).toEqual([
+        403,
+        reason === "expired" ? "This link has expired." : "This link was altered or is for something else.",
+      ]);
+    }
+    expect(await alertOf("acme")).toMatchObject({ acknowledged: false, silenced: false });
+    expect(audit("acme")).toEqual([]);
+  });
+});

@@ -1,0 +1,216 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { createSystemClock } from "../../../src/base/time.ts";
+import type { LivenessCounts } from "../../../src/contract/liveness-counts.ts";
+import { findKey } from "../../../src/service/api-keys.ts";
+import { apiV2Routes, type ApiV2Options } from "../../../src/service/api/routes.ts";
+import { createDirectHealthcheck, type DirectHandler } from "../../../src/service/api/direct-healthcheck.ts";
+import { importFixtures } from "../../../src/service/fixture/fixture.ts";
+import type { KeyIdentity } from "../../../src/service/key-identity.ts";
+import { createLocalPlatformApi } from "../../../src/service/local-platform-api.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { startWeb, type WebWorld } from "../web-harness.ts";
+
+/** The keys of `platformFixture`, by what they may do. */
+export const platformKeys = {
+  acme: "acme-customer-key",
+  acmeSecond: "acme-second-customer-key",
+  staff: "acme-staff-key-000",
+  globex: "globex-customer-key",
+  both: "both-organizations-key",
+} as const;
+
+/** What `platformFixture` is evaluated and reviewed at. */
+export const platformNowMs = Date.UTC(2026, 10, 20, 12);
+
+/**
+ * Two organizations; proposal 3NN is about asset 5NN. Of acme: 301–320 queued; 330 not in the queue, 331 answered, 332
+ * resolved, 333 queued but reported by acme itself, 334 on a blockchain address, 335 on an allowed asset, 336 and 337 on
+ * domains that a rule protects, 338 resolved and reported by acme itself. Of globex: 401.
+ */
+export function platformFixture(): object {
+  const queued = Array.from({ length: 20 }, (_, index) => 301 + index);
+  const special = [330, 331, 332, 333, 334, 335, 336, 337, 338];
+  const contents: Readonly<Record<number, string>> = {
+    334: "0x00000000219ab540356cbb839cbe05303d7705fa",
+    336: "https://login.protected.example/a",
+    337: "https://pay.acme.example/b",
+  };
+  const queues: Readonly<Record<number, string>> = { 330: "none", 331: "answered", 332: "none", 338: "none" };
+  const isResolved = (id: number): boolean => id === 332 || id === 338;
+  const isOwn = (id: number): boolean => id === 333 || id === 338;
+  const asset = (id: number): object => ({
+    id: id + 200,
+    type: id === 334 ? "ADDRESS" : "URL",
+    content: contents[id] ?? `https://phish-${id}.test/login`,
+    status: id === 335 ? "ALLOWED" : "UNKNOWN",
+  });
+  const report = (id: number, organization: string): object => ({
+    id: id + 9_000,
+    organization,
+    createdAt: new Date(platformNowMs - (id - 300) * 60_000).toISOString(),
+    status: "TODO",
+    source: "API",
+    country: "US",
+    title: `report of ${id}`,
+    reporter: { kind: "human", name: "Kim", organization: isOwn(id) ? organization : null },
+    proposals: [
+      {
+        id,
+        assetId: id + 200,
+        decision: isResolved(id) ? "APPROVE" : null,
+        decidedBy: isResolved(id) ? "human" : null,
+        queue: queues[id] ?? "queued",
+        resolved: isResolved(id),
+      },
+    ],
+    scans: [],
+  });
+  const all = [...queued, ...special];
+  return {
+    organizations: [
+      { slug: "acme", name: "Acme", brands: [{ id: 7, name: "Acme Pay" }] },
+      { slug: "globex", name: "Globex", brands: [{ id: 8, name: "Globex" }] },
+    ],
+    keys: [
+      { key: platformKeys.acme, role: "customer", organizations: ["acme"] },
+      { key: platformKeys.acmeSecond, role: "customer", organizations: ["acme"] },
+      { key: platformKeys.staff, role: "staff", organizations: ["acme"] },
+      { key: platformKeys.globex, role: "customer", organizations: ["globex"] },
+      { key: platformKeys.both, role: "customer", organizations: ["acme", "globex"] },
+    ],
+    assets: [...all, 401].map(asset),
+    legitimacyRules: [
+      { name: "popular", enabled: true, domains: ["protected.example"] },
+      { name: "owned", enabled: true, organization: "acme", pattern: "*.acme.example" },
+      { name: "off", enabled: false, domains: ["test"] },
+    ],
+    reports: [...all.map((id) => report(id, "acme")), report(401, "globex")],
+  };
+}
+
+/** The embedded service over a store on disk, listening on 127.0.0.1. */
+export interface PlatformServer {
+  /** Ends in /api/v2. */
+  readonly baseUrl: string;
+  readonly origin: string;
+  readonly store: Store;
+  readonly world: WebWorld;
+  /** Every request that was answered, as `operation code`. */
+  readonly counted: readonly string[];
+  /** How many of them were answered before the routes. */
+  readonly direct: () => number;
+  /** One request; the body is sent as it is, or as JSON. */
+  call(method: string, path: string, request?: CallRequest): Promise<CallAnswer>;
+  close(): Promise<void>;
+}
+
+export interface CallRequest {
+  /** null: no key [platformKeys.acme]. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | object;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** What `text` says; undefined when it is empty. */
+  readonly json: unknown;
+}
+
+export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFor" | "authenticate">> {
+  /** [platformNowMs] */
+  readonly nowMs?: () => number;
+  /** Fills the store [platformFixture]. */
+  readonly seed?: (store: Store) => Promise<unknown>;
+  /** Answers healthchecks directly where it can, with every key of `platformKeys` used a moment ago [false]. */
+  readonly isDirect?: boolean;
+  /** Who counts for it [the store]. */
+  readonly counts?: Pick<LivenessCounts, "deaths">;
+}
+
+export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), "flatline-platform-"));
+  const clock = { ...createSystemClock(), nowMs: options.nowMs ?? (() => platformNowMs) };
+  const store = await openStore({ path: path.join(folder, "flatline.db"), clock });
+  const fixture = [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }];
+  await (options.seed === undefined ? importFixtures({ store, clock, files: fixture }) : options.seed(store));
+  const counted: string[] = [];
+  const logged: WebWorld["logged"] = [];
+  const log = (fields: object, message: string): void => void logged.push({ fields, message });
+  const logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
+  const service: ApiV2Options = {
+    authenticate: (apiKey) => findKey(store, apiKey),
+    apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
+    onRequest: (operation, code) => counted.push(`${operation} ${code}`),
+    clock,
+    logger,
+    ...options,
+  };
+  const known = new Map<string, KeyIdentity | null>();
+  for (const key of Object.values(platformKeys)) known.set(key, await findKey(store, key));
+  const healthcheck = createDirectHealthcheck({
+    ...service,
+    clock,
+    rememberedKey: (apiKey) => known.get(apiKey) ?? null,
+    settingsOf: (slug) => (slug === "acme" ? { appUrl: null, baseline: "mean" } : null),
+    counts: {
+      deaths: (queries, asked) => (options.counts ?? store.events).deaths(queries, asked),
+      firstEventAtMs: (slug, asked) => store.events.firstEventAtMs(slug, asked),
+    },
+  });
+  let taken = 0;
+  const direct: DirectHandler = (...request) => {
+    const isTaken = healthcheck(...request);
+    if (isTaken) taken++;
+    return isTaken;
+  };
+  const web = await startWeb({
+    plugins: [apiV2Routes(service)],
+    direct: options.isDirect === true ? [direct] : [],
+    logger,
+  });
+  return {
+    baseUrl: `${web.url}/api/v2`,
+    origin: web.url,
+    store,
+    world: { ...web.world, logged },
+    counted,
+    direct: () => taken,
+    call: async (method, target, { key = platformKeys.acme, headers = {}, body } = {}) => {
+      const isPlain = typeof body === "string" || body instanceof Uint8Array;
+      const response = await fetch(`${web.url}/api/v2${target}`, {
+        method,
+        headers: {
+          ...(key === null ? {} : { "x-api-key": key }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isPlain ? Buffer.from(body as string) : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: text === "" ? undefined : (JSON.parse(text) as unknown),
+      };
+    },
+    close: async () => {
+      await web.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A review of `proposalId` with the body that rejects it. */
+export function rejection(proposalId: number, more: object = {}): [string, string, CallRequest] {
+  const body = { assetId: proposalId + 200, decision: "REJECT", rejectReason: "irrelevant", ...more };
+  return ["POST", `/organization/proposals/${proposalId}/review`, { body }];
+}

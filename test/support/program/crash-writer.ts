@@ -1,0 +1,98 @@
+// Runs until it is killed: records runs, each with everything that follows from it in one transaction, where it is the one
+// that owns the store, and delivers what that puts into the outbox. Says what it did as soon as it may count on it.
+import { writeSync } from "node:fs";
+
+import { createSystemClock } from "../../../src/base/time.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { Board } from "../../../src/store/runs/board.ts";
+import type { OwnerLock } from "../../../src/store/runs/owner-lock.ts";
+import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
+import { splitReport } from "../../../src/store/runs/report-shape.ts";
+import { alertIdOf, reportOf, runNumberOf, slugs } from "./crash-runs.ts";
+
+const [path = "", owner = "", nowText = ""] = process.argv.slice(2);
+const nowMs = Number(nowText);
+const leaseUntilMs = nowMs + 60_000;
+const check = "dead-asset-spike";
+const clock = createSystemClock();
+
+interface Part {
+  /** Kept: who lets go of it lets go of the store. */
+  readonly lock: OwnerLock | null;
+  readonly board: Board;
+  readonly journal: OwnJournal;
+}
+
+async function takePart(): Promise<Part> {
+  const lock = await store.takeOwnerLock();
+  const board = new Board();
+  await board.reload(() => store.runs.load());
+  const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs }));
+  await store.owners.balance(journal.owner, { nowMs, isAlone: true });
+  const ids = await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
+  for (const slug of slugs) board.name(ids.get(`${check} ${slug}`) ?? 0, { check, slug });
+  return { lock, board, journal };
+}
+
+/** Everything of it carries the number of the run, so that a half of it would be seen. */
+async function record({ board, journal }: Part, slug: string): Promise<number> {
+  const number = runNumberOf(board.state(check, slug)?.lastReport ?? null) + 1;
+  const report = reportOf(slug, number);
+  const { severity, startedAtMs, finishedAtMs } = report;
+  const checkId = board.idOf({ check, slug }) ?? 0;
+  const times = { dueAtMs: startedAtMs, startedAtMs, finishedAtMs };
+  const entry = { checkId, ...times, isAsked: false, isReportKept: true, report: splitReport(report) };
+  const { entries, ...row } = journal.begin([entry], nowMs);
+  await store.transaction(async (parts) => {
+    const appended = await parts.runs.append(journal.owner, row);
+    if (appended !== "appended") throw new Error(`the owner of the store was ${appended}`);
+    await parts.runs.keepReports([{ ...report, checkId }]);
+    const atMs = finishedAtMs;
+    const alert = { id: alertIdOf(slug), check, slug, kind: "verdict", severity, reason: "test" } as const;
+    await parts.alerts.save({
+      ...alert,
+      state: "firing",
+      startsAtMs: 0,
+      firingAtMs: 0,
+      okSinceMs: null,
+      unknownRuns: number,
+      peak: { severity, currentCount: number, atMs },
+      acknowledgement: null,
+    });
+    const change = { alertId: alert.id, check, slug, kind: "verdict", atMs, severity, reason: "test" } as const;
+    await parts.alerts.appendHistory({ ...change, event: "firing" });
+    await parts.notices.appendChange({ ...change, event: "firing", snapshot: String(number) });
+    const id = `${slug}-${number}`;
+    const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
+    await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });
+  });
+  board.apply(journal.owner.ownerId, row.seq, entries);
+  journal.end({ ...row, entries }, true);
+  return number;
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+say("opening");
+const store = await openStore({ path, clock });
+const parts: Part[] = [];
+// The other one may have it.
+takePart().then(
+  (taken) => void parts.push(taken),
+  (error: unknown) => say(`owns nothing: ${String(error)}`),
+);
+for (;;) {
+  for (const part of parts) {
+    for (const slug of slugs) {
+      const number = await record(part, slug);
+      say(`recorded ${slug} ${number}`);
+    }
+  }
+  for (const { id } of await store.outbox.claim({ receiver: "ops", nowMs, owner, leaseUntilMs, limit: 2 })) {
+    const [slug, number] = id.split("-");
+    if (await store.outbox.delivered(id, owner)) say(`delivered ${slug} ${number}`);
+  }
+  await clock.sleep(0);
+}

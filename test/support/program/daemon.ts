@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createApp, type App } from "../../../src/daemon/create-app.ts";
+import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
+import { createSilentLogger } from "../../../src/base/logger.ts";
+import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+
+/** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
+export interface DaemonFolder {
+  readonly path: string;
+  /** Writes flatline.yaml. */
+  configure(text: string): Promise<void>;
+  /** Stores deaths of an organization: so many within the last hour, and so many a day over the week before. */
+  addDeaths(slug: string, deaths: { readonly lastHour: number; readonly perDay: number }): Promise<void>;
+  /** Works on the store, beside whoever has it open. */
+  withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>;
+  /** A daemon of its own in this process, by flatline.yaml; stopped by `close`. */
+  start(): Promise<App>;
+  close(): Promise<void>;
+}
+
+const clock = createSystemClock();
+
+/** Makes an empty one under the system's temporary folder. */
+export async function makeDaemonFolder(): Promise<DaemonFolder> {
+  const path = await mkdtemp(join(tmpdir(), "flatline-daemon-"));
+  const apps: App[] = [];
+  const load = { path: "flatline.yaml", cwd: path, env: {} };
+
+  async function withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
+    const store = await openStore({ path: join(path, "flatline.db"), clock });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  return {
+    path,
+    configure: (text) => writeFile(join(path, "flatline.yaml"), text),
+    withStore,
+    addDeaths: async (slug, { lastHour, perDay }) => {
+      const nowMs = clock.nowMs();
+      const common = { slug, assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
+      const days = Array.from({ length: 7 }, (_, day) => ({
+        ...common,
+        atMs: nowMs - (day + 1) * 24 * hourMs - hourMs,
+        count: perDay,
+      }));
+      const deaths = [...days, { ...common, atMs: nowMs - minuteMs, count: lastHour }];
+      await withStore((store) =>
+        store.transaction(({ events }) => events.add(deaths.filter(({ count }) => count > 0))),
+      );
+    },
+    start: async () => {
+      const app = createApp(await loadCheckedConfig(load), {
+        env: {},
+        cwd: path,
+        clock,
+        random: () => 0.5,
+        version: "0.0.0",
+        nodeVersion: "24.0.0",
+        logger: createSilentLogger(),
+        readConfig: () => loadCheckedConfig(load),
+        withProcessMetrics: false,
+      });
+      await app.start();
+      apps.push(app);
+      return app;
+    },
+    close: async () => {
+      for (const app of apps) await app.stop();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port of 127.0.0.1 that nobody listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}

@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const run = promisify(execFile);
+
+/** The package as a user has it. */
+export interface InstalledPackage extends AsyncDisposable {
+  /** An empty folder outside of the repository, with the package in its node_modules. */
+  readonly folder: string;
+  readonly tarball: string;
+  /** What the tarball holds, by paths. */
+  readonly files: readonly string[];
+  readonly tarballBytes: number;
+}
+
+/**
+ * Packs the repository as it was built last and installs the tarball. npm is offline and its cache empty: whatever the package
+ * needed beside itself would be missing.
+ */
+export async function installPackage(): Promise<InstalledPackage> {
+  const top = await mkdtemp(join(tmpdir(), "flatline-package-"));
+  const folder = join(top, "empty");
+  await mkdir(folder);
+  const npm = async (args: readonly string[], cwd: string): Promise<string> => {
+    const { stdout } = await run("npm", [...args, "--offline", "--cache", join(top, "cache")], { cwd });
+    return stdout;
+  };
+  const packing = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", top], root);
+  const [packed] = JSON.parse(packing) as {
+    readonly filename: string;
+    readonly size: number;
+    readonly files: readonly { readonly path: string }[];
+  }[];
+  if (packed === undefined) throw new Error(`npm pack made nothing: ${packing}`);
+  const tarball = join(top, packed.filename);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
+  await npm(["install", "--no-audit", "--no-fund", tarball], folder);
+  return {
+    folder,
+    tarball,
+    files: packed.files.map(({ path }) => path),
+    tarballBytes: packed.size,
+    [Symbol.asyncDispose]: () => rm(top, { recursive: true, force: true }),
+  };
+}

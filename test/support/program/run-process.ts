@@ -1,0 +1,73 @@
+import { createRecorder, type Recorder, type RecorderOptions } from "../../../src/alerting/record.ts";
+import { createSilentLogger } from "../../../src/base/logger.ts";
+import type { CheckReport } from "../../../src/contract/report.ts";
+import { Board } from "../../../src/store/runs/board.ts";
+import { foldJournal } from "../../../src/store/runs/fold.ts";
+import { createHistory, type History } from "../../../src/store/runs/history.ts";
+import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
+
+/** A process on a store that runs checks: its board, its journal and its recorder. */
+export interface RunProcess {
+  readonly board: Board;
+  readonly history: History;
+  readonly journal: OwnJournal;
+  readonly recorder: Recorder;
+  /** Records runs of the test's making, each in a commit of its own, in order. */
+  record(...reports: readonly CheckReport[]): Promise<void>;
+  /** Moves all that was recorded here into the history. */
+  fold(): Promise<void>;
+}
+
+const leaseMs = 60_000;
+
+/** A process that begins now; it takes no shards, and decides no alerts unless `over` has settings. */
+export async function createRunProcess(
+  store: Store,
+  clock: Pick<VirtualClock, "nowMs" | "monotonicMs" | "sleep">,
+  over: Partial<RecorderOptions> = {},
+): Promise<RunProcess> {
+  const board = new Board();
+  await board.reload(() => store.runs.load());
+  const nowMs = clock.nowMs();
+  const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs }));
+  const recorder = createRecorder({
+    store,
+    board,
+    journal: () => journal,
+    distrust: () => undefined,
+    clock: clock as RecorderOptions["clock"],
+    logger: createSilentLogger(),
+    newId: () => crypto.randomUUID(),
+    settings: () => ({
+      groupWaitMs: 0,
+      groupIntervalMs: 0,
+      fleet: null,
+      externalUrl: null,
+      receivers: [],
+      silences: [],
+      targetOf: () => null,
+      gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+    }),
+    onChange: () => undefined,
+    ...over,
+  });
+  return {
+    board,
+    history: createHistory(store.runs, board),
+    journal,
+    recorder,
+    record: async (...reports) => {
+      for (const report of reports) {
+        const { check, slug, startedAtMs } = report;
+        const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
+        await recorder.record({ run, report, nextDueAtMs: startedAtMs + 300_000 });
+      }
+    },
+    fold: async () => {
+      const { ownerId } = journal.owner;
+      await foldJournal({ runs: store.runs, board, ownerId, throughSeq: await journal.cut(), pause: async () => true });
+    },
+  };
+}

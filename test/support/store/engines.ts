@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Clock } from "../../../src/base/time.ts";
+import type { StoreLocation } from "../../../src/store/engine/location.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { createDatabase } from "../postgres/postgres.ts";
+
+/** A database of its own, to which several processes' stores can be opened. */
+export interface StorePlace {
+  readonly location: StoreLocation;
+  /** Opens the store once more, as another process would. `remove` closes it. The clock decides about leases, too. */
+  open(clock: Clock): Promise<Store>;
+  remove(): Promise<void>;
+}
+
+/** A store in a database of its own, which `close` removes. */
+export interface OpenedStore {
+  readonly store: Store;
+  readonly close: () => Promise<void>;
+}
+
+/** One engine of the store, as a row for `describe.each`. */
+export interface StoreEngineCase {
+  readonly engine: "SQLite" | "PostgreSQL";
+  readonly makePlace: () => Promise<StorePlace>;
+  /** A place with one store in it. */
+  readonly openTemporary: (clock: Clock) => Promise<OpenedStore>;
+}
+
+function engineCase(engine: StoreEngineCase["engine"], make: () => Promise<Made>): StoreEngineCase {
+  async function makePlace(): Promise<StorePlace> {
+    const { location, remove } = await make();
+    const opened: Store[] = [];
+    return {
+      location,
+      open: async (clock) => {
+        const store = await openStore({ ...location, clock, leaseClock: "caller" });
+        opened.push(store);
+        return store;
+      },
+      remove: async () => {
+        for (const store of opened) await store.close();
+        await remove();
+      },
+    };
+  }
+  return {
+    engine,
+    makePlace,
+    openTemporary: async (clock) => {
+      const place = await makePlace();
+      return { store: await place.open(clock), close: () => place.remove() };
+    },
+  };
+}
+
+interface Made {
+  readonly location: StoreLocation;
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Both engines, each real: `describe.each(storeEngines)("the outbox on $engine", ({ openTemporary }) => …)`. What a test of the
+ * store says must hold on each of them.
+ */
+export const storeEngines: readonly StoreEngineCase[] = [
+  engineCase("SQLite", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-store-"));
+    return {
+      location: { path: join(folder, "flatline.db") },
+      remove: () => rm(folder, { recursive: true, force: true }),
+    };
+  }),
+  engineCase("PostgreSQL", async () => {
+    const { url, drop } = await createDatabase();
+    return { location: { url, poolSize: 4 }, remove: drop };
+  }),
+];

@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createSystemClock } from "../../../src/base/time.ts";
+import { importEvents, type ImportOptions, type ImportOutcome } from "../../../src/store/events/import.ts";
+import type { EventFile } from "../../../src/store/events/input/input.ts";
+import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../../src/store/events/events.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { StoreLocation } from "../../../src/store/engine/location.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { StoreEngineCase } from "./engines.ts";
+
+/** A folder of its own with an open store in it, for tests of events. */
+export interface EventWorld {
+  readonly folder: string;
+  readonly location: StoreLocation;
+  readonly store: Store;
+  /** Writes a file into the folder and answers its path. */
+  write(name: string, content: string | Uint8Array): Promise<string>;
+  import(files: readonly EventFile[], options?: Partial<ImportOptions>): Promise<ImportOutcome>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** One whose database is a file. */
+export interface FileEventWorld extends EventWorld {
+  readonly databasePath: string;
+}
+
+/** On SQLite, with the path of its file. */
+export async function createEventWorld(): Promise<FileEventWorld> {
+  const folder = await makeFolder();
+  const databasePath = join(folder, "flatline.db");
+  const store = await openStore({ path: databasePath, clock: createSystemClock() });
+  return { ...eventWorld({ path: databasePath }, folder, store, () => store.close()), databasePath };
+}
+
+/** On the engine of a `describe.each(storeEngines)`. */
+export async function createWorldOn({ makePlace }: Pick<StoreEngineCase, "makePlace">): Promise<EventWorld> {
+  const place = await makePlace();
+  const store = await place.open(createSystemClock());
+  return eventWorld(place.location, await makeFolder(), store, () => place.remove());
+}
+
+function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "flatline-events-"));
+}
+
+function eventWorld(location: StoreLocation, folder: string, store: Store, close: () => Promise<void>): EventWorld {
+  const clock = createSystemClock();
+  return {
+    folder,
+    location,
+    store,
+    write: async (name, content) => {
+      await writeFile(join(folder, name), content);
+      return join(folder, name);
+    },
+    import: (files, options = {}) =>
+      importEvents({
+        location,
+        files,
+        rebaseToMs: null,
+        again: false,
+        signal: new AbortController().signal,
+        clock,
+        ...options,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A death without anything optional. */
+export function death(atMs: number, slug: string, more: Partial<LivenessEvent> = {}): LivenessEvent {
+  return { atMs, slug, assetType: null, asset: null, status: "DETECTED_AS_DEAD", id: null, count: 1, ...more };
+}
+
+export function toCsv(events: readonly LivenessEvent[]): string {
+  const cell = (value: string | number | null): string => {
+    const text = value === null ? "" : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const rows = events.map(({ atMs, slug, assetType, asset, status, id, count }) =>
+    [atMs, slug, assetType, asset, status, id, count].map(cell).join(","),
+  );
+  return ["at,slug,assetType,asset,status,id,count", ...rows, ""].join("\n");
+}
+
+export function toNdjson(events: readonly LivenessEvent[]): string {
+  return events
+    .map(({ atMs, ...rest }) => {
+      const present = Object.entries(rest).filter(([, value]) => value !== null);
+      return `${JSON.stringify({ at: new Date(atMs).toISOString(), ...Object.fromEntries(present) })}\n`;
+    })
+    .join("");
+}
+
+/** What the store has to count, one event after the other; the first one with an id is the one that counts. */
+export function countOneByOne(events: readonly LivenessEvent[], query: CountQuery): AssetTypeCounts[] {
+  const seen = new Set<string>();
+  const counts = new Map<string | null, { currentCount: number; baselineCount: number }>();
+  for (const { slug, id, status, atMs, assetType, count } of events) {
+    const key = JSON.stringify([slug, id]);
+    if (id !== null && seen.has(key)) continue;
+    seen.add(key);
+    if (slug !== query.slug || status !== "DETECTED_AS_DEAD") continue;
+    const isCurrent = atMs > query.windowStartMs && atMs <= query.endMs;
+    const isBaseline = atMs > query.baselineStartMs && atMs <= query.windowStartMs;
+    if ((!isCurrent && !isBaseline) || count === 0) continue;
+    const known = counts.get(assetType) ?? { currentCount: 0, baselineCount: 0 };
+    known[isCurrent ? "currentCount" : "baselineCount"] += count;
+    counts.set(assetType, known);
+  }
+  return sortCounts([...counts].map(([assetType, count]) => ({ assetType, ...count })));
+}
+
+export function sortCounts(counts: readonly AssetTypeCounts[]): AssetTypeCounts[] {
+  return counts.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
+}

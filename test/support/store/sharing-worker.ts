@@ -1,0 +1,63 @@
+// Runs its share of the checks and delivers until nothing is left, beside others that do the same, and says what it did. Times are the machine's
+// monotonic ones, which all processes share.
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+
+import { createSystemClock } from "../../../src/base/time.ts";
+import { shardOf } from "../../../src/monitor/membership.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
+import { shardCount } from "../../../src/store/runs/owners.ts";
+import { splitReport } from "../../../src/store/runs/report-shape.ts";
+import { resultReport } from "../check-reports.ts";
+
+const [path = "", owner = "", nowText = ""] = process.argv.slice(2);
+const nowMs = Number(nowText);
+const lease = { nowMs, owner, leaseUntilMs: nowMs + 60_000 };
+
+/** As many shards as the other one has. */
+async function takeShare(): Promise<readonly number[]> {
+  for (;;) {
+    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone: false });
+    if (balanced !== null && balanced.surplus > 0)
+      await store.owners.release(journal.owner, balanced.shards.slice(-balanced.surplus));
+    else if (balanced?.shards.length === shardCount / 2) return balanced.shards;
+    await turn();
+  }
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+const store = await openStore({ path, clock: createSystemClock() });
+const organizations = (await store.runs.load()).checks.map(({ slug }) => slug);
+const journal = new OwnJournal(await store.owners.register(lease));
+say("ready");
+await once(process.stdin, "data");
+process.stdin.destroy();
+
+const shards = new Set(await takeShare());
+for (const [index, slug] of organizations.entries()) {
+  if (!shards.has(shardOf(slug))) continue;
+  const report = resultReport({ slug });
+  const { startedAtMs, finishedAtMs } = report;
+  const times = { dueAtMs: nowMs, startedAtMs, finishedAtMs };
+  const run = { checkId: index + 1, ...times, isAsked: false, isReportKept: false, report: splitReport(report) };
+  const commit = journal.begin([run], nowMs);
+  const appended = await store.transaction((parts) => parts.runs.append(journal.owner, commit));
+  journal.end(commit, appended === "appended");
+  say(`run ${slug} ${appended}`);
+}
+while ((await store.outbox.totals()).length > 0) {
+  for (const { id, subjects } of await store.outbox.claim({ ...lease, receiver: "ops", limit: 3 })) {
+    const claimedAt = process.hrtime.bigint();
+    await turn();
+    say(`sent ${id} ${subjects.join(",")} ${claimedAt} ${process.hrtime.bigint()}`);
+    await store.outbox.delivered(id, owner);
+  }
+  // What is left may be under way in another process.
+  await turn();
+}
+await store.close();
