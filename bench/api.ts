@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import { createApiKey } from "../src/service/api-keys.ts";
 import { openStore } from "../src/store/open.ts";
-import type { Benchmark, Side } from "./benchmark.ts";
-import { startChild, startScript } from "./child.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
+import { startChild, startScript } from "./harness/child.ts";
 import { freePort, sleepMs, startDaemon } from "./daemon.ts";
-import { cpuSecondsOf } from "./process-cpu.ts";
+import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 const path = "/api/v2/healthchecks/assets/dead-asset-spike";
 const connections = 16;
@@ -73,7 +73,7 @@ async function measure({ port, pid, key, quick }: Server): Promise<Record<string
 async function loadFor(port: number, key: string, periodMs: number): Promise<{ answers: number; seconds: number }> {
   const headers = { "x-api-key": key, "content-type": "application/json", accept: "application/json" };
   const load = { port, method: "POST", path, headers, body, connections, durationMs: periodMs };
-  const child = startScript("http-load.ts", [JSON.stringify(load)]);
+  const child = startScript("harness/http-load.ts", [JSON.stringify(load)]);
   try {
     const { answers, refused, elapsedMs } = JSON.parse(await child.line()) as Record<string, number>;
     if (answers === undefined || elapsedMs === undefined || refused !== 0) throw new Error(`${refused} were refused`);

@@ -5,11 +5,11 @@ import { join } from "node:path";
 
 import { Pool } from "undici";
 
-import type { Side } from "./benchmark.ts";
-import { startChild, startScript } from "./child.ts";
+import type { Side } from "./harness/benchmark.ts";
+import { startChild, startScript } from "./harness/child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
 import { findProgram, missingProgram } from "./peers.ts";
-import { cpuSecondsOf } from "./process-cpu.ts";
+import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 /** Whether the upstream keeps its connections, or ends each after its answer. */
 export type Connections = "keep-alive" | "close";
@@ -42,7 +42,7 @@ export function blackbox(connections: Connections): Side {
     start: async ({ quick }) => {
       const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
       await writeFile(join(folder, "blackbox.yml"), modules);
-      const upstream = startScript("upstream.ts", [connections]);
+      const upstream = startScript("harness/upstream.ts", [connections]);
       const target = `http://127.0.0.1:${await upstream.line()}/api/v2/healthchecks/assets/dead-asset-spike`;
       const port = await freePort();
       const args = [

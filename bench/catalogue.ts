@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-import type { Benchmark } from "./benchmark.ts";
+import type { Benchmark } from "./harness/benchmark.ts";
 
 /** The names of all benchmarks: package.json's scripts `bench:NAME`, each the file bench/NAME.ts. */
 export function benchmarkNames(): readonly string[] {

@@ -1,5 +1,5 @@
-import type { Benchmark, Goal, RunOptions, Side } from "./benchmark.ts";
-import { startDuckDb, startFlatline, startPostgresCounts } from "./count-sides.ts";
+import type { Benchmark, Goal, RunOptions, Side } from "./harness/benchmark.ts";
+import { startDuckDb, startFlatline, startPostgresCounts } from "./events/count-sides.ts";
 import { missingPackage, packageVersion } from "./peers.ts";
 
 const many = "10M events";

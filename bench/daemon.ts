@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { RunOptions } from "./benchmark.ts";
-import { startChild } from "./child.ts";
-import { cpuSecondsOf } from "./process-cpu.ts";
+import type { RunOptions } from "./harness/benchmark.ts";
+import { startChild } from "./harness/child.ts";
+import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 export interface BenchDaemon {
   readonly pid: number;

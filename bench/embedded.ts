@@ -2,10 +2,10 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Benchmark, Side } from "./benchmark.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { blackbox, concurrency } from "./blackbox.ts";
 import { everySecond, measureDaemon } from "./daemon.ts";
-import { fillStore } from "./embedded-store.ts";
+import { fillStore } from "./events/embedded-store.ts";
 
 // More than can be done in a second are due in each, and few enough that all have run before the clock does.
 const organizations = 5_000;

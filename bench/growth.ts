@@ -2,14 +2,14 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import type { Benchmark, Goal, RunningSide, RunOptions, Side } from "./benchmark.ts";
-import { eventDatabase, organizations as historyOrganizations, startFlatline } from "./count-sides.ts";
+import type { Benchmark, Goal, RunningSide, RunOptions, Side } from "./harness/benchmark.ts";
+import { eventDatabase, organizations as historyOrganizations, startFlatline } from "./events/count-sides.ts";
 import { startDaemon } from "./daemon.ts";
-import { slugOf } from "./event-data.ts";
-import { startFleet } from "./growth-fleet.ts";
-import { growthPlot } from "./growth-plot.ts";
-import { growthMetrics, growthPlots, pointsOf, sideName, type Axis } from "./growth-report.ts";
-import { cpuSecondsOf } from "./process-cpu.ts";
+import { slugOf } from "./events/data.ts";
+import { startFleet } from "./growth/fleet.ts";
+import { growthPlot } from "./growth/plot.ts";
+import { growthMetrics, growthPlots, pointsOf, sideName, type Axis } from "./growth/report.ts";
+import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 const organizations = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000] as const;
 const events = [1_000_000, 2_000_000, 5_000_000, 10_000_000] as const;

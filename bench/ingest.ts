@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 
 import { createSystemClock, type Clock } from "../src/base/time.ts";
 import { importEvents } from "../src/store/events/import.ts";
-import type { Benchmark, RunningSide, RunOptions } from "./benchmark.ts";
-import { writeEvents } from "./event-data.ts";
-import { ownCpuSeconds } from "./process-cpu.ts";
+import type { Benchmark, RunningSide, RunOptions } from "./harness/benchmark.ts";
+import { writeEvents } from "./events/data.ts";
+import { ownCpuSeconds } from "./harness/process-cpu.ts";
 
 const fullRows = 1_000_000;
 const quickRows = 5_000;

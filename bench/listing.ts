@@ -8,9 +8,9 @@ import { createLocalPlatformApi } from "../src/service/local-platform-api.ts";
 import { openStore } from "../src/store/open.ts";
 import type { ImportedReport } from "../src/store/platform/reports.ts";
 import type { Store } from "../src/store/store.ts";
-import type { Benchmark, Goal, Side } from "./benchmark.ts";
-import { cachedFolder } from "./cache.ts";
-import { ownCpuSeconds } from "./process-cpu.ts";
+import type { Benchmark, Goal, Side } from "./harness/benchmark.ts";
+import { cachedFolder } from "./harness/cache.ts";
+import { ownCpuSeconds } from "./harness/process-cpu.ts";
 
 const reports = 1_000_000;
 const quickReports = 20_000;

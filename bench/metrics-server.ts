@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 
 import { addMetricsRoutes } from "../src/web/api/metrics-routes.ts";
-import { flatlineSeries, promClientSeries, seriesOrganizations } from "./metric-series.ts";
+import { flatlineSeries, promClientSeries, seriesOrganizations } from "./harness/metric-series.ts";
 
 // A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:
 // flatline | prom-client, and "quick". A twentieth of the organizations runs again each second, between two scrapes.

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Benchmark, Side } from "./benchmark.ts";
-import { startChild, startScript } from "./child.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
+import { startChild, startScript } from "./harness/child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
-import { flatlineSeries, promClientSeries, seriesOrganizations, type BenchSeries } from "./metric-series.ts";
+import { flatlineSeries, promClientSeries, seriesOrganizations, type BenchSeries } from "./harness/metric-series.ts";
 import { findProgram, missingProgram, packageVersion } from "./peers.ts";
 
 const rounds = 7;

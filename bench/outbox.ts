@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Benchmark, Side } from "./benchmark.ts";
-import { startScript } from "./child.ts";
-import { startPostgres } from "./local-postgres.ts";
-import type { OutboxWork } from "./outbox-work.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
+import { startScript } from "./harness/child.ts";
+import { startPostgres } from "./harness/local-postgres.ts";
+import type { OutboxWork } from "./outbox/work.ts";
 import { missingPackage, packageVersion } from "./peers.ts";
 
 const notificationsARun = 10_000;
@@ -25,14 +25,14 @@ const flatline: Side = {
   name: "flatline",
   kind: "flatline",
   start: async ({ quick }) => {
-    const receiver = startScript("outbox-receiver.ts");
+    const receiver = startScript("outbox/receiver.ts");
     const url = `http://127.0.0.1:${await receiver.line()}/hook`;
     const notifications = quick ? 50 : notificationsARun;
     return {
       measure: async () => {
         const target = await mkdtemp(join(tmpdir(), "flatline-bench-"));
         try {
-          return await deliverAll("outbox-flatline.ts", { url, notifications, target });
+          return await deliverAll("outbox/flatline.ts", { url, notifications, target });
         } finally {
           await rm(target, { recursive: true, force: true });
         }
@@ -52,12 +52,12 @@ const graphileWorker: Side = {
     // PostgreSQL runs as a user of its own where this is root.
     await chmod(folder, 0o755);
     const postgres = await startPostgres(folder);
-    const receiver = startScript("outbox-receiver.ts");
+    const receiver = startScript("outbox/receiver.ts");
     const url = `http://127.0.0.1:${await receiver.line()}/hook`;
     const notifications = quick ? 50 : notificationsARun;
     const target = `postgres://postgres:bench@127.0.0.1:${postgres.client.port}/postgres`;
     return {
-      measure: () => deliverAll("outbox-graphile.ts", { url, notifications, target }),
+      measure: () => deliverAll("outbox/graphile.ts", { url, notifications, target }),
       stop: async () => {
         await receiver.stop();
         await postgres.stop();

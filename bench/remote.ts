@@ -1,6 +1,6 @@
-import type { Benchmark, Side } from "./benchmark.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { blackbox, concurrency, type Connections } from "./blackbox.ts";
-import { startScript } from "./child.ts";
+import { startScript } from "./harness/child.ts";
 import { everySecond, measureDaemon } from "./daemon.ts";
 
 const organizations = 2_000;
@@ -11,7 +11,7 @@ function flatline(connections: Connections): Side {
     name: `flatline, ${connections}`,
     kind: "flatline",
     start: async ({ quick }) => {
-      const upstream = startScript("upstream.ts", [connections]);
+      const upstream = startScript("harness/upstream.ts", [connections]);
       const port = await upstream.line();
       const source = `source: { type: remote, baseUrl: "http://127.0.0.1:${port}/api/v2", apiKey: benchmark-key, concurrency: ${concurrency} }`;
       const config = `${source}\n${everySecond(quick ? 20 : organizations)}`;

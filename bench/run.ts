@@ -5,10 +5,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { cacheFolder, useCache } from "./cache.ts";
+import { cacheFolder, useCache } from "./harness/cache.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
-import { runBenchmark } from "./harness.ts";
-import { formatResult } from "./table.ts";
+import { runBenchmark } from "./harness/harness.ts";
+import { formatResult } from "./harness/table.ts";
 
 const usageExitCode = 64;
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs } from "../src/base/time.ts";
 import { importEvents } from "../src/store/events/import.ts";
 import { openStore } from "../src/store/open.ts";
-import type { Benchmark, RunningSide, RunOptions, Side } from "./benchmark.ts";
-import { mulberry32 } from "./event-data.ts";
-import { ownCpuSeconds } from "./process-cpu.ts";
+import type { Benchmark, RunningSide, RunOptions, Side } from "./harness/benchmark.ts";
+import { mulberry32 } from "./events/data.ts";
+import { ownCpuSeconds } from "./harness/process-cpu.ts";
 
 const clock = createSystemClock();
 const days = 30;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 
-import type { Benchmark, Side } from "./benchmark.ts";
-import { startChild } from "./child.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
+import { startChild } from "./harness/child.ts";
 import { packageVersion } from "./peers.ts";
 
 // Jobs of every second of an hour: ten thousand run 28 of theirs in this time.

@@ -8,8 +8,8 @@ import { parseArgs } from "node:util";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak-report.ts";
-import { startSoakWorld } from "./soak-world.ts";
+import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak/report.ts";
+import { startSoakWorld } from "./soak/world.ts";
 
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, organizations: { type: "string", default: "1000" } },

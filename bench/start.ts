@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { Benchmark, Side } from "./benchmark.ts";
-import { startChild } from "./child.ts";
+import type { Benchmark, Side } from "./harness/benchmark.ts";
+import { startChild } from "./harness/child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
-import { residentBytesOf } from "./process-cpu.ts";
+import { residentBytesOf } from "./harness/process-cpu.ts";
 
 const starts = 5;
 // Beyond the first runs of every check, and beyond the ten seconds for which the thread that stores events waits for more.

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import type { Benchmark, Side } from "../../bench/benchmark.ts";
+import type { Benchmark, Side } from "../../bench/harness/benchmark.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "../../bench/catalogue.ts";
-import { growthPlot } from "../../bench/growth-plot.ts";
-import { doublingFactor } from "../../bench/growth-report.ts";
-import { runBenchmark } from "../../bench/harness.ts";
-import { readResults, readSoak, reportFiles, reportPage } from "../../bench/report.ts";
-import { formatResult } from "../../bench/table.ts";
+import { growthPlot } from "../../bench/growth/plot.ts";
+import { doublingFactor } from "../../bench/growth/report.ts";
+import { runBenchmark } from "../../bench/harness/harness.ts";
+import { readResults, readSoak, reportFiles, reportPage } from "../../bench/harness/report.ts";
+import { formatResult } from "../../bench/harness/table.ts";
 
 const metrics = [{ name: "speed", title: "speed", unit: "runs/s", better: "more" }] as const;
 

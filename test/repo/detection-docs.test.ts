@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-import { detectionFile, detectionPage, type DetectionResult } from "../../bench/detection-report.ts";
+import { detectionFile, detectionPage, type DetectionResult } from "../../bench/detection/report.ts";
 import { measureDetection } from "../../bench/detection.ts";
 
 const records = fileURLToPath(new URL("../../examples/records", import.meta.url));

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { trendOf } from "../../bench/regression.ts";
-import { lowest, soakPage, verdictOf, type SoakResult } from "../../bench/soak-report.ts";
+import { trendOf } from "../../bench/harness/regression.ts";
+import { lowest, soakPage, verdictOf, type SoakResult } from "../../bench/soak/report.ts";
 
 const soak = fileURLToPath(new URL("../../bench/soak.ts", import.meta.url));
 

@@ -38,7 +38,7 @@ it(
     await using daemon = await startDaemon([], { cwd: folder.path });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
     const bodies = bulkNdjson({ rows: events, slugs, untilMs: clock.nowMs(), idPrefix: "p" }, eventsABody);
-    const idle = startLineProcess("idle-loop.ts", []);
+    const idle = startLineProcess("program/idle-loop.ts", []);
     idle.tell("begin");
     await idle.untilLines(1);
     await loopDelayP99Ms(daemon);

@@ -89,7 +89,9 @@ async function expectWhole(path: string, said: Said): Promise<void> {
 async function killWriters(path: string, round: number, afterLines: number): Promise<string[]> {
   // An hour later each time: the leases of the dead have run out.
   const nowMs = String(startMs + round * hourMs);
-  const writers = ["a", "b"].map((name) => startLineProcess("crash-writer.ts", [path, `${name}${round}`, nowMs]));
+  const writers = ["a", "b"].map((name) =>
+    startLineProcess("program/crash-writer.ts", [path, `${name}${round}`, nowMs]),
+  );
   await Promise.race(writers.map((writer) => writer.untilLines(afterLines)));
   await Promise.all(writers.map((writer) => writer.kill()));
   return writers.flatMap(({ lines }) => lines);

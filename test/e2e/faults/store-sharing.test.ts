@@ -40,7 +40,7 @@ describe("two processes on one store", () => {
     const folder = await mkdtemp(join(tmpdir(), "flatline-sharing-"));
     const path = join(folder, "flatline.db");
     await fill(path);
-    const workers = ["a", "b"].map((name) => startLineProcess("sharing-worker.ts", [path, name, String(nowMs)]));
+    const workers = ["a", "b"].map((name) => startLineProcess("store/sharing-worker.ts", [path, name, String(nowMs)]));
     for (const worker of workers) await worker.untilLines(1);
 
     for (const worker of workers) worker.tell("go");

@@ -17,8 +17,9 @@ export interface LineProcess {
   kill(): Promise<void>;
 }
 
+/** Starts a file with Node.js, named from the folder test/support. */
 export function startLineProcess(script: string, args: readonly string[]): LineProcess {
-  const path = fileURLToPath(new URL(script, import.meta.url));
+  const path = fileURLToPath(new URL(`../${script}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   const closed = once(child, "close");
   const lines: string[] = [];

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
-import { unpackRow, type KnownShapes } from "../src/store/runs/journal-row.ts";
-import type { RunningSide, RunOptions } from "./benchmark.ts";
-import { startChild } from "./child.ts";
-import { everySecond, sleepMs, startDaemon, type BenchDaemon } from "./daemon.ts";
-import { fillStore } from "./embedded-store.ts";
-import { cpuSecondsOf, residentBytesOf } from "./process-cpu.ts";
+import { unpackRow, type KnownShapes } from "../../src/store/runs/journal-row.ts";
+import type { RunningSide, RunOptions } from "../harness/benchmark.ts";
+import { startChild } from "../harness/child.ts";
+import { everySecond, sleepMs, startDaemon, type BenchDaemon } from "../daemon.ts";
+import { fillStore } from "../events/embedded-store.ts";
+import { cpuSecondsOf, residentBytesOf } from "../harness/process-cpu.ts";
 
 // Each organization runs twice before anything is counted: then its sums are in memory, and hot code is compiled.
 const warmUpRounds = 2;
@@ -32,7 +32,7 @@ export async function startFleet(organizations: number, { quick }: RunOptions): 
   return {
     measure: async () => ({
       ...(await daemonCosts(filled, count, quick)),
-      ...(await scriptCosts("growth-scrape.ts", [String(count)])),
+      ...(await scriptCosts("growth/scrape.ts", [String(count)])),
       ...(await scheduleCosts(count)),
     }),
     stop: () => rm(folder, { recursive: true, force: true }),
@@ -94,7 +94,7 @@ async function scheduleCosts(count: number): Promise<Record<string, number>> {
 }
 
 async function scriptCosts(script: string, args: readonly string[]): Promise<Record<string, number>> {
-  const file = fileURLToPath(new URL(script, import.meta.url));
+  const file = fileURLToPath(new URL(`../${script}`, import.meta.url));
   const child = startChild(process.execPath, ["--expose-gc", file, ...args]);
   try {
     return JSON.parse(await child.line()) as Record<string, number>;

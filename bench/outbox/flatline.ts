@@ -1,10 +1,10 @@
 // One repetition of flatline's side: from the first notification enqueued to the last one acknowledged.
 import { join } from "node:path";
 
-import { createOutbox } from "../src/alerting/deliver/outbox.ts";
-import { createSilentLogger } from "../src/base/logger.ts";
-import { openStore } from "../src/store/open.ts";
-import { clock, createWebhook, enqueuedAtOnce, notificationOf, readWork, receivers, sayDone } from "./outbox-work.ts";
+import { createOutbox } from "../../src/alerting/deliver/outbox.ts";
+import { createSilentLogger } from "../../src/base/logger.ts";
+import { openStore } from "../../src/store/open.ts";
+import { clock, createWebhook, enqueuedAtOnce, notificationOf, readWork, receivers, sayDone } from "./work.ts";
 
 const { url, notifications, target } = readWork();
 const store = await openStore({ path: join(target, "flatline.db"), clock });

@@ -1,11 +1,11 @@
 import { Agent } from "undici";
 
-import type { Notification } from "../src/alerting/notify/notification.ts";
-import type { Receiver } from "../src/alerting/deliver/receiver.ts";
-import { testNotification } from "../src/alerting/notify/test-notification.ts";
-import { Secret } from "../src/base/secret.ts";
-import { createSystemClock } from "../src/base/time.ts";
-import { createWebhookReceiver } from "../src/receivers/webhook/webhook.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
+import type { Receiver } from "../../src/alerting/deliver/receiver.ts";
+import { testNotification } from "../../src/alerting/notify/test-notification.ts";
+import { Secret } from "../../src/base/secret.ts";
+import { createSystemClock } from "../../src/base/time.ts";
+import { createWebhookReceiver } from "../../src/receivers/webhook/webhook.ts";
 
 /** What both sides of the benchmark are asked: argument of their processes, as JSON. */
 export interface OutboxWork {

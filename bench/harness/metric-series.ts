@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import type { Counter as CounterType, Gauge as GaugeType, Registry as RegistryType } from "prom-client";
 
-import { createAppMetrics } from "../src/metrics/app-metrics.ts";
-import type { CheckSeriesInput, FleetGauges } from "../src/metrics/metrics.ts";
+import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
+import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
 
 // Twelve series of each organization: severity, up, last run, last success, next run and runs by outcome, as they are when
 // the service does not answer. With a result it is 27, whose cost grows alike on both sides.

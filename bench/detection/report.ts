@@ -49,7 +49,7 @@ export interface DetectionResult {
 const mostColumns = 6;
 
 /** Where the tables are kept. */
-export const detectionFile = fileURLToPath(new URL("../docs/detection.md", import.meta.url));
+export const detectionFile = fileURLToPath(new URL("../../docs/detection.md", import.meta.url));
 
 /** Both tables as Markdown, which a terminal shows as well. */
 export function detectionTables(result: DetectionResult): string {

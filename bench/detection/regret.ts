@@ -1,10 +1,10 @@
-import type { EventRecord } from "../src/backtest/event-record.ts";
-import { medianOf } from "../src/backtest/score.ts";
-import { regretWithinMs } from "../src/backtest/truth.ts";
-import { dayMs, hourMs } from "../src/base/time.ts";
-import { builtinSettings } from "../src/config/schema/organization.ts";
-import { evaluateRegret, type RegretLimits } from "../src/monitor/regret.ts";
-import { longWindows, regretShares, revivalReachMs, type JudgedDeaths } from "../src/monitor/regret-share.ts";
+import type { EventRecord } from "../../src/backtest/event-record.ts";
+import { medianOf } from "../../src/backtest/score.ts";
+import { regretWithinMs } from "../../src/backtest/truth.ts";
+import { dayMs, hourMs } from "../../src/base/time.ts";
+import { builtinSettings } from "../../src/config/schema/organization.ts";
+import { evaluateRegret, type RegretLimits } from "../../src/monitor/regret.ts";
+import { longWindows, regretShares, revivalReachMs, type JudgedDeaths } from "../../src/monitor/regret-share.ts";
 
 /** How the check `regret` did at one line. */
 export interface RegretResult {

@@ -1,9 +1,9 @@
-import type { Episode } from "../src/backtest/episodes.ts";
-import type { EventRecord } from "../src/backtest/event-record.ts";
-import { Replay } from "../src/backtest/replay.ts";
-import { medianOf, scoreEpisodes } from "../src/backtest/score.ts";
-import type { Truth } from "../src/backtest/truth.ts";
-import { dayMs, hourMs, minuteMs } from "../src/base/time.ts";
+import type { Episode } from "../../src/backtest/episodes.ts";
+import type { EventRecord } from "../../src/backtest/event-record.ts";
+import { Replay } from "../../src/backtest/replay.ts";
+import { medianOf, scoreEpisodes } from "../../src/backtest/score.ts";
+import type { Truth } from "../../src/backtest/truth.ts";
+import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 
 /** What a way to end alerts does against flapping. */
 export interface FlappingResult {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 
 import pg from "pg";
 
-import { createPostgres } from "../test/support/postgres/process.ts";
+import { createPostgres } from "../../test/support/postgres/process.ts";
 
 export interface LocalPostgres {
   readonly client: pg.Client;

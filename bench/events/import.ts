@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
-import { createSystemClock } from "../src/base/time.ts";
-import { importEvents } from "../src/store/events/import.ts";
-import { ownCpuSeconds } from "./process-cpu.ts";
+import { createSystemClock } from "../../src/base/time.ts";
+import { importEvents } from "../../src/store/events/import.ts";
+import { ownCpuSeconds } from "../harness/process-cpu.ts";
 
 // A process of its own, so that its processor time and its memory are the import's alone. Arguments: a CSV file, a new database.
 // The answer is one line of JSON.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
-import { createSystemClock } from "../src/base/time.ts";
+import { createSystemClock } from "../../src/base/time.ts";
 import type {
   Benchmark,
   BenchmarkResult,
@@ -219,7 +219,7 @@ function readingOf(reading: Reading, sides: readonly SideResult[], metrics: read
 }
 
 function flatlineVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -51,7 +51,7 @@ export function startChild(command: string, args: readonly string[], options: Ch
   };
 }
 
-/** Starts a file of this folder with Node.js. */
+/** Starts a file with Node.js, named from the folder bench. */
 export function startScript(name: string, args: readonly string[] = [], options: ChildOptions = {}): Child {
-  return startChild(process.execPath, [fileURLToPath(new URL(name, import.meta.url)), ...args], options);
+  return startChild(process.execPath, [fileURLToPath(new URL(`../${name}`, import.meta.url)), ...args], options);
 }

@@ -1,4 +1,4 @@
-import type { GrowthPlot, GrowthPoint } from "./growth-report.ts";
+import type { GrowthPlot, GrowthPoint } from "./report.ts";
 
 interface Line {
   readonly label: string;

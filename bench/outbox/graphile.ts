@@ -1,17 +1,9 @@
 // One repetition of graphile-worker's side: from the first job added to the last one completed.
 import pg from "pg";
 
-import type { Notification } from "../src/alerting/notify/notification.ts";
-import {
-  clock,
-  createWebhook,
-  deliveriesAtOnce,
-  enqueuedAtOnce,
-  notificationOf,
-  readWork,
-  sayDone,
-} from "./outbox-work.ts";
-import { importPeer } from "./peers.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
+import { clock, createWebhook, deliveriesAtOnce, enqueuedAtOnce, notificationOf, readWork, sayDone } from "./work.ts";
+import { importPeer } from "../peers.ts";
 
 interface WorkerUtils {
   addJobs(jobs: readonly { identifier: string; payload: unknown }[]): Promise<unknown>;

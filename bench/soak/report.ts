@@ -1,6 +1,6 @@
-import type { BenchmarkResult } from "./benchmark.ts";
-import { formatNumber } from "./harness.ts";
-import { trendOf, type Trend } from "./regression.ts";
+import type { BenchmarkResult } from "../harness/benchmark.ts";
+import { formatNumber } from "../harness/harness.ts";
+import { trendOf, type Trend } from "../harness/regression.ts";
 
 /** What is said of one thing that must not grow. */
 export interface SoakLine extends Verdict {

@@ -1,10 +1,10 @@
-import type { EventRecord } from "../src/backtest/event-record.ts";
-import type { Incident, Truth } from "../src/backtest/truth.ts";
-import { dayMs, hourMs } from "../src/base/time.ts";
-import { builtinSettings } from "../src/config/schema/organization.ts";
-import { largestRise, rankCarriers, type ValueCounts } from "../src/evidence/attribution.ts";
-import { likelyCause, type LikelyCause } from "../src/evidence/likely-cause.ts";
-import { attributionSlices, quietSlices, type Slice } from "../src/evidence/quiet-days.ts";
+import type { EventRecord } from "../../src/backtest/event-record.ts";
+import type { Incident, Truth } from "../../src/backtest/truth.ts";
+import { dayMs, hourMs } from "../../src/base/time.ts";
+import { builtinSettings } from "../../src/config/schema/organization.ts";
+import { largestRise, rankCarriers, type ValueCounts } from "../../src/evidence/attribution.ts";
+import { likelyCause, type LikelyCause } from "../../src/evidence/likely-cause.ts";
+import { attributionSlices, quietSlices, type Slice } from "../../src/evidence/quiet-days.ts";
 
 /** How often the likely cause of a labelled stretch was right, with one way to choose what is usual. */
 export interface AttributionResult {

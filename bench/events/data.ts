@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 
-import { dayMs, hourMs, minuteMs } from "../src/base/time.ts";
+import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 
 export interface EventDataOptions {
   readonly folder: string;

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createSystemClock, dayMs, minuteMs } from "../src/base/time.ts";
-import { openStore } from "../src/store/open.ts";
-import type { RunningSide } from "./benchmark.ts";
-import { cachedFolder } from "./cache.ts";
-import { startScript } from "./child.ts";
-import { slugOf, writeEvents, type EventFiles } from "./event-data.ts";
-import type { ImportCost } from "./event-import.ts";
-import { median } from "./harness.ts";
-import { startPostgres } from "./local-postgres.ts";
-import { importPeer } from "./peers.ts";
+import { createSystemClock, dayMs, minuteMs } from "../../src/base/time.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { RunningSide } from "../harness/benchmark.ts";
+import { cachedFolder } from "../harness/cache.ts";
+import { startScript } from "../harness/child.ts";
+import { slugOf, writeEvents, type EventFiles } from "./data.ts";
+import type { ImportCost } from "./import.ts";
+import { median } from "../harness/harness.ts";
+import { startPostgres } from "../harness/local-postgres.ts";
+import { importPeer } from "../peers.ts";
 
 export const organizations = 1_000;
 const days = 30;
@@ -47,7 +47,7 @@ export async function eventDatabase(events: number): Promise<{ readonly path: st
   if (!existsSync(path)) {
     const { csv } = await eventFiles(events);
     const building = `${path}.new`;
-    const child = startScript("event-import.ts", [csv, building]);
+    const child = startScript("events/import.ts", [csv, building]);
     try {
       writeFileSync(costFile, await child.line());
     } finally {

@@ -1,10 +1,10 @@
-import type { Episode } from "../src/backtest/episodes.ts";
-import { episodesAt } from "../src/backtest/episodes.ts";
-import type { EventRecord } from "../src/backtest/event-record.ts";
-import { Replay, type ReplayCandidate } from "../src/backtest/replay.ts";
-import { SlidingCounts } from "../src/backtest/sliding-counts.ts";
-import { hourMs } from "../src/base/time.ts";
-import type { BaselineKind } from "../src/spike/median.ts";
+import type { Episode } from "../../src/backtest/episodes.ts";
+import { episodesAt } from "../../src/backtest/episodes.ts";
+import type { EventRecord } from "../../src/backtest/event-record.ts";
+import { Replay, type ReplayCandidate } from "../../src/backtest/replay.ts";
+import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";
+import { hourMs } from "../../src/base/time.ts";
+import type { BaselineKind } from "../../src/spike/median.ts";
 
 const windowHours = 24;
 const stepMs = hourMs;

@@ -1,5 +1,5 @@
-import type { BenchmarkResult, Metric } from "./benchmark.ts";
-import { formatNumber } from "./harness.ts";
+import type { BenchmarkResult, Metric } from "../harness/benchmark.ts";
+import { formatNumber } from "../harness/harness.ts";
 
 /** What is made larger. */
 export type Axis = "organizations" | "events";

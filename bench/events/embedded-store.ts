@@ -1,7 +1,7 @@
-import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
-import { openStore } from "../src/store/open.ts";
-import { Board } from "../src/store/runs/board.ts";
-import { createHistory } from "../src/store/runs/history.ts";
+import { createSystemClock, dayMs, hourMs } from "../../src/base/time.ts";
+import { openStore } from "../../src/store/open.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import { createHistory } from "../../src/store/runs/history.ts";
 
 // A commit waits for the disk: of more, a fleet of a hundred thousand would be filled no faster.
 const organizationsAtOnce = 1_000;

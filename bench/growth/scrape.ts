@@ -1,5 +1,5 @@
-import { flatlineSeries } from "./metric-series.ts";
-import { ownCpuSeconds } from "./process-cpu.ts";
+import { flatlineSeries } from "../harness/metric-series.ts";
+import { ownCpuSeconds } from "../harness/process-cpu.ts";
 
 // A process of its own: processor time of one rendering of /metrics with so many organizations (argument), a twentieth of which
 // ran since the last one, their runs left out. The answer is one line of JSON.

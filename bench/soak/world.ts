@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp } from "../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../src/commands/config-check.ts";
-import type { Logger } from "../src/base/logger.ts";
-import { hourMs, minuteMs } from "../src/base/time.ts";
-import { createVirtualClock } from "../test/support/virtual-clock.ts";
+import { createApp } from "../../src/daemon/create-app.ts";
+import { loadCheckedConfig } from "../../src/commands/config-check.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { hourMs, minuteMs } from "../../src/base/time.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 
 /** A daemon whose hours pass as fast as it can do their work, with everything around it that a daemon has. */
 export interface SoakWorld {

@@ -1,25 +1,25 @@
-// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers: node bench/report.ts
+// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers: node bench/harness/report.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { format, resolveConfig } from "prettier";
 
 import type { BenchmarkResult } from "./benchmark.ts";
-import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
+import { benchmarkNames, hasBenchmark, loadBenchmark } from "../catalogue.ts";
 import { formatNumber } from "./harness.ts";
-import { growthPage } from "./growth-report.ts";
-import { soakPage, type SoakResult } from "./soak-report.ts";
+import { growthPage } from "../growth/report.ts";
+import { soakPage, type SoakResult } from "../soak/report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
 /** The pages with measured values: the summary for users and the benchmarks themselves. */
 export const reportFiles = ["performance", "benchmarks"].map((name) =>
-  fileURLToPath(new URL(`../docs/${name}.md`, import.meta.url)),
+  fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url)),
 );
 
 /** What was measured last, by benchmark; those that never ran are not in it. */
 export function readResults(): readonly BenchmarkResult[] {
   return benchmarkNames().flatMap((name) => {
-    const file = new URL(`results/${name}.json`, import.meta.url);
+    const file = new URL(`../results/${name}.json`, import.meta.url);
     const results = existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as BenchmarkResult] : [];
     // Without sides it measures no speed, and has a page of its own.
     return results.filter(({ sides }) => sides.length > 0);
@@ -28,7 +28,7 @@ export function readResults(): readonly BenchmarkResult[] {
 
 /** What the soak said last; null when it never ran to its end. */
 export function readSoak(): SoakResult | null {
-  const file = new URL("results/soak.json", import.meta.url);
+  const file = new URL("../results/soak.json", import.meta.url);
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as SoakResult) : null;
 }
 

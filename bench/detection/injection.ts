@@ -1,7 +1,7 @@
-import { EventRecorder, type EventRecord } from "../src/backtest/event-record.ts";
-import { medianOf } from "../src/backtest/score.ts";
-import { dayMs, hourMs } from "../src/base/time.ts";
-import { detectionRules, episodesOf } from "./detection-rules.ts";
+import { EventRecorder, type EventRecord } from "../../src/backtest/event-record.ts";
+import { medianOf } from "../../src/backtest/score.ts";
+import { dayMs, hourMs } from "../../src/base/time.ts";
+import { detectionRules, episodesOf } from "./rules.ts";
 
 /** How one rule did on regressions of one size. */
 export interface InjectionResult {
