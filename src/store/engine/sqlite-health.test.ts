@@ -1,3 +1,9 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, truncate } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
 import { describe, expect, it } from "vitest";
 
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
@@ -63,5 +69,27 @@ describe("a store whose statements fail", () => {
     }
 
     expect(await health.look()).toMatchObject({ kind: "damaged" });
+  });
+});
+
+describe("a store whose files change", () => {
+  it("is damaged when it was cut off, also after SQLite has deleted its log", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-health-"));
+    const file = join(folder, "flatline.db");
+    const database = new DatabaseSync(file);
+    database.exec("pragma journal_mode = wal; create table kept (id integer); insert into kept values (1)");
+    database.exec("pragma wal_checkpoint(truncate); insert into kept values (2)");
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
+    await health.opened();
+
+    await truncate(file, 0);
+    const other = new DatabaseSync(file);
+    other.prepare("select count(*) from sqlite_schema").get();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+
+    expect((await health.look())?.kind).toBe("damaged");
+    other.close();
+    database.close();
+    await rm(folder, { recursive: true });
   });
 });

@@ -82,6 +82,8 @@ export class SqliteHealth {
       const isKnown = open !== "" && open !== unknownIdentity;
       if (!isKnown) this.#open.set(file, found);
       if (!isKnown || found === open || found === unknownIdentity) continue;
+      // SQLite itself deletes the log of an empty database, when the next connection reads.
+      if (file !== this.#path && (await isEmpty(this.#path))) return this.#problem("damaged", damaged);
       if (file !== this.#path) return this.#problem("deleted", `the write-ahead log of the ${deleted}`);
       return found === "" ? this.#problem("deleted", `the ${deleted}`) : this.#problem("replaced", replaced);
     }
@@ -141,5 +143,13 @@ async function identityOf(file: string): Promise<string> {
     return `${dev}:${ino}`;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? "" : unknownIdentity;
+  }
+}
+
+async function isEmpty(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).size === 0;
+  } catch {
+    return false;
   }
 }
