@@ -20,7 +20,7 @@ const failed = withStatus("failed");
 // Also what was named but never begun: todo, or interrupted.
 const skipped = endings.filter(({ status }) => status !== "passed" && status !== "failed").map(({ name }) => name);
 const hasBaseImage = Boolean(process.env.FLATLINE_TEST_CONTAINERS_STORAGE_CONF);
-const unwanted = skipped.filter((name) => hasBaseImage || !/e2e\/container\./.test(name));
+const unwanted = skipped.filter((name) => hasBaseImage || !/e2e\/deploy\/container\./.test(name));
 for (const name of unwanted) console.error(`skipped: ${name}`);
 for (const name of failed) console.error(`failed: ${name}`);
 console.log(`${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`);
