@@ -66,6 +66,8 @@ export function createMembership(options: MembershipOptions): Membership {
   /** Those that go to another process: nothing of them is begun any more. */
   const giving = new Set<number>();
   let isAlone = false;
+  /** The shards are those that the store gave the owner; while they may be others it is asked again. */
+  let isBalanced = false;
   let wakeUp = new AbortController();
   /** Of the monotonic clock. */
   let leasedUntilMs = -Infinity;
@@ -82,6 +84,7 @@ export function createMembership(options: MembershipOptions): Membership {
   function lose(): void {
     own = null;
     leasedUntilMs = -Infinity;
+    isBalanced = false;
     setShards([]);
   }
 
@@ -107,18 +110,17 @@ export function createMembership(options: MembershipOptions): Membership {
   }
 
   async function balance(journal: OwnJournal): Promise<void> {
+    isBalanced = false;
     const balanced = await store.owners.balance(journal.owner, { nowMs: clock.nowMs(), isAlone });
-    if (balanced === null || own !== journal) {
-      // Somebody else is at it: looked at again at once.
-      renewedAtMs = -Infinity;
-      return;
-    }
+    // Somebody else is at it: looked at again soon.
+    if (balanced === null || own !== journal) return;
     const kept = balanced.shards.filter((shard) => !giving.has(shard));
     const given = kept.splice(kept.length - Math.max(0, balanced.surplus - giving.size));
     // What the one before ran is on the board before anything of it is run here: its journal has ended.
     if (kept.some((shard) => !shards.has(shard))) await follow();
     if (own !== journal) return;
     setShards(kept);
+    isBalanced = true;
     if (given.length > 0) void giveBack(journal, given);
   }
 
@@ -176,7 +178,7 @@ export function createMembership(options: MembershipOptions): Membership {
   }
 
   async function look(): Promise<void> {
-    if (clock.monotonicMs() - renewedAtMs >= renewEveryMs) await balance(await renew());
+    if (!isBalanced || clock.monotonicMs() - renewedAtMs >= renewEveryMs) await balance(await renew());
     // Nobody else runs anything.
     if (isAlone) return;
     await follow();
@@ -187,7 +189,7 @@ export function createMembership(options: MembershipOptions): Membership {
     while (!stopping.signal.aborted) {
       wakeUp = new AbortController();
       // Who is alone keeps its part.
-      const waitMs = isAlone && own !== null ? Number.MAX_SAFE_INTEGER : lookEveryMs;
+      const waitMs = isAlone && isBalanced ? Number.MAX_SAFE_INTEGER : lookEveryMs;
       await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wakeUp.signal]));
       if (stopping.signal.aborted) return;
       await look().catch((error: unknown) =>
@@ -212,7 +214,6 @@ export function createMembership(options: MembershipOptions): Membership {
       logger.warn({}, "it is not known what the store has taken, taking part again");
       const { owner } = journal;
       lose();
-      renewedAtMs = -Infinity;
       void store.owners.leave(owner).catch(() => undefined);
       wakeUp.abort();
     },

@@ -214,32 +214,40 @@ describe("the schedule", () => {
   });
 });
 
-it("goes on after a commit whose answer was lost", async () => {
+it.each([
+  { lost: "that of the run", calls: ["transaction"] },
+  { lost: "that of the registration after it too", calls: ["transaction", "register"] },
+  { lost: "that of the division of the shards after it too", calls: ["transaction", "balance"] },
+] as const)("goes on after a commit whose answer was lost, $lost", async ({ calls }) => {
   const clock = createVirtualClock({ startMs: Date.parse("2026-10-24T12:00:00Z") });
   const store = await backend.connect();
-  let losesAnswer = false;
-  const losing: Store = {
+  const losing = new Set<(typeof calls)[number]>();
+  const lose = async <Answer>(call: (typeof calls)[number], answer: Promise<Answer>): Promise<Answer> => {
+    const answered = await answer;
+    if (!losing.delete(call)) return answered;
+    throw new FlatlineError("store_unusable", "the store cannot be used: the connection was lost");
+  };
+  const losingStore: Store = {
     ...store,
-    transaction: async (work) => {
-      const answer = await store.transaction(work);
-      if (losesAnswer) {
-        losesAnswer = false;
-        throw new FlatlineError("store_unusable", "the store cannot be used: the connection was lost");
-      }
-      return answer;
+    transaction: (work) => lose("transaction", store.transaction(work)),
+    owners: {
+      ...store.owners,
+      register: (lease) => lose("register", store.owners.register(lease)),
+      balance: (owner, now) => lose("balance", store.owners.balance(owner, now)),
     },
   };
   const world = createSchedulingWorld(store, clock);
   const target = spikeTarget("acme", { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 });
-  const scheduler = world.process("a", [target], { store: losing });
+  const scheduler = world.process("a", [target], { store: losingStore });
   const dueTimes = (): string[] => world.recorded.map(({ dueAtMs }) => new Date(dueAtMs).toISOString().slice(11, 16));
 
   await scheduler.start();
   await clock.advanceTo(Date.parse("2026-10-24T12:11:00Z"));
-  losesAnswer = true;
+  for (const call of calls) losing.add(call);
   await clock.advanceTo(Date.parse("2026-10-24T12:31:00Z"));
   await stop(clock, scheduler);
 
+  expect([...losing]).toEqual([]);
   // The run of 12:15 is in the store; it is not run again.
   expect(dueTimes()).toEqual(["12:00", "12:05", "12:10", "12:20", "12:25", "12:30"]);
   expect((await store.runs.load()).journal).toHaveLength(7);
