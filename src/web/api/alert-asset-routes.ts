@@ -8,9 +8,7 @@ import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings, AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "./check-view.ts";
-
-const defaultLimit = 100;
-const mostAssets = 1_000;
+import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 const filterShape = {
@@ -23,13 +21,8 @@ const filterShape = {
 const pageSchema = z.strictObject({
   ...filterShape,
   format: z.enum(["json"]).optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, "must be a whole number from 1 to 1000")
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= mostAssets, "must be a whole number from 1 to 1000")
-    .optional(),
-  cursor: z.string().transform(readCursor).optional(),
+  limit: limitSchema.optional(),
+  cursor: cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
 });
 const csvSchema = z.strictObject({ ...filterShape, format: z.literal("csv") });
 
@@ -62,7 +55,7 @@ async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema
     limit,
     ...(stillDead === undefined ? {} : { stillDead }),
     ...(assetType === undefined ? {} : { assetType }),
-    ...(cursor === undefined || cursor === null ? {} : { cursor }),
+    ...(cursor === undefined ? {} : { cursor: placeOf(cursor) }),
   });
   const { alertId, fromMs, toMs, count, knownCount, next } = page;
   return {
@@ -72,7 +65,7 @@ async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema
     count,
     knownCount,
     assets: page.assets.map(viewAsset),
-    ...(next === null ? {} : { cursor: writeCursor(next) }),
+    ...(next === null ? {} : { cursor: cursorOf(next) }),
   };
 }
 
@@ -120,28 +113,12 @@ function csvLine(cells: readonly string[]): string {
   return `${texts.join(",")}\n`;
 }
 
-const cursorSchema = z.tuple([z.int(), z.int(), z.int(), z.int()]);
-
-function writeCursor({ toMs, after }: AssetCursor): string {
-  return Buffer.from(JSON.stringify([toMs, after.atMs, after.importId, after.ordinal])).toString("base64url");
+function placeOf([toMs, atMs, importId, ordinal]: readonly [number, number, number, number]): AssetCursor {
+  return { toMs, after: { atMs, importId, ordinal } };
 }
 
-function readCursor(text: string, context: z.RefinementCtx): AssetCursor | null {
-  const parsed = cursorSchema.safeParse(parseJson(Buffer.from(text, "base64url").toString()));
-  if (parsed.success) {
-    const [toMs, atMs, importId, ordinal] = parsed.data;
-    return { toMs, after: { atMs, importId, ordinal } };
-  }
-  context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
-  return z.NEVER;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+function cursorOf({ toMs, after }: AssetCursor): string {
+  return writeCursor([toMs, after.atMs, after.importId, after.ordinal]);
 }
 
 function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {

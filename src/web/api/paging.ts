@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+/** Of a listing that is asked for without `limit`. */
+export const defaultLimit = 100;
+const mostRows = 1_000;
+const limitProblem = `must be a whole number from 1 to ${mostRows}`;
+
+/** The rows of one page: `limit` of a query. */
+export const limitSchema = z
+  .string()
+  .regex(/^\d{1,4}$/, limitProblem)
+  .transform(Number)
+  .refine((limit) => limit >= 1 && limit <= mostRows, limitProblem);
+
+/** Writes the place at which the next page begins as a cursor. */
+export function writeCursor(place: readonly number[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** Returns the schema of a cursor: `cursor` of a query, read as a place of that schema. */
+export function cursorSchema<Place>(placeSchema: z.ZodType<Place>): z.ZodType<Place, string> {
+  return z.string().transform((text, context): Place => {
+    const parsed = placeSchema.safeParse(parseJson(Buffer.from(text, "base64url").toString()));
+    if (parsed.success) return parsed.data;
+    context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
+    return z.NEVER;
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
