@@ -56,6 +56,8 @@ export interface DaemonClient {
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
+  /** Takes an acknowledgement back. */
+  unacknowledge(id: string): Promise<LiveAlert>;
   /** Says what an alert was; verdict null takes that back. */
   judge(
     id: string,
@@ -187,6 +189,10 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
       guarded();
       const body = { ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
       return read(alertSchema, await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/ack`, body));
+    },
+    unacknowledge: async (id) => {
+      guarded();
+      return read(alertSchema, await ask("DELETE", `/api/v1/alerts/${encodeURIComponent(id)}/ack`));
     },
     judge: async (id, verdict, { by, comment }) => {
       guarded();

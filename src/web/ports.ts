@@ -202,6 +202,8 @@ export interface AlertsPort {
   slugOf(id: string): Promise<string | null>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
   acknowledge(id: string, author: Actor, comment: string | null, mayOpenGate: boolean): Promise<AlertSnapshot>;
+  /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
+  unacknowledge(id: string, author: Actor): Promise<AlertSnapshot>;
   /** Live, or ended and still kept; null: there is none. */
   find(id: string): Promise<AlertDetail | null>;
   /**

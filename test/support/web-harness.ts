@@ -203,6 +203,12 @@ export async function startWeb(
         const acknowledgement = { atMs: harnessNowMs, by, note, comment, severity: alert.state.severity };
         return { ...alert, state: { ...alert.state, acknowledgement } };
       },
+      unacknowledge: async (id) => {
+        const alert = world.live.alerts.find(({ state }) => state.id === id);
+        if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
+        if (alert.state.acknowledgement === null) throw new FlatlineError("conflict", "it is not acknowledged");
+        return { ...alert, state: { ...alert.state, acknowledgement: null } };
+      },
       find: async (id) => world.details.find(({ state }) => state.id === id) ?? null,
       judge: async (id, verdict, said) => {
         world.judged.push({ id, verdict, ...said });

@@ -39,6 +39,29 @@ export function addAck(parent: Command, context: CliContext): void {
     });
 }
 
+/** `flatline alerts unack ID` */
+export function addUnack(parent: Command, context: CliContext): void {
+  parent
+    .command("unack")
+    .description("take an acknowledgement back: reminders and escalation go on")
+    .argument("<id>", "id that `alerts list` shows")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the alert as JSON")
+    .addHelpText(
+      "after",
+      "\nWith `acknowledged` in gate.releaseOn its deaths are held again.\n\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    )
+    .action(async (id: string, flags: ActFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.unacknowledge(id),
+      ).catch(refuseUnknownId);
+      const text = `${alert.id}: ${alert.slug} ${alert.check} is no longer acknowledged`;
+      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
+    });
+}
+
 const verdictMeanings = {
   checker: "the checker was wrong",
   real: "these assets did die",

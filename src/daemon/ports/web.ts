@@ -1,4 +1,5 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
+import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
@@ -12,6 +13,7 @@ import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { targetKey } from "../../monitor/target.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   AlertAssetsPort,
@@ -108,6 +110,14 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     return views.map((view) => alertSnapshot(view, notified));
   }
 
+  /** The alert as it is now; as the act left it, when it has ended since. */
+  async function afterAct(left: AlertState): Promise<AlertSnapshot> {
+    const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
+    const view = alerts.find(({ alert }) => alert.id === left.id);
+    const notified = await store.deliveries.firstAccepted([left.id]);
+    return alertSnapshot(view ?? { alert: left, isSilenced: false, target: null }, notified);
+  }
+
   async function find(alertId: string): Promise<AlertDetail | null> {
     const kept = await store.alerts.find(alertId);
     if (kept === null) return null;
@@ -191,11 +201,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       acknowledge: async (alertId, author, comment, mayOpenGate) => {
         const acknowledged = await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate });
         options.onAct();
-        const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
-        const view = alerts.find(({ alert }) => alert.id === alertId);
-        // It may have ended since.
-        const notified = await store.deliveries.firstAccepted([alertId]);
-        return alertSnapshot(view ?? { alert: acknowledged, isSilenced: false, target: null }, notified);
+        return afterAct(acknowledged);
+      },
+      unacknowledge: async (alertId, author) => {
+        const open = await unacknowledgeAlert(store, { alertId, author, nowMs: clock.nowMs() });
+        options.onAct();
+        return afterAct(open);
       },
       find,
       judge: async (alertId, verdict, said) => {

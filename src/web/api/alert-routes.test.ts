@@ -144,6 +144,23 @@ describe("GET /api/v1/alerts", () => {
   });
 });
 
+describe("DELETE /api/v1/alerts/{id}/ack", () => {
+  it.each([
+    ["an acknowledged alert is 200 with the alert", "a3", 200, { id: "a3", acknowledged: false }],
+    ["an id that no live alert has is 404", "a9", 404, { code: "NOT_FOUND" }],
+    ["a pending one is 409", "a2", 409, { code: "CONFLICT" }],
+    ["one that is not acknowledged is 409", "a1", 409, { code: "CONFLICT" }],
+  ])("of %s", async (_name, id, status, body) => {
+    const acknowledgement = { atMs: harnessNowMs, by: "kim", note: null, comment: null, severity: "fail" } as const;
+    const acknowledged = { ...firing, state: { ...firing.state, id: "a3", acknowledgement } };
+    web.world.live = { alerts: [firing, pending, acknowledged], fleet: null };
+
+    const answer = await fetch(`${web.url}/api/v1/alerts/${id}/ack`, { method: "DELETE", headers: bearer });
+
+    expect([answer.status, await answer.json()]).toMatchObject([status, body]);
+  });
+});
+
 describe("POST /api/v1/alerts/{id}/ack", () => {
   it.each<[string, string | undefined, { note: string | null; comment: string | null }]>([
     ["who and why", '{"by":"kim","comment":"on it"}', { note: "kim", comment: "on it" }],

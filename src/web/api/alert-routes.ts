@@ -94,6 +94,11 @@ export function addAlertRoutes(
         );
       },
     },
+    DELETE: {
+      access: "operate",
+      handle: async (request) =>
+        viewAlert(await alerts.unacknowledge(await idOf(request), authorOf(request)), seesDetails(request)),
+    },
   });
 }
 

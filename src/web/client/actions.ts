@@ -82,6 +82,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "silence":
       return silence(button, slug, checks.split(" "));
     case "ack-alert":
+    case "unack-alert":
     case "judge":
     case "unjudge":
     case "release":

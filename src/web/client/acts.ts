@@ -27,6 +27,12 @@ async function act(what: string, verdict: string | null): Promise<ActOutcome | s
   switch (what) {
     case "ack-alert":
       return acknowledge(facts, path);
+    case "unack-alert":
+      return direct(
+        "DELETE",
+        `${path}/ack`,
+        `Taken back: nobody is on it, and reminders go on.${facts.releaseOn.includes("acknowledged") ? " What it released is held again." : ""}`,
+      );
     case "judge":
       return judge(facts, path, verdict);
     case "unjudge":

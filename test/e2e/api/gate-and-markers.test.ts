@@ -157,6 +157,19 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await gateOf("initech")).toMatchObject({ decision: "allow", releases: [{ how: "acknowledged" }] });
   });
 
+  it("holds again when that acknowledgement is taken back", async () => {
+    const id = (await gateOf("initech")).alertId ?? "";
+
+    expect(await flatline("alerts", "unack", id)).toMatchObject({
+      exitCode: 0,
+      stdout: `${id}: initech dead-asset-spike is no longer acknowledged\n`,
+    });
+
+    expect(await gateOf("initech")).toMatchObject({ decision: "hold", reason: "fail_firing", alertId: id });
+    await flatline("alerts", "ack", id);
+    expect(await gateOf("initech")).toMatchObject({ decision: "allow" });
+  });
+
   it("has exit codes of its own for what is neither allow nor hold", async () => {
     expect(await flatline("gate", "nobody")).toMatchObject({ exitCode: 64, stdout: "" });
     expect(await flatline("gate", "acme", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });

@@ -87,6 +87,19 @@ describe("flatline alerts", () => {
     expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by token (kim): on it");
   });
 
+  it("takes an acknowledgement back, once", async () => {
+    const { id } = await alertOf("acme");
+
+    const { exitCode, stdout } = await flatline("alerts", "unack", id, "--json");
+    const again = await flatline("alerts", "unack", id);
+
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id, acknowledged: false, state: "firing" }]);
+    expect((await alertOf("acme")).acknowledged).toBe(false);
+    expect([again.exitCode, again.stderr]).toMatchObject([1, expect.stringContaining("is not acknowledged")]);
+    expect((await flatline("alerts", "unack", "nobody")).exitCode).toBe(64);
+    expect((await flatline("alerts", "unack", (await alertOf("slow")).id)).exitCode).toBe(1);
+  });
+
   it.each([
     {
       name: "an id that is not there",

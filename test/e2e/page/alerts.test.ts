@@ -176,6 +176,9 @@ describe("the page of one alert", () => {
     await page.keyboard.press("Control+Enter");
     await page.locator("#did", { hasText: "Acknowledged: quiet until it ends or gets worse." }).waitFor();
     await page.locator(".act", { hasText: "hxxps://checker[.]example/eu-2" }).waitFor();
+    await page.locator("[data-do=unack-alert]", { hasText: "Take back" }).click();
+    await page.locator("#did", { hasText: "Taken back: nobody is on it, and reminders go on." }).waitFor();
+    await page.locator(".act .answer", { hasText: /^Nobody$/ }).waitFor();
 
     await page.locator("[data-do=release]").click();
     await page.locator("dialog button.primary").click();

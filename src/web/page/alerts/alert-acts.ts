@@ -59,8 +59,10 @@ function renderOwner({ view, nowMs, withPeople, hasToken }: AlertData, isBlack: 
     const name = withPeople ? (by ?? "Somebody") : "Somebody";
     const quiet = html`Quiet since ${renderTime(atMs, nowMs)}: no reminders, nobody else is called.
     ${endsAtMs === null ? "It is notified when it gets worse, and when it ends." : ""}${withPeople && comment !== null ? html` «${breakAddresses(comment)}»` : nothing}`;
-    const undo = endsAtMs === null ? html`<button type="button" disabled>Acknowledged</button>` : nothing;
-    return act(question, name, quiet, html`${undo}${endsAtMs === null ? why : nothing}`);
+    if (endsAtMs !== null) return act(question, name, quiet, nothing);
+    const off = hasToken ? nothing : html` disabled`;
+    const undo = html`<button type="button" data-do="unack-alert" ${off}>Take back</button>`;
+    return act(question, name, quiet, html`${undo}${why}`);
   }
   if (endsAtMs !== null) return act(question, "Nobody was", html`Nobody acknowledged it before it ended.`, nothing);
   const isPending = alert.state === "pending";
