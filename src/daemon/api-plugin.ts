@@ -4,7 +4,6 @@ import { eventLoopTurn, type Clock } from "../base/time.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { apiV2Routes } from "../service/api/routes.ts";
-import { createDirectHealthcheck, type DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { gatherDeaths } from "../service/gathered-deaths.ts";
 import type { KeyIdentity } from "../service/key-identity.ts";
 import { createKeyRing } from "../service/key-ring.ts";
@@ -20,15 +19,12 @@ export interface ApiPluginDeps {
   readonly metrics: Pick<Metrics, "apiRequest">;
 }
 
-/** The embedded service: its routes, and what is answered before them; nothing with a remote source (CONTRACT 8). */
-export function createApiService(deps: ApiPluginDeps): {
-  readonly plugins: readonly FastifyPluginAsync[];
-  readonly direct: readonly DirectHandler[];
-} {
+/** Returns the routes of the embedded service; none with another source (CONTRACT 8). */
+export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsync[] {
   const { store, runtime, clock, logger, metrics } = deps;
-  if (runtime.current().config.source.type !== "embedded") return { plugins: [], direct: [] };
+  if (runtime.current().config.source.type !== "embedded") return [];
   const counts = gatherDeaths(store.events, eventLoopTurn);
-  const keys = createKeyRing({ store, clock });
+  const authenticate = createKeyRing({ store, clock });
   // Made for each request: a reload may have changed what it stands on.
   const apiFor = (identity: KeyIdentity): PlatformApi => {
     const { config, slugs, baselineOf } = runtime.current();
@@ -42,19 +38,5 @@ export function createApiService(deps: ApiPluginDeps): {
       isConfigured: (slug) => slugs.has(slug),
     });
   };
-  const onRequest = (operation: string, code: string): void => metrics.apiRequest(operation, code);
-  const plugin = apiV2Routes({ authenticate: keys.find, apiFor, onRequest, clock, logger });
-  const healthcheck = createDirectHealthcheck({
-    rememberedKey: keys.remembered,
-    apiFor,
-    settingsOf: (slug) => {
-      const { config, slugs, baselineOf } = runtime.current();
-      return slugs.has(slug) ? { appUrl: config.appUrl, baseline: baselineOf(slug) } : null;
-    },
-    counts: store.events,
-    onRequest,
-    clock,
-    logger,
-  });
-  return { plugins: [plugin], direct: [healthcheck] };
+  return [apiV2Routes({ authenticate, apiFor, onRequest: metrics.apiRequest, clock, logger })];
 }

@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
-import { createApiService } from "./api-plugin.ts";
+import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
@@ -180,7 +180,7 @@ export async function startApp(
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),
-    ...createApiService({ ...deps, store, runtime, metrics }),
+    plugins: createApiPlugins({ ...deps, store, runtime, metrics }),
     ...createWebPorts({
       store,
       states,

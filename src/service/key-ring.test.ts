@@ -26,7 +26,7 @@ describe("the key ring", () => {
         return platform.keys.bySha256(sha256);
       },
     };
-    const { find } = createKeyRing({ store: { platform: { ...platform, keys } }, clock });
+    const find = createKeyRing({ store: { platform: { ...platform, keys } }, clock });
     const { key, stored } = await createApiKey(opened.store, wanted);
     const first = await find(key);
     await platform.keys.revoke(stored.id, clock.nowMs());
@@ -43,7 +43,7 @@ describe("the key ring", () => {
   });
 
   it("knows a key at once after it was made, though it was asked for before", async () => {
-    const { find } = createKeyRing({ store: opened.store, clock });
+    const find = createKeyRing({ store: opened.store, clock });
     const other = await createApiKey(opened.store, wanted);
     await opened.store.platform.keys.revoke(other.stored.id, clock.nowMs());
     const before = await find(other.key);
@@ -55,7 +55,7 @@ describe("the key ring", () => {
   });
 
   it("takes no key for another", async () => {
-    const { find } = createKeyRing({ store: opened.store, clock });
+    const find = createKeyRing({ store: opened.store, clock });
     const made = [await createApiKey(opened.store, wanted), await createApiKey(opened.store, wanted)];
 
     const found = await Promise.all([...made, ...made].map(({ key }) => find(key)));

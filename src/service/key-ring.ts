@@ -3,14 +3,6 @@ import type { Store } from "../store/store.ts";
 import { findKey, hashKey } from "./api-keys.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 
-/** Finds the holders of keys. */
-export interface KeyRing {
-  /** Returns null for an unknown or revoked key. */
-  readonly find: (presented: string) => Promise<KeyIdentity | null>;
-  /** Returns the cached holder, without a query; null if the store must be asked. */
-  readonly remembered: (presented: string) => KeyIdentity | null;
-}
-
 // A revoked key is rejected within 2 s (CONTRACT 3), whichever process revoked it. A tenth of a second is immediate for a person, and
 // ten queries per second are cheap.
 const rememberedMs = 100;
@@ -29,31 +21,21 @@ interface Remembered {
 export function createKeyRing(options: {
   readonly store: Pick<Store, "platform">;
   readonly clock: Pick<Clock, "monotonicMs">;
-}): KeyRing {
+}): (presented: string) => Promise<KeyIdentity | null> {
   const { store, clock } = options;
   const remembered = new Map<string, Remembered>();
 
-  function recall(sha256: string): KeyIdentity | null {
+  return async (presented) => {
+    const sha256 = hashKey(presented);
     const known = remembered.get(sha256);
-    if (known === undefined) return null;
-    if (clock.monotonicMs() < known.untilMs) return known.identity;
+    const nowMs = clock.monotonicMs();
+    if (known !== undefined && nowMs < known.untilMs) return known.identity;
     remembered.delete(sha256);
-    return null;
-  }
-
-  return {
-    find: async (presented) => {
-      const sha256 = hashKey(presented);
-      const known = recall(sha256);
-      if (known !== null) return known;
-      const nowMs = clock.monotonicMs();
-      const identity = await findKey(store, presented);
-      if (identity === null) return null;
-      if (remembered.size >= rememberedKeys) remembered.clear();
-      // The time before the query: a revocation during the query must not be cached longer.
-      remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
-      return identity;
-    },
-    remembered: (presented) => recall(hashKey(presented)),
+    const identity = await findKey(store, presented);
+    if (identity === null) return null;
+    if (remembered.size >= rememberedKeys) remembered.clear();
+    // The time before the query: a revocation during the query must not be cached longer.
+    remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
+    return identity;
   };
 }

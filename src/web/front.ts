@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
-import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
 
 /** How long a client may take, milliseconds. */
@@ -26,8 +25,6 @@ export interface ConnectionLimits {
 
 export interface FrontOptions {
   readonly routes: RequestListener;
-  /** Asked in this order, until one takes the request. */
-  readonly direct: readonly DirectHandler[];
   readonly timeouts: WebTimeouts;
   readonly mostConnections: number | null;
   /** Looks at each request first: the refusal of one that nobody may answer, null for all others. */
@@ -40,8 +37,8 @@ export interface FrontRefusal {
   readonly message: string;
 }
 
-/** The server under Fastify: what is answered directly never reaches a route. One that closes leaves all to them. */
-export function createHttpFront({ routes, direct, timeouts, mostConnections, guard }: FrontOptions): Server {
+/** Creates the server under Fastify, with its limits; what the guard refuses never reaches a route. */
+export function createHttpFront({ routes, timeouts, mostConnections, guard }: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
   const limits = {
     requestTimeout: timeouts.requestMs,
@@ -52,7 +49,6 @@ export function createHttpFront({ routes, direct, timeouts, mostConnections, gua
   const front = createServer(limits, (request, response) => {
     const refusal = guard(request);
     if (refusal !== null) return answerRefusal(response, refusal, headers);
-    if (front.listening) for (const handle of direct) if (handle(request, response, headers)) return;
     routes(request, response);
   });
   if (mostConnections !== null) front.maxConnections = mostConnections;

@@ -9,7 +9,6 @@ import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
-import type { DirectHandler } from "../service/api/direct-healthcheck.ts";
 import { addAlertAssetRoutes } from "./api/alert-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addAuditRoutes } from "./api/audit-routes.ts";
@@ -87,8 +86,6 @@ export interface WebOptions {
   readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404. */
   readonly plugins?: readonly FastifyPluginAsync[];
-  /** Asked before any route, in this order, until one takes the request. */
-  readonly direct?: readonly DirectHandler[];
   /** [100 streams, any number of connections] */
   readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
@@ -240,7 +237,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     serverFactory: (routes) => {
       const guard = createGuard(options, bound);
       const mostConnections = limits.connections;
-      return createHttpFront({ routes, direct: options.direct ?? [], timeouts, mostConnections, guard });
+      return createHttpFront({ routes, timeouts, mostConnections, guard });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,

@@ -245,6 +245,18 @@ describe("API v2 answers", () => {
     },
   );
 
+  it.each<[string, string | Uint8Array, number]>([
+    ["a byte order mark before the JSON", `\ufeff${JSON.stringify({ slug: "acme" })}`, 200],
+    ["unknown keys, however long", JSON.stringify({ slug: "acme", more: "x".repeat(20_000) }), 200],
+    ["no UTF-8", new Uint8Array([0xff, 0x22]), 400],
+    ["no object", "[]", 400],
+    ["nothing", "", 400],
+  ])("a healthcheck's body with %s", async (_rule, body, status) => {
+    const answer = await server.call("POST", spike, { body });
+
+    expect(answer.status).toBe(status);
+  });
+
   it("a page of reports, to HEAD without its body", async () => {
     const got = await server.call("GET", `${reports}?limit=2`);
     const headed = await server.call("HEAD", `${reports}?limit=2`);

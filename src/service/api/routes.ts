@@ -32,7 +32,7 @@ declare module "fastify" {
 }
 
 /** Timeout of a read, milliseconds: far longer than the slowest page of a large store. */
-export const readTimeoutMs = 30 * secondMs;
+const readTimeoutMs = 30 * secondMs;
 const descriptionPath = "/openapi.json";
 
 /**
@@ -134,9 +134,10 @@ function methodsOf(path: string): readonly string[] {
 
 /** Reads bodies as text whatever their content type, so that invalid JSON is one issue among the others. */
 function takeAnyBody(scope: FastifyInstance): void {
-  scope.addHook("onRequest", async ({ headers }) => {
+  scope.addHook("onRequest", ({ headers }, _reply, done) => {
     // Fastify rejects an invalid media type before it looks for a parser.
     delete headers["content-type"];
+    done();
   });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

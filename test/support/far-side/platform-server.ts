@@ -3,12 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { createSystemClock } from "../../../src/base/time.ts";
-import type { LivenessCounts } from "../../../src/contract/liveness-counts.ts";
 import { findKey } from "../../../src/service/api-keys.ts";
 import { apiV2Routes, type ApiV2Options } from "../../../src/service/api/routes.ts";
-import { createDirectHealthcheck, type DirectHandler } from "../../../src/service/api/direct-healthcheck.ts";
 import { importFixtures } from "../../../src/service/fixture/fixture.ts";
-import type { KeyIdentity } from "../../../src/service/key-identity.ts";
 import { createLocalPlatformApi } from "../../../src/service/local-platform-api.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -101,8 +98,6 @@ export interface PlatformServer {
   readonly world: WebWorld;
   /** Every request that was answered, as `operation code`. */
   readonly counted: readonly string[];
-  /** How many of them were answered before the routes. */
-  readonly direct: () => number;
   /** One request; the body is sent as it is, or as JSON. */
   call(method: string, path: string, request?: CallRequest): Promise<CallAnswer>;
   close(): Promise<void>;
@@ -128,10 +123,6 @@ export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFo
   readonly nowMs?: () => number;
   /** Fills the store [platformFixture]. */
   readonly seed?: (store: Store) => Promise<unknown>;
-  /** Answers healthchecks directly where it can, with every key of `platformKeys` used a moment ago [false]. */
-  readonly isDirect?: boolean;
-  /** Who counts for it [the store]. */
-  readonly counts?: Pick<LivenessCounts, "deaths">;
 }
 
 export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
@@ -152,36 +143,13 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     logger,
     ...options,
   };
-  const known = new Map<string, KeyIdentity | null>();
-  for (const key of Object.values(platformKeys)) known.set(key, await findKey(store, key));
-  const healthcheck = createDirectHealthcheck({
-    ...service,
-    clock,
-    rememberedKey: (apiKey) => known.get(apiKey) ?? null,
-    settingsOf: (slug) => (slug === "acme" ? { appUrl: null, baseline: "mean" } : null),
-    counts: {
-      deaths: (queries, asked) => (options.counts ?? store.events).deaths(queries, asked),
-      firstEventAtMs: (slug, asked) => store.events.firstEventAtMs(slug, asked),
-    },
-  });
-  let taken = 0;
-  const direct: DirectHandler = (...request) => {
-    const isTaken = healthcheck(...request);
-    if (isTaken) taken++;
-    return isTaken;
-  };
-  const web = await startWeb({
-    plugins: [apiV2Routes(service)],
-    direct: options.isDirect === true ? [direct] : [],
-    logger,
-  });
+  const web = await startWeb({ plugins: [apiV2Routes(service)], logger });
   return {
     baseUrl: `${web.url}/api/v2`,
     origin: web.url,
     store,
     world: { ...web.world, logged },
     counted,
-    direct: () => taken,
     call: async (method, target, { key = platformKeys.acme, headers = {}, body } = {}) => {
       const isPlain = typeof body === "string" || body instanceof Uint8Array;
       const response = await fetch(`${web.url}/api/v2${target}`, {
