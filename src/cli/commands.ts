@@ -24,8 +24,8 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   outbox: async () => [(await import("./outbox.ts")).registerOutbox],
   audit: async () => [(await import("./audit.ts")).registerAudit],
   import: async () => [
-    (await import("./import-events.ts")).registerImportEvents,
-    (await import("./import-fixture.ts")).registerImportFixture,
+    (await import("./import/import-events.ts")).registerImportEvents,
+    (await import("./import/import-fixture.ts")).registerImportFixture,
   ],
   backtest: async () => [(await import("./replay/backtest.ts")).registerBacktest],
   tune: async () => [(await import("./replay/tune.ts")).registerTune],

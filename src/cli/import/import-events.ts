@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Command } from "commander";
-import { importEventFiles } from "../commands/import-events.ts";
-import { readInstant } from "../base/instant.ts";
-import { formatCount } from "../base/numbers.ts";
-import { secondMs, type Clock } from "../base/time.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext, Output, RegisterCommand } from "./context.ts";
+import { importEventFiles } from "../../commands/import-events.ts";
+import { readInstant } from "../../base/instant.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext, Output, RegisterCommand } from "../context.ts";
 
 interface ImportFlags {
   readonly config?: string;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { importFixtureFiles } from "../commands/import-fixture.ts";
-import { loadFleetConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { importFixtureFiles } from "../../commands/import-fixture.ts";
+import { loadFleetConfig } from "../command-config.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
 
 /** `flatline import fixture FILE…`, under the command `import` when there is one already. */
 export const registerImportFixture: RegisterCommand = (program: Command, context: CliContext): void => {
