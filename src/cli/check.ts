@@ -6,7 +6,7 @@ import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.
 import { brokenFinding } from "../contract/healthcheck.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { worstSeverity, type Severity } from "../contract/severity.ts";
+import { compareSeverity, worstSeverity, type Severity } from "../contract/severity.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -28,10 +28,10 @@ const exitCodes: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, fail: 2,
 export const registerCheck: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("check")
-    .description("evaluate once and print the verdicts; nobody is notified")
+    .description("evaluate once and print the verdicts, the worst first; nobody is notified")
     .argument("[slug...]", "organizations to check [all]")
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print an array of {slug, check, severity, result, error}")
+    .option("--json", "print an array of {slug, check, severity, result, error}, in the order of the configuration")
     .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
     .addOption(new Option("--baseline <kind>", "override the baseline; local sources only").choices(["mean", "median"]))
     .option("--window-hours <n>", "override the threshold", parseNumber("int"))
@@ -93,14 +93,30 @@ function renderJson(reports: readonly CheckReport[]): string {
 
 function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
   const checks = new Set(reports.map(({ check }) => check));
-  const rows = reports.map((report) => [
-    report.severity,
-    report.slug,
-    ...(checks.size > 1 ? [report.check] : []),
-    ...figures(report, own),
-  ]);
+  const rows = reports
+    .toSorted(byWorst)
+    .map((report) => [
+      report.severity,
+      report.slug,
+      ...(checks.size > 1 ? [report.check] : []),
+      ...figures(report, own),
+    ]);
   const head = ["SEVERITY", "ORGANIZATION", ...(checks.size > 1 ? ["CHECK"] : []), "COUNT", "EXPECTED", "RATIO", ""];
   return renderTable(head, rows, { right: ["COUNT", "EXPECTED", "RATIO"], context });
+}
+
+/** The worst first, then the largest ratio; the order of the configuration decides the rest. */
+function byWorst(left: CheckReport, right: CheckReport): number {
+  const bySeverity = compareSeverity(right.severity, left.severity);
+  const [leftRatio, rightRatio] = [ratioOf(left), ratioOf(right)];
+  return bySeverity !== 0 || leftRatio === rightRatio ? bySeverity : leftRatio > rightRatio ? -1 : 1;
+}
+
+/** The ratio, infinite where deaths were counted and none was expected; -1 where there is none. */
+function ratioOf(report: CheckReport): number {
+  if (report.kind === "error") return -1;
+  const { currentCount, expectedCount, ratio } = report.counts;
+  return ratio ?? (expectedCount === 0 && (currentCount ?? 0) > 0 ? Number.POSITIVE_INFINITY : -1);
 }
 
 function figures(report: CheckReport, own: readonly string[]): string[] {

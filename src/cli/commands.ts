@@ -36,13 +36,14 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   backup: async () => [(await import("./backup.ts")).registerBackup],
   restore: async () => [(await import("./backup.ts")).registerRestore],
   healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
+  completion: async () => [(await import("./completion/completion.ts")).registerCompletion],
 };
 
-/** What has to be registered for this command line: its command, or all where help or a suggestion needs them. */
+/** Returns what has to be registered for this command line: its command, or all where help, a suggestion or `completion` needs them. */
 export async function loadCommands(argv: readonly string[]): Promise<readonly RegisterCommand[]> {
   const [name = ""] = argv;
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load !== undefined) return load();
+  if (load !== undefined && name !== "completion") return load();
   // The version needs no command.
   if (name === "-V" || name === "--version") return [];
   return (await Promise.all(Object.values(loaders).map((loadAll) => loadAll()))).flat();

@@ -72,7 +72,7 @@ function addRelease(parent: Command, context: CliContext): void {
           } catch (error) {
             // The others are released all the same.
             if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
-            context.stderr.write(`${slug}: ${error.message}\n`);
+            context.stderr.write(`flatline: ${slug}: ${error.message}\n`);
             context.setExitCode(new FlatlineError("usage", error.message).exitCode);
           }
         }

@@ -91,7 +91,7 @@ function addChange(outbox: Command, context: CliContext, { name, description, do
       const changes = await change(config, context, ids);
       for (const { id, changed } of changes) {
         if (changed) context.stdout.write(`${id}: ${done}\n`);
-        else context.stderr.write(`${id}: not there, or being delivered at this moment\n`);
+        else context.stderr.write(`flatline: ${id}: not there, or being delivered at this moment\n`);
       }
       context.setExitCode(changes.every((one: OutboxChange) => one.changed) ? 0 : 1);
     });

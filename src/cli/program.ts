@@ -29,6 +29,8 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
+      // Every error begins alike, whoever found it.
+      outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,
       getOutHasColors: () => false,

@@ -130,7 +130,7 @@ function addExpire(parent: Command, context: CliContext): void {
             context.stdout.write(`${id}: ended\n`);
           } catch (error) {
             if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
-            context.stderr.write(`${id}: ${error.message}\n`);
+            context.stderr.write(`flatline: ${id}: ${error.message}\n`);
             context.setExitCode(error.exitCode);
           }
         }

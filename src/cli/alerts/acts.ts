@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from "commander";
+import { Argument, type Command } from "commander";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
@@ -74,7 +74,9 @@ export function addJudge(parent: Command, context: CliContext): void {
     .command("judge")
     .description("say what an alert was, so that the gate, the baseline and `tune` learn from it")
     .argument("<id>", "id of an alert that fires or has ended")
-    .argument("<verdict>", "checker, real, expected; none takes back what was said", readVerdict)
+    .addArgument(
+      new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"]),
+    )
     .option("--comment <text>", "what you saw")
     .option("--by <name>", "who [$USER]")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
@@ -105,12 +107,6 @@ the alert has ended. Exit code 64: no alert has this id.
 Example:
   flatline alerts judge 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e checker --comment "captcha page in front of the hosts"
 `;
-
-function readVerdict(text: string): JudgementVerdict | "none" {
-  const verdict = [...judgementVerdicts, "none" as const].find((one) => one === text);
-  if (verdict !== undefined) return verdict;
-  throw new InvalidArgumentError(`must be ${judgementVerdicts.join(", ")} or none`);
-}
 
 /** An id that the daemon does not know was typed wrong. */
 function refuseUnknownId(error: unknown): never {

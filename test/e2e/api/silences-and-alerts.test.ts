@@ -146,7 +146,10 @@ describe("flatline silence", () => {
     expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* token \(kim\) +migration$`, "m"));
     expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
     expect((await alertOf("acme")).silenced).toBe(false);
-    expect([again.exitCode, again.stderr]).toEqual([1, `${made.id}: no such silence, or it has ended already\n`]);
+    expect([again.exitCode, again.stderr]).toEqual([
+      1,
+      `flatline: ${made.id}: no such silence, or it has ended already\n`,
+    ]);
   });
 
   it("takes a start, an end, a check and who made it", async () => {

@@ -150,6 +150,8 @@ function expectRefusal(
   expect(outcome.exitCode, outcome.stderr).toBe(exitCode);
   for (const text of says) expect(outcome.stderr).toContain(text);
   expect(outcome.stdout).toBe("");
+  // Help that was asked for in a wrong way is none; every error begins alike.
+  if (!outcome.stderr.startsWith("Usage: ")) expect(outcome.stderr).toMatch(/^(?:flatline: |no answer from )/);
   // A message, once; no stack trace, and no talk of a bug.
   expect(outcome.stderr).not.toMatch(/^\s+at |\bbug\b|undefined|\[object/m);
   const lines = outcome.stderr.split("\n").filter((line) => line.trim() !== "");
