@@ -30,6 +30,8 @@ export interface MissedIncident extends Incident {
 const graceMs = dayMs;
 // An episode that began long before told of something else, and hid this one.
 const leadMs = 12 * hourMs;
+/** Incidents that are no further apart than this are one: an alert between them would tell of both. */
+export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
 /** What of a replay is scored: its episodes, and the stretch that it lived through. */

@@ -39,7 +39,7 @@ evaluations come by each organization's schedule. With --events and no --config 
 
 An alert tells of an incident when it overlaps it or the day after and began at most 12 h before. DELAY is the median from an
 incident's first death to the alert. FALSE are alerts about no incident, those on days on which many assets really died left
-out, as far as labels or regret know them; WITH MASS DEATHS has these too.
+out, as far as the truth knows them; WITH MASS DEATHS has these too.
 
 Examples:
   flatline backtest --step 1h                                          what would this configuration have told?

@@ -28,7 +28,11 @@ export function addReplayFlags(command: Command): Command {
     .option("-c, --config <file>", "configuration file; give it again to compare several", collect, [])
     .option("--events <file>", "take events from a file, - is standard input; no store is needed", collect, [])
     .option("--labels <file>", "JSON: by slug, incidents as a list of {from, to}")
-    .option("--truth <kind>", "labels, or regret: deaths that were found alive again", parseTruth)
+    .option(
+      "--truth <kind>",
+      "labels; regret: deaths that were found alive again; judged: what people said of alerts",
+      parseTruth,
+    )
     .option("--from <time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant)
     .option("--to <time>", "last evaluation [the last event]", parseInstant)
     .option("--step <duration>", "evaluate every so often, such as 1h", parseDurationMs)
@@ -62,8 +66,8 @@ function collect(value: string, before: readonly string[]): string[] {
 }
 
 function parseTruth(text: string): string {
-  if (text === "labels" || text === "regret") return text;
-  throw new InvalidArgumentError("Expected labels or regret.");
+  if (text === "labels" || text === "regret" || text === "judged") return text;
+  throw new InvalidArgumentError("Expected labels, regret or judged.");
 }
 
 function parseBaselines(text: string): string[] {

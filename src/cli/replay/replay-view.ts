@@ -27,7 +27,7 @@ export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
 }
 
 /** What was replayed and how long it took, for stderr. */
-export function summarize({ events, candidates, leftOut }: BacktestReport, tookMs: number): string {
+export function summarize({ events, candidates, leftOut, judged }: BacktestReport, tookMs: number): string {
   const evaluations = candidates
     .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
     .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
@@ -35,7 +35,15 @@ export function summarize({ events, candidates, leftOut }: BacktestReport, tookM
     leftOut.length === 0
       ? ""
       : `left out, too few events for a baseline (--from TIME replays them without): ${leftOut.join(", ")}\n`;
-  return `${formatCount(events)} events, ${formatCount(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${warnAboveFail(candidates)}`;
+  return `${formatCount(events)} events, ${formatCount(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${judgedLine(judged)}${warnAboveFail(candidates)}`;
+}
+
+/** By how many judgements the candidates were held; empty where people did not tell the truth. */
+function judgedLine(judged: BacktestReport["judged"]): string {
+  if (judged === null) return "";
+  const { checker, real, expected, unjudged } = judged;
+  const rest = unjudged === 0 ? "" : `; ${unjudged} not judged: an alert there counts as false`;
+  return `judged alerts: ${checker} checker, ${real} real, ${expected} expected${rest}\n`;
 }
 
 /** A line where candidates never warn; empty where all may. */
@@ -98,8 +106,14 @@ export function renderEpisodes({ organizations }: BacktestCandidate, context: Cl
 }
 
 /** All of it as data: times are ISO 8601, `delaySeconds` is the median from an incident's first death to the alert. */
-export function describeReport({ truth, events, candidates, leftOut }: BacktestReport): unknown {
-  return { truth, events, leftOut, candidates: candidates.map(describeCandidate) };
+export function describeReport({ truth, judged, events, candidates, leftOut }: BacktestReport): unknown {
+  return {
+    truth,
+    ...(judged === null ? {} : { judged }),
+    events,
+    leftOut,
+    candidates: candidates.map(describeCandidate),
+  };
 }
 
 /** One candidate as data. */

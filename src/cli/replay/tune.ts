@@ -49,16 +49,17 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
 };
 
 const help = `
-Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, or
-against regret: days on which many deaths were undone. Without lists of your own:
+Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, against
+what people said of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
   --baseline mean,median --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
 Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
-those on days on which many assets really died, as far as labels or regret know them, WITH MASS DEATHS has them too. Chosen is
+those on days on which many assets really died, as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is
 what finds most with at most --max-false-alarms, those on mass deaths left out. Settings that fit the past too well promise too much: hold the
 proposal against a stretch that tune has not seen (--from, --to, then flatline backtest).
 
 Examples:
   flatline tune                                           over the stored events, by regret
+  flatline tune --truth judged                            by what people said of alerts
   flatline tune acme --max-false-alarms 0.2 --plot trade-off.svg
   flatline tune --events events.csv.gz --labels labels.json --plot trade-off.html
 `;

@@ -1,9 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
-import { readLabels, regretTruth, type Truth } from "../../backtest/truth.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { parseDuration } from "../../config/schema/durations.ts";
@@ -15,12 +12,8 @@ import { joinDiscovered } from "../discovery/organizations.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
+import { readTruth, truthPlace, type JudgedCounts, type TruthKind } from "./truth.ts";
 import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
-
-/** Where the truth is taken from. */
-export const truthKinds = ["labels", "regret"] as const;
-/** One of {@link truthKinds}. */
-export type TruthKind = (typeof truthKinds)[number];
 
 /** What a command asks for. */
 export interface BacktestAsk {
@@ -47,6 +40,8 @@ export interface BacktestDeps extends PartsDeps {
 
 export interface BacktestReport {
   readonly truth: TruthKind | null;
+  /** null: people did not tell the truth. */
+  readonly judged: JudgedCounts | null;
   readonly events: number;
   readonly candidates: readonly BacktestCandidate[];
   /** Organizations without an evaluation: no event, or too few days of them for the baseline. */
@@ -60,27 +55,32 @@ export async function backtest(
   points: readonly GridPoint[] = gridPoints(ask.grid),
 ): Promise<BacktestReport> {
   const truth = ask.truth ?? (ask.labels === null ? null : "labels");
-  if (truth === "labels" && ask.labels === null)
-    throw new FlatlineError("usage", "--truth labels needs a file: --labels FILE");
   const configs = await readConfigs(ask, deps);
   const [main] = configs;
+  const place = truth === null ? null : truthPlace(truth, ask.labels, main?.config ?? null);
   const isStored = ask.eventFiles.length === 0 && main !== undefined;
   const records = isStored ? await readStore(main.config, ask, deps) : await readFiles(ask, deps);
   const judged = isStored ? await readJudged(main.config, deps) : [];
   const variants = variantsOf(configs, [...records.keys()], ask.slugs).map((variant) => withJudged(variant, judged));
   const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
-  const truths = truth === null ? null : await readTruth(truth, ask, deps, found);
+  const told = place === null ? null : await readTruth(place, found, deps);
   const outcome = await runBacktest({
     ...ask,
     points,
     variants,
     records,
-    truths,
+    truths: told?.truths ?? null,
+    sinceMs: told?.sinceMs ?? null,
     clock: deps.clock,
     signal: deps.signal,
     onProgress: ({ done, total, slug }) => deps.onProgress(`replayed ${done} of ${total}: ${slug}`),
   });
-  return { truth, events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0), ...outcome };
+  return {
+    truth,
+    judged: told?.judged ?? null,
+    events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
+    ...outcome,
+  };
 }
 
 interface NamedConfig {
@@ -199,24 +199,6 @@ function builtinOrganization(slug: string): BacktestSettings {
     schedule: { pattern, timezone, jitterMs: 0 },
     maxSilenceMs: null,
   };
-}
-
-async function readTruth(
-  kind: TruthKind,
-  { labels }: BacktestAsk,
-  { cwd }: BacktestDeps,
-  records: readonly EventRecord[],
-): Promise<ReadonlyMap<string, Truth>> {
-  if (kind === "regret") return new Map(records.map((record) => [record.slug, regretTruth(record)]));
-  const file = labels ?? "";
-  const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
-    throw new FlatlineError(
-      "no_input",
-      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  });
-  return readLabels(text, file);
 }
 
 function isAsked(slugs: readonly string[], slug: string): boolean {

@@ -37,8 +37,10 @@ export interface BacktestOptions {
   /** By slug; an organization without a record is left out. */
   readonly records: ReadonlyMap<string, EventRecord>;
   readonly truths: ReadonlyMap<string, Truth> | null;
-  /** null: as soon as the longest baseline of any candidate is full. */
+  /** null: as soon as the longest baseline of any candidate is full, and no earlier than `sinceMs`. */
   readonly fromMs: number | null;
+  /** When the truth begins; null: with the events. */
+  readonly sinceMs: number | null;
   /** null: the last event. */
   readonly toMs: number | null;
   /** null: each organization's own schedule. */
@@ -167,7 +169,7 @@ function stretchOf(
     ...settings.map(({ thresholds }) => thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs),
   );
   return {
-    fromMs: options.fromMs ?? (seenAtMs[0] ?? 0) + longestMs,
+    fromMs: options.fromMs ?? Math.max((seenAtMs[0] ?? 0) + longestMs, options.sinceMs ?? Number.NEGATIVE_INFINITY),
     toMs: options.toMs ?? seenAtMs.at(-1) ?? 0,
   };
 }

@@ -6,6 +6,7 @@ import { hourMs } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { BacktestCandidate } from "./backtest.ts";
 import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } from "./backtest-session.ts";
+import type { TruthKind } from "./truth.ts";
 
 /** What a search found. */
 export interface TuneReport {
@@ -38,6 +39,12 @@ const usualGrid = {
 } as const;
 const usualStepMs = hourMs;
 
+const nothingToTuneBy: Readonly<Record<TruthKind, string>> = {
+  labels: "no label",
+  regret: "no day on which enough assets were found alive again",
+  judged: "no alert is judged checker",
+};
+
 /**
  * Searches a grid of settings for the one that finds most with at most so many false alarms a week and organization,
  * those on real mass deaths left out. Each candidate is evaluated with fail where warn begins: fail is tried first, so that
@@ -55,8 +62,10 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
   const points = report.candidates.map(pointOf);
   const chosen = chooseCandidate(points, mostAWeek);
   if (chosen === null || chosen.warn.score.incidents === 0) {
-    const why = report.truth === "regret" ? "no day on which enough assets were found alive again" : "no label";
-    throw new FlatlineError("usage", `there is no incident to tune by in this stretch: ${why}`);
+    throw new FlatlineError(
+      "usage",
+      `there is no incident to tune by in this stretch: ${nothingToTuneBy[report.truth ?? "labels"]}`,
+    );
   }
   const { warn, fail } = chosen;
   const failMultiplier = fail?.thresholds.warnMultiplier ?? warn.thresholds.warnMultiplier * 2;

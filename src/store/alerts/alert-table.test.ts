@@ -174,6 +174,27 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await judgements.append({ ...said, alertId: "a", atMs: 2, verdict: null });
       expect((await judgements.judgedChecker("acme")).map(({ alert: { id } }) => id)).toEqual(["b"]);
     });
+
+    it("name all alerts that are judged now, by what was said last", async () => {
+      const { judgements } = opened.store;
+      for (const id of ["a", "b", "c", "d"]) await alerts.save(alert(id, { state: "firing" }));
+      await alerts.end(alert("b", { state: "firing" }), {
+        atMs: nowMs,
+        isByRun: true,
+        baselineExclusion: null,
+      });
+      await judgements.append({ ...said, alertId: "a", atMs: 1, verdict: "checker" });
+      await judgements.append({ ...said, alertId: "b", atMs: 1, verdict: "checker" });
+      await judgements.append({ ...said, alertId: "b", atMs: 2, verdict: "expected" });
+      await judgements.append({ ...said, alertId: "c", atMs: 1, verdict: "real" });
+      await judgements.append({ ...said, alertId: "c", atMs: 2, verdict: null });
+
+      const judged = await judgements.judged();
+
+      expect(
+        new Set(judged.map(({ alert: { id }, end: over }) => `${id} ${over === null ? "live" : "ended"}`)),
+      ).toEqual(new Set(["a live", "b ended"]));
+    });
   });
 
   describe("the history of alerts", () => {

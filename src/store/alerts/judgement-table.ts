@@ -2,6 +2,7 @@ import type { Selectable } from "kysely";
 
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { keptAlert } from "./alert-table.ts";
+import type { KeptAlert } from "./alerts.ts";
 import type { JudgementEntry, JudgementStore } from "./judgements.ts";
 import type { Db, JudgementRow } from "../schema.ts";
 
@@ -25,21 +26,33 @@ export function createJudgementStore(db: Db): JudgementStore {
       const rows = db.selectFrom("judgements").selectAll().where("slug", "=", slug).orderBy("judgement_id");
       return (await rows.execute()).map(entryOf);
     },
+    judged: async () => (await judged(db).where("judgements.verdict", "is not", null).execute()).flatMap(keptOf),
     judgedChecker: async (slug) => {
-      const standing = db
-        .selectFrom("judgements")
-        .leftJoin("alerts", "alerts.id", "judgements.alert_id")
-        .leftJoin("ended_alerts", "ended_alerts.id", "judgements.alert_id")
-        .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
-        .where("judgements.is_standing", "=", 1)
-        .where("judgements.verdict", "=", "checker");
-      const rows = await (slug === undefined ? standing : standing.where("judgements.slug", "=", slug)).execute();
-      return rows.flatMap(({ live_body, ended_body, end_body }) => {
-        const body = live_body ?? ended_body;
-        return body === null ? [] : [keptAlert({ body, end_body: live_body === null ? end_body : null })];
-      });
+      const checkers = judged(db).where("judgements.verdict", "=", "checker");
+      const rows = await (slug === undefined ? checkers : checkers.where("judgements.slug", "=", slug)).execute();
+      return rows.flatMap(keptOf);
     },
   };
+}
+
+/** What holds of each alert, with the alert. */
+function judged(db: Db) {
+  return db
+    .selectFrom("judgements")
+    .leftJoin("alerts", "alerts.id", "judgements.alert_id")
+    .leftJoin("ended_alerts", "ended_alerts.id", "judgements.alert_id")
+    .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
+    .where("judgements.is_standing", "=", 1);
+}
+
+function keptOf(row: {
+  readonly live_body: string | null;
+  readonly ended_body: string | null;
+  readonly end_body: string | null;
+}): KeptAlert[] {
+  const { live_body, ended_body, end_body } = row;
+  const body = live_body ?? ended_body;
+  return body === null ? [] : [keptAlert({ body, end_body: live_body === null ? end_body : null })];
 }
 
 function entryOf(row: Selectable<JudgementRow>): JudgementEntry {

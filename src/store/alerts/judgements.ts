@@ -23,6 +23,8 @@ export interface JudgementStore {
   of(alertId: string): Promise<readonly JudgementEntry[]>;
   /** All that was said of the alerts of an organization, oldest first. */
   ofOrganization(slug: string): Promise<readonly JudgementEntry[]>;
+  /** Every alert, live or ended, that is judged now, whatever the verdict. */
+  judged(): Promise<readonly KeptAlert[]>;
   /** Every alert, live or ended, that is judged `checker` now; of one organization, or of all. */
   judgedChecker(slug?: string): Promise<readonly KeptAlert[]>;
 }
