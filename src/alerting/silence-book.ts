@@ -2,7 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
-import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
+import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
 import type { Store } from "../store/store.ts";
 import type { SilenceRule } from "../contract/silence.ts";
 import type { AlertingSettings } from "./settings.ts";
@@ -27,6 +27,11 @@ export interface SilenceView {
 export interface SilenceBook {
   /** Stores it, from now on or from its start; what it holds back is decided anew at once. @throws invalid_data */
   add(silence: NewSilence, author: Actor): Promise<StoredSilence>;
+  /**
+   * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
+   * would end before its start, or has no comment)
+   */
+  change(id: string, change: SilenceChange, author: Actor): Promise<StoredSilence>;
   /** Ends it now. False: there is none with this id that has not ended. */
   expire(id: string, author: Actor): Promise<boolean>;
   /** Those of the configuration, then those made at run time that have not ended. */
@@ -60,14 +65,11 @@ export function createSilenceBook({
       const { slug, check, comment } = wanted;
       const { name: createdBy, note } = author;
       const silence = { ...wanted, id: newId(), createdBy, note, createdAtMs: nowMs };
-      const issues = [
+      refuse([
         ...(slug === "" ? ['slug must not be empty; one that matches all is "*"'] : []),
         ...(check === "" ? ["check must not be empty"] : []),
-        ...(comment.trim() === "" ? ["comment must say why"] : []),
-        ...(silence.endsAtMs <= silence.startsAtMs ? ["endsAt must be after startsAt"] : []),
-        ...(silence.endsAtMs <= nowMs ? ["endsAt has passed"] : []),
-      ];
-      if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
+        ...problemsOf(silence, nowMs),
+      ]);
       const detail = { check, startsAt: iso(silence.startsAtMs), endsAt: iso(silence.endsAtMs), comment };
       await store.transaction(async ({ silences, audit }) => {
         await silences.add(silence);
@@ -76,6 +78,30 @@ export function createSilenceBook({
       logger.info({ silence: silence.id, slug, check, comment, createdBy }, "silence made");
       onChange();
       return silence;
+    },
+    change: async (id, change, author) => {
+      const nowMs = clock.nowMs();
+      const { before, after } = await store.transaction(async ({ silences, audit }) => {
+        const stored = await silences.byId(id);
+        if (stored === null) throw new FlatlineError("not_found", "no silence has this id");
+        const changed = { ...stored, ...change };
+        refuse(stored.endsAtMs > nowMs ? problemsOf(changed, nowMs) : []);
+        if (!(await silences.change(id, change, nowMs)))
+          throw new FlatlineError("conflict", "the silence has ended: make another one");
+        const { slug, endsAtMs } = stored;
+        const detail = {
+          ...(change.endsAtMs === undefined ? {} : { endsAt: iso(change.endsAtMs), endedBefore: iso(endsAtMs) }),
+          ...(change.comment === undefined ? {} : { comment: change.comment }),
+        };
+        await audit.append({ atMs: nowMs, actor: author, action: "silence.change", slug, subject: id, detail });
+        return { before: stored, after: changed };
+      });
+      logger.info(
+        { silence: id, slug: before.slug, endsAt: iso(after.endsAtMs), comment: after.comment },
+        "silence changed",
+      );
+      onChange();
+      return after;
     },
     expire: async (id, author) => {
       const nowMs = clock.nowMs();
@@ -101,6 +127,18 @@ export function createSilenceBook({
     },
     prune: (beforeMs) => store.silences.prune(beforeMs),
   };
+}
+
+function problemsOf({ startsAtMs, endsAtMs, comment }: NewSilence, nowMs: number): string[] {
+  return [
+    ...(comment.trim() === "" ? ["comment must say why"] : []),
+    ...(endsAtMs <= startsAtMs ? ["endsAt must be after startsAt"] : []),
+    ...(endsAtMs <= nowMs ? ["endsAt has passed"] : []),
+  ];
+}
+
+function refuse(issues: readonly string[]): void {
+  if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
 }
 
 function viewOf(rule: SilenceRule, stored: StoredSilence | null, nowMs: number): SilenceView {

@@ -31,13 +31,14 @@ interface AddFlags extends DaemonFlags {
 // Long enough for most maintenance, short enough that a forgotten one hides little.
 const defaultDurationMs = 2 * hourMs;
 
-/** `flatline silence add|list|expire`, through the running daemon's HTTP API. */
+/** `flatline silence add|list|change|expire`, through the running daemon's HTTP API. */
 export const registerSilence: RegisterCommand = (program: Command, context: CliContext): void => {
   const silence = program
     .command("silence")
     .description("hold notifications back for a while, through the running daemon");
   addAdd(silence, context);
   addList(silence, context);
+  addChange(silence, context);
   addExpire(silence, context);
 };
 
@@ -110,6 +111,45 @@ function addList(parent: Command, context: CliContext): void {
       if (flags.json === true) context.stdout.write(json(silences));
       else if (silences.length === 0) context.stdout.write("there are no silences\n");
       else context.stdout.write(renderSilences(silences, context));
+    });
+}
+
+interface ChangeFlags extends DaemonFlags {
+  readonly duration?: number;
+  readonly until?: number;
+  readonly comment?: string;
+}
+
+function addChange(parent: Command, context: CliContext): void {
+  parent
+    .command("change")
+    .description("give a silence that was made at run time another end, or another comment")
+    .argument("<id>", "id that `silence list` shows")
+    .option("--duration <duration>", "how long from now on, such as 90m", parseDurationMs)
+    .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
+    .option("--comment <text>", "why")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the silence as JSON")
+    .addHelpText("after", "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n")
+    .action(async (id: string, flags: ChangeFlags) => {
+      const { duration, until, comment } = flags;
+      if (duration !== undefined && until !== undefined)
+        throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
+      if (duration === undefined && until === undefined && comment === undefined)
+        throw new FlatlineError("usage", "nothing is changed: give --duration, --until or --comment");
+      const config = await loadCommandConfig(flags.config, context);
+      const endsAtMs = until ?? (duration === undefined ? undefined : context.clock.nowMs() + duration);
+      if (endsAtMs !== undefined && endsAtMs > latestInstantMs)
+        throw new FlatlineError("usage", "--duration ends after the year 9999");
+      const change = {
+        ...(endsAtMs === undefined ? {} : { endsAtMs }),
+        ...(comment === undefined ? {} : { comment }),
+      };
+      const changed = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        daemon.changeSilence(id, change),
+      );
+      context.stdout.write(flags.json === true ? json(changed) : `${changed.id ?? "–"}: ${describe(changed)}\n`);
     });
 }
 

@@ -70,6 +70,8 @@ export interface DaemonClient {
   releaseGate(slug: string, by: string | null, comment: string): Promise<Gate>;
   silences(): Promise<readonly Silence[]>;
   addSilence(silence: SilenceRequest): Promise<Silence>;
+  /** Changes the end of a silence, its comment or both. */
+  changeSilence(id: string, change: { readonly endsAtMs?: number; readonly comment?: string }): Promise<Silence>;
   expireSilence(id: string): Promise<void>;
   /** Of the last 30 days, or since `fromMs`. */
   markers(fromMs: number | null): Promise<readonly ListedMarker[]>;
@@ -142,7 +144,7 @@ export async function withDaemon<Result>(
   }
 }
 
-type Ask = (method: "GET" | "POST" | "DELETE", path: string, body?: object) => Promise<unknown>;
+type Ask = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
 
 interface Side {
   readonly url: string;
@@ -220,6 +222,14 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
         endsAt: new Date(endsAtMs).toISOString(),
       };
       return read(silenceSchema, await ask("POST", "/api/v1/silences", body));
+    },
+    changeSilence: async (id, { endsAtMs, comment }) => {
+      guarded();
+      const body = {
+        ...(endsAtMs === undefined ? {} : { endsAt: new Date(endsAtMs).toISOString() }),
+        ...(comment === undefined ? {} : { comment }),
+      };
+      return read(silenceSchema, await ask("PATCH", `/api/v1/silences/${encodeURIComponent(id)}`, body));
     },
     expireSilence: async (id) => {
       guarded();

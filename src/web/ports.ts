@@ -14,7 +14,7 @@ import type { EventPlace } from "../store/events/evidence.ts";
 import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
-import type { NewSilence, StoredSilence } from "../store/alerts/silences.ts";
+import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
@@ -363,6 +363,8 @@ export interface SilencesPort {
   /** Those of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly ListedSilence[]>;
   create(silence: NewSilence, author: Actor): Promise<StoredSilence>;
+  /** Changes its end or comment. @throws FlatlineError not_found, conflict (it has ended), invalid_data */
+  change(id: string, change: SilenceChange, author: Actor): Promise<StoredSilence>;
   /** Ends it now. False: no such silence, or it has ended. */
   expire(id: string, author: Actor): Promise<boolean>;
   /** The organization, or the pattern of them; null: no such silence. */

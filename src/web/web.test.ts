@@ -51,6 +51,7 @@ const writes = [
   "POST /api/v1/checks/dead-asset-spike/acme/run",
   "POST /api/v1/alerts/a1/ack",
   "POST /api/v1/silences",
+  "PATCH /api/v1/silences/s1",
   "DELETE /api/v1/silences/s1",
   "POST /api/v1/events",
 ];
@@ -183,7 +184,7 @@ describe("every answer", () => {
     ["GET /-/reload", "POST"],
     ["OPTIONS /api/v1/checks", "GET, HEAD"],
     ["PATCH /api/v1/silences", "GET, HEAD, POST"],
-    ["GET /api/v1/silences/s1", "DELETE"],
+    ["GET /api/v1/silences/s1", "PATCH, DELETE"],
     ["GET /api/v1/events", "POST"],
     ["GET /api/v1/checks/dead-asset-spike/acme/run", "POST"],
   ])("%s is 405 and says %s", async (route, allow) => {

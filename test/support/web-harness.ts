@@ -224,6 +224,12 @@ export async function startWeb(
         return stored;
       },
       slugOf: async (id) => world.silences.find((silence) => silence.id === id)?.slug ?? null,
+      change: async (id, change) => {
+        const silence = world.silences.find((one) => one.id === id);
+        if (silence === undefined) throw new FlatlineError("not_found", "no silence has this id");
+        if (silence.endsAtMs <= harnessNowMs) throw new FlatlineError("conflict", "the silence has ended");
+        return { ...silence, ...change };
+      },
       expire: async (id) => {
         const index = world.silences.findIndex((silence) => silence.id === id);
         return index >= 0 && world.silences.splice(index, 1).length === 1;

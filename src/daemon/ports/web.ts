@@ -227,6 +227,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
           comment: rule.comment,
         })),
       create: (silence, author) => silences.add(silence, author),
+      change: (id, change, author) => silences.change(id, change, author),
       expire: (id, author) => silences.expire(id, author),
       slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,
     },

@@ -55,6 +55,18 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await idsAfter(0)).toEqual([]);
     });
 
+    it("get another end or comment while they have not ended", async () => {
+      await silences.add(silence("one", -5, 60));
+      await silences.add(silence("over", -90, 0));
+
+      expect(await silences.change("one", { endsAtMs: nowMs + 90 }, nowMs)).toBe(true);
+      expect(await silences.change("one", { comment: "slow one" }, nowMs)).toBe(true);
+      expect(await silences.change("over", { endsAtMs: nowMs + 90 }, nowMs)).toBe(false);
+      expect(await silences.change("two", { endsAtMs: nowMs + 90 }, nowMs)).toBe(false);
+
+      expect(await silences.byId("one")).toEqual(silence("one", -5, 90, { comment: "slow one" }));
+    });
+
     it("are deleted when they ended long ago", async () => {
       await silences.add(silence("old", -9, -1));
       await silences.add(silence("new", -9, 0));

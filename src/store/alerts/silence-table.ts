@@ -34,6 +34,18 @@ export function createSilenceStore(db: Db): SilenceStore {
       const row = await db.selectFrom("silences").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? null : storedSilence(row);
     },
+    change: async (id, { endsAtMs, comment }, nowMs) => {
+      const { numUpdatedRows } = await db
+        .updateTable("silences")
+        .set({
+          ...(endsAtMs === undefined ? {} : { ends_at_ms: endsAtMs }),
+          ...(comment === undefined ? {} : { comment }),
+        })
+        .where("id", "=", id)
+        .where("ends_at_ms", ">", nowMs)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
     expire: async (id, nowMs) => {
       const { numUpdatedRows } = await db
         .updateTable("silences")

@@ -122,6 +122,36 @@ describe("silences", () => {
   });
 
   it.each([
+    ["another end", "s1", { endsAt: "2026-01-03T00:00:00Z" }, 200, { id: "s1", endsAt: "2026-01-03T00:00:00.000Z" }],
+    ["another comment", "s1", { comment: "longer" }, 200, { comment: "longer", endsAt: "2026-01-02T00:00:00.000Z" }],
+    ["nothing, which is 400", "s1", {}, 400, { code: "BAD_REQUEST" }],
+    ["no body, which is 400", "s1", undefined, 400, { code: "BAD_REQUEST" }],
+    ["a blank comment, which is 400", "s1", { comment: " " }, 400, { code: "BAD_REQUEST" }],
+    ["an unknown key, which is 400", "s1", { slug: "globex" }, 400, { code: "BAD_REQUEST" }],
+    ["an unknown id, which is 404", "s9", { comment: "longer" }, 404, { code: "NOT_FOUND" }],
+    ["one of the configuration, which is 409", "null", { comment: "longer" }, 409, { code: "CONFLICT" }],
+  ])("take %s", async (_name, id, body, status, answered) => {
+    const { url } = await start();
+    await post(url, good);
+
+    const answer = await fetch(`${url}/api/v1/silences/${id}`, {
+      method: "PATCH",
+      headers: { ...bearer, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+
+    expect([answer.status, await answer.json()]).toMatchObject([status, answered]);
+  });
+
+  it("are ended by a client that says of no body that it is JSON", async () => {
+    const { url } = await start();
+    await post(url, good);
+    const headers = { ...bearer, "content-type": "application/json" };
+
+    expect((await fetch(`${url}/api/v1/silences/s1`, { method: "DELETE", headers })).status).toBe(204);
+  });
+
+  it.each([
     { name: "nothing", body: {}, fields: ["slug", "endsAt", "comment"] },
     { name: "no object", body: [], fields: [""] },
     { name: "an unknown key", body: { ...good, slugg: "acme" }, fields: ["slugg"] },

@@ -1,20 +1,25 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import type { NewSilence, StoredSilence } from "../../store/alerts/silences.ts";
+import type { NewSilence, SilenceChange, StoredSilence } from "../../store/alerts/silences.ts";
 import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
 import { findCheck, iso } from "./check-view.ts";
 import type { AccessSettings, ListedSilence, SilencesPort } from "../ports.ts";
-import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
+import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
 const longestComment = 1_000;
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const why = z
+  .string()
+  .max(longestComment)
+  .refine((comment) => comment.trim() !== "", "is empty");
 
 const silenceSchema = z.strictObject({
   slug: z.string().min(1).max(longestName),
@@ -26,12 +31,16 @@ const silenceSchema = z.strictObject({
     .optional(),
   startsAt: instant.optional(),
   endsAt: instant,
-  comment: z
-    .string()
-    .max(longestComment)
-    .refine((comment) => comment.trim() !== "", "is empty"),
+  comment: why,
   createdBy: z.string().max(longestName).optional(),
 });
+
+const changeSchema = z
+  .strictObject({ endsAt: instant.optional(), comment: why.optional() })
+  .refine(
+    ({ endsAt, comment }) => endsAt !== undefined || comment !== undefined,
+    "changes nothing: give endsAt or comment",
+  );
 
 /** `/api/v1/silences` (CONTRACT 7 and 8). */
 export function addSilenceRoutes(
@@ -57,23 +66,43 @@ export function addSilenceRoutes(
       },
     },
   });
-  void scope.register(async (bodyless) => {
-    dropBodies(bodyless);
-    addResource(bodyless, "/api/v1/silences/:id", settings, {
-      DELETE: {
-        access: "operate",
-        handle: async (request, reply) => {
-          const { id } = request.params as { readonly id: string };
-          const slug = await silences.slugOf(id);
-          if (slug !== null) requirePattern(request, slug);
-          if (!(await silences.expire(id, authorOf(request)))) {
-            throw new FlatlineError("not_found", "no such silence, or it has ended already");
-          }
-          return reply.code(204).send();
-        },
+  addResource(scope, "/api/v1/silences/:id", settings, {
+    PATCH: {
+      access: "operate",
+      handle: async (request) => {
+        const { id } = request.params as { readonly id: string };
+        // As the list shows those of the configuration.
+        if (id === "null") throw new FlatlineError("conflict", "it is of the configuration: change it in its file");
+        const change = readChange(request.body);
+        await requireOwn(request, id);
+        return viewSilence(listed(await silences.change(id, change, authorOf(request)), clock.nowMs()));
       },
-    });
+    },
+    DELETE: {
+      access: "operate",
+      handle: async (request, reply) => {
+        const { id } = request.params as { readonly id: string };
+        await requireOwn(request, id);
+        if (!(await silences.expire(id, authorOf(request)))) {
+          throw new FlatlineError("not_found", "no such silence, or it has ended already");
+        }
+        return reply.code(204).send();
+      },
+    },
   });
+
+  async function requireOwn(request: FastifyRequest, id: string): Promise<void> {
+    const slug = await silences.slugOf(id);
+    if (slug !== null) requirePattern(request, slug);
+  }
+}
+
+function readChange(body: unknown): SilenceChange {
+  const read = readWith(changeSchema, body);
+  if (read.kind === "problems")
+    throw new FlatlineError("invalid_data", "not a change of a silence", { issues: issueMessages(read.problems) });
+  const { endsAt, comment } = read.data;
+  return { ...(endsAt === undefined ? {} : { endsAtMs: endsAt }), ...(comment === undefined ? {} : { comment }) };
 }
 
 function readSilence(

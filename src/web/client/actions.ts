@@ -2,7 +2,7 @@ import { swapPage } from "./swap.ts";
 import { actOnAlert } from "./acts.ts";
 import { askToken, callApi, keepToken, type Answer } from "./token.ts";
 import { openDialog } from "./dialog.ts";
-import { askSilence } from "./silence.ts";
+import { askSilence, askSilenceChange } from "./silence.ts";
 
 /** What the buttons do; one listener for all, as a page's content may be another's a moment later. */
 export function startActions(): void {
@@ -94,6 +94,8 @@ async function act(button: HTMLButtonElement): Promise<void> {
       return silence(button, null, []);
     case "silence-again":
       return silence(button, slug, []);
+    case "silence-change":
+      return changeSilence(button);
     case "silence-end": {
       const id = button.closest<HTMLElement>("[data-silence]")?.dataset["silence"] ?? "";
       return tell(
@@ -132,6 +134,20 @@ async function onAlert(button: HTMLButtonElement): Promise<void> {
 async function silence(button: HTMLButtonElement, slug: string | null, checks: readonly string[]): Promise<void> {
   const { check = "", comment = "" } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
   const done = await askSilence({ slug, checks, check, comment });
+  if (done === null) return;
+  await swapPage(location.href);
+  tell({ ok: true, message: "", body: null }, done);
+}
+
+/** Gives the silence that the button is of another end or comment. */
+async function changeSilence(button: HTMLButtonElement): Promise<void> {
+  const {
+    silence: id = "",
+    slug = "",
+    comment = "",
+    ends = "",
+  } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
+  const done = await askSilenceChange({ id, slug, comment, endsAtMs: Number(ends) });
   if (done === null) return;
   await swapPage(location.href);
   tell({ ok: true, message: "", body: null }, done);

@@ -34,18 +34,11 @@ export async function askSilence({ slug, checks, check = "", comment = "" }: Sil
     foot: "Can be ended at any time.",
     content: `<p>Messages stop. Checks run on, alerts still fire, the gate stays shut. Its end is notified if its beginning was.</p>
 ${slug === null ? `<label>Organization, or a pattern with *<input type="text" name="slug" data-calm data-first autocomplete="off" spellcheck="false" list="silence-slugs"></label><label class="check" hidden><input type="checkbox" name="anyway" value="yes"> Silence it all the same</label>` : `<input type="hidden" name="slug" value="${escaped}">`}
-<fieldset><legend>For how long</legend><span class="choice">${["1", "4", "24", "until"].map((value) => `<label><input type="radio" name="hours" value="${value}"${value === "4" ? " checked" : ""}>${value === "until" ? "until…" : `${value} h`}</label>`).join("")}</span> <span class="detail" data-until></span><input type="datetime-local" name="until" aria-label="Until" hidden></fieldset>
+${lengthField("For how long")}
 <label>Which checks<select name="check">${which.map(([value, name]) => `<option value="${escapeHtml(value ?? "")}"${value === check ? " selected" : ""}>${escapeHtml(name ?? "")}</option>`).join("")}</select></label>
 <label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm${slug === null ? "" : " data-first"} maxlength="1000" value="${escapeHtml(comment)}"></label>`,
     update: (form, button) => {
-      const data = new FormData(form);
-      const hours = textOf(data, "hours");
-      const endsAtMs = endOf(data);
-      const until = form.querySelector<HTMLInputElement>("[name=until]");
-      const words = form.querySelector("[data-until]");
-      if (until !== null) until.hidden = hours !== "until";
-      if (words !== null)
-        words.textContent = hours === "until" || endsAtMs === null ? "" : `until ${timeWords(endsAtMs)}`;
+      const { hours, endsAtMs } = drawLength(form, Date.now());
       button.textContent =
         hours !== "until"
           ? `Silence for ${hours}\u00a0h`
@@ -56,7 +49,7 @@ ${slug === null ? `<label>Organization, or a pattern with *<input type="text" na
     send: async (form, dialog): Promise<Problem | null> => {
       const wanted = textOf(form, "slug");
       const why = textOf(form, "comment");
-      const endsAtMs = endOf(form);
+      const endsAtMs = endOf(form, Date.now());
       if (wanted === "") return { message: "Name an organization, or a pattern with *.", field: "slug" };
       if (known !== null && !wanted.includes("*") && !known.includes(wanted) && textOf(form, "anyway") === "") {
         const nearest = nearestName(wanted, known);
@@ -83,9 +76,79 @@ ${slug === null ? `<label>Organization, or a pattern with *<input type="text" na
   return isSent === null ? null : done;
 }
 
-function endOf(form: FormData): number | null {
+/** A silence that is to be changed. */
+export interface ChangedSilence {
+  readonly id: string;
+  /** Exact or with `*`. */
+  readonly slug: string;
+  readonly comment: string;
+  readonly endsAtMs: number;
+}
+
+/** Asks until when and why, and changes the silence; what was done in words, or null when nothing was. */
+export async function askSilenceChange(silence: ChangedSilence): Promise<string | null> {
+  if (!mayActWithoutToken() && (await askToken()) === null) return null;
+  const { id, slug, comment, endsAtMs: before } = silence;
+  let done = "";
+  const isSent = await openDialog({
+    title: `Extend the silence of ${slug}?`,
+    verb: "Extend by 4 h",
+    foot: "Can be ended at any time.",
+    content: `<p>It ends ${timeWords(before)}. Messages stay held back until then.</p>
+${lengthField("How much longer")}
+<label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm data-first maxlength="1000" value="${escapeHtml(comment)}"></label>`,
+    update: (form, button) => {
+      const { hours, endsAtMs } = drawLength(form, before);
+      button.textContent =
+        hours !== "until"
+          ? `Extend by ${hours}\u00a0h`
+          : endsAtMs === null
+            ? "Change"
+            : `Silence until ${timeWords(endsAtMs)}`;
+    },
+    send: async (form): Promise<Problem | null> => {
+      const why = textOf(form, "comment");
+      const endsAtMs = endOf(form, before);
+      if (endsAtMs === null || endsAtMs <= Date.now())
+        return { message: "Choose a time that is to come.", field: "until" };
+      if (why === "") return { message: "Write why: whoever is on call reads it.", field: "comment" };
+      const body = { endsAt: new Date(endsAtMs).toISOString(), ...(why === comment.trim() ? {} : { comment: why }) };
+      const answer = await callApi("PATCH", `/api/v1/silences/${encodeURIComponent(id)}`, body);
+      if (answer === null || !answer.ok)
+        return { message: `Nothing was changed: ${answer === null ? "no token was given" : answer.message}.` };
+      done = `Silenced until ${timeWords(endsAtMs)}.`;
+      return null;
+    },
+  });
+  return isSent === null ? null : done;
+}
+
+function lengthField(legend: string): string {
+  const choices = ["1", "4", "24", "until"].map(
+    (value) =>
+      `<label><input type="radio" name="hours" value="${value}"${value === "4" ? " checked" : ""}>${value === "until" ? "until…" : `${value} h`}</label>`,
+  );
+  return `<fieldset><legend>${legend}</legend><span class="choice">${choices.join("")}</span> <span class="detail" data-until></span><input type="datetime-local" name="until" aria-label="Until" hidden></fieldset>`;
+}
+
+/** Shows what the choice means, counted from `fromMs`. */
+function drawLength(
+  form: HTMLFormElement,
+  fromMs: number,
+): { readonly hours: string; readonly endsAtMs: number | null } {
+  const data = new FormData(form);
+  const hours = textOf(data, "hours");
+  const endsAtMs = endOf(data, fromMs);
+  const until = form.querySelector<HTMLInputElement>("[name=until]");
+  const words = form.querySelector("[data-until]");
+  if (until !== null) until.hidden = hours !== "until";
+  if (words !== null) words.textContent = hours === "until" || endsAtMs === null ? "" : `until ${timeWords(endsAtMs)}`;
+  return { hours, endsAtMs };
+}
+
+function endOf(form: FormData, fromMs: number): number | null {
   const hours = textOf(form, "hours");
-  if (hours !== "until") return Date.now() + Number(hours) * hourMs;
+  if (hours !== "until") return fromMs + Number(hours) * hourMs;
   const at = Date.parse(textOf(form, "until"));
   return Number.isNaN(at) ? null : at;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
 
 const token = "let-me-in";
 const bearer = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -95,15 +96,29 @@ describe("the page of silences", () => {
     await page.locator("#did", { hasText: "Silenced until" }).waitFor();
     await page.locator("tr.active", { hasText: "moving the checker" }).waitFor();
 
+    const active = page.locator("tr.active", { hasText: "moving the checker" });
+    const endsAtMs = async (): Promise<number> => Number(await active.locator("[data-ends]").getAttribute("data-ends"));
+    const before = await endsAtMs();
+    await active.locator("[data-do=silence-change]").click();
+    await page.locator("dialog h2", { hasText: "Extend the silence of acme?" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator("dialog label", { hasText: /^24 h$/ }).click();
+    await page.locator("dialog button.primary", { hasText: "Extend by 24\u00a0h" }).click();
+    await eventually(async () => (await endsAtMs()) === before + dayMs);
+
     await page.goto(`${url}/o/acme`);
     await page.locator(".silenced", { hasText: "«moving the checker»" }).waitFor();
+    await page.locator(".silenced [data-do=silence-change]").click();
+    await page.locator("dialog [name=comment]").fill("still moving it");
+    await page.locator("dialog button.primary").click();
+    await page.locator(".silenced", { hasText: "«still moving it»" }).waitFor();
     await page.locator(".silenced [data-do=silence-end]").click();
     await page.locator(".silenced").waitFor({ state: "detached" });
-    const before = browser.complaints.length;
+    const complaints = browser.complaints.length;
     await page.goto(`${url}/silences`);
-    await page.locator("tr.expired", { hasText: "moving the checker" }).waitFor();
+    await page.locator("tr.expired", { hasText: "still moving it" }).waitFor();
     // The browser itself reports the 401 of an address that was opened without the token.
-    browser.forgive(before);
+    browser.forgive(complaints);
   });
 
   it("shows a reader without a token that it is silenced, not why", async () => {

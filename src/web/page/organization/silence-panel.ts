@@ -41,7 +41,9 @@ export function renderSilencePanel(
             data-slug="${slug}"
             data-check="${check ?? ""}"
             data-comment="${comment}"
+            data-ends="${endsAtMs}"
           >
+            <button type="button" data-do="silence-change">Extend…</button>
             <button type="button" data-do="silence-end">End now</button>
           </p>`
     }

@@ -123,8 +123,10 @@ function renderActs({ id, state, slug, labels }: PageSilence): Html {
       ? nothing
       : html`<button type="button" data-do="silence-again">Again…</button>`;
   return state === "active"
-    ? html`<button type="button" data-do="silence-end">End now</button>`
-    : html`<button type="button" data-do="silence-end">Delete</button>`;
+    ? html`<button type="button" data-do="silence-change">Extend…</button>
+        <button type="button" data-do="silence-end">End now</button>`
+    : html`<button type="button" data-do="silence-change">Change…</button>
+        <button type="button" data-do="silence-end">Delete</button>`;
 }
 
 function untilText({ state, startsAtMs, endsAtMs, schedule }: PageSilence, nowMs: number): Html {
