@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { z } from "zod";
 
 import { errorKinds } from "../../src/base/errors.ts";
@@ -179,137 +179,6 @@ describe("deploy/compose", () => {
     );
     expect(mounted.map(({ target }) => target)).toContain(environment["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]);
     expect(environment).toMatchObject({ GF_AUTH_ANONYMOUS_ENABLED: "true", GF_AUTH_ANONYMOUS_ORG_ROLE: "Viewer" });
-  });
-});
-
-const name = z.literal("flatline");
-const labels = z.object({ "app.kubernetes.io/name": name });
-const metadata = z.strictObject({ name, labels });
-const probe = (route: string): z.ZodType =>
-  z.object({ httpGet: z.strictObject({ path: z.literal(route), port: z.literal("http") }), periodSeconds: z.number() });
-const container = z.strictObject({
-  name,
-  image: z.string().regex(/^flatline:\d+\.\d+\.\d+$/),
-  args: z.tuple([z.literal("run"), z.literal("--watch")]),
-  ports: z.tuple([z.strictObject({ name: z.literal("http"), containerPort: z.literal(9640) })]),
-  securityContext: z.strictObject({
-    allowPrivilegeEscalation: z.literal(false),
-    readOnlyRootFilesystem: z.literal(true),
-    capabilities: z.strictObject({ drop: z.tuple([z.literal("ALL")]) }),
-  }),
-  resources: z.object({ requests: z.object({ memory: z.string() }), limits: z.object({ memory: z.string() }) }),
-  startupProbe: probe("/-/ready"),
-  readinessProbe: probe("/-/ready"),
-  livenessProbe: probe("/-/healthy"),
-  volumeMounts: z.array(z.strictObject({ name: z.string(), mountPath: path, readOnly: z.boolean().optional() })),
-});
-const pod = z.strictObject({
-  automountServiceAccountToken: z.literal(false),
-  enableServiceLinks: z.literal(false),
-  terminationGracePeriodSeconds: z.number().min(10),
-  securityContext: z.strictObject({
-    runAsNonRoot: z.literal(true),
-    runAsUser: z.literal(1000),
-    runAsGroup: z.literal(1000),
-    fsGroup: z.literal(1000),
-    seccompProfile: z.strictObject({ type: z.literal("RuntimeDefault") }),
-  }),
-  containers: z.tuple([container]),
-  volumes: z.array(
-    z.union([
-      z.strictObject({ name: z.literal("config"), configMap: z.strictObject({ name }) }),
-      // 0440: fsGroup reads it.
-      z.strictObject({
-        name: z.literal("secrets"),
-        secret: z.strictObject({ secretName: name, defaultMode: z.literal(0o440) }),
-      }),
-      z.strictObject({ name: z.literal("data"), persistentVolumeClaim: z.strictObject({ claimName: name }) }),
-      z.strictObject({ name: z.literal("tmp"), emptyDir: z.strictObject({ sizeLimit: z.string() }) }),
-    ]),
-  ),
-});
-const of = <Shape extends z.ZodRawShape>(apiVersion: string, kind: string, shape: Shape) =>
-  z.strictObject({ apiVersion: z.literal(apiVersion), kind: z.literal(kind), metadata, ...shape });
-const manifests = {
-  "configmap.yaml": of("v1", "ConfigMap", { data: z.strictObject({ "flatline.yaml": z.string() }) }),
-  "secret.yaml": of("v1", "Secret", { type: z.literal("Opaque"), stringData: z.record(z.string(), z.string()) }),
-  "pvc.yaml": of("v1", "PersistentVolumeClaim", {
-    spec: z.strictObject({
-      accessModes: z.tuple([z.literal("ReadWriteOnce")]),
-      resources: z.object({ requests: z.object({ storage: z.string() }) }),
-    }),
-  }),
-  "deployment.yaml": of("apps/v1", "Deployment", {
-    spec: z.strictObject({
-      replicas: z.literal(1),
-      strategy: z.strictObject({ type: z.literal("Recreate") }),
-      selector: z.strictObject({ matchLabels: labels }),
-      template: z.strictObject({ metadata: z.strictObject({ labels }), spec: pod }),
-    }),
-  }),
-  "service.yaml": of("v1", "Service", {
-    spec: z.strictObject({
-      selector: labels,
-      ports: z.tuple([
-        z.strictObject({ name: z.literal("http"), port: z.literal(9640), targetPort: z.literal("http") }),
-      ]),
-    }),
-  }),
-  "servicemonitor.yaml": of("monitoring.coreos.com/v1", "ServiceMonitor", {
-    spec: z.strictObject({
-      selector: z.strictObject({ matchLabels: labels }),
-      endpoints: z.tuple([
-        z.strictObject({ port: z.literal("http"), path: z.literal("/metrics"), interval: z.string() }),
-      ]),
-    }),
-  }),
-};
-
-describe("deploy/kubernetes", () => {
-  it.each(Object.entries(manifests))("%s is one object of its kind, as hardened as it can be", async (file, schema) => {
-    const documents = parseAllDocuments(await read(`kubernetes/${file}`));
-
-    expect(documents).toHaveLength(1);
-    expect(z.prettifyError(schema.safeParse(documents[0]?.toJS()).error ?? new z.ZodError([]))).toBe("");
-  });
-
-  it("has each of them in the kustomization", async () => {
-    const { resources } = parse(await read("kubernetes/kustomization.yaml")) as {
-      readonly resources: readonly string[];
-    };
-    const files = (await readdir(join(deploy, "kubernetes"))).filter((file) => file !== "kustomization.yaml");
-
-    expect(resources.toSorted()).toEqual(files.toSorted());
-    expect(files.toSorted()).toEqual(Object.keys(manifests).toSorted());
-  });
-
-  it("mounts every volume, where the image looks for it", async () => {
-    const { spec } = manifests["deployment.yaml"].parse(parse(await read("kubernetes/deployment.yaml"))).spec.template;
-    const mounts = spec.containers[0].volumeMounts;
-
-    expect(mounts.map((mount) => mount.name).toSorted()).toEqual(spec.volumes.map((volume) => volume.name).toSorted());
-    expect(mounts.map(({ mountPath }) => mountPath)).toEqual([
-      "/etc/flatline",
-      "/run/secrets/flatline",
-      "/data",
-      "/tmp",
-    ]);
-    expect(dockerfile).toMatch(/USER node[^]*EXPOSE 9640/);
-  });
-
-  it("has a flatline.yaml that flatline accepts, whose secrets are all in the Secret", async () => {
-    const config = manifests["configmap.yaml"].parse(parse(await read("kubernetes/configmap.yaml")));
-    const { stringData } = manifests["secret.yaml"].parse(parse(await read("kubernetes/secret.yaml")));
-    const place = join(folder, "kubernetes");
-    await cp(join(deploy, "kubernetes"), place, { recursive: true });
-    for (const [key, value] of Object.entries(stringData)) await writeFile(join(place, key), value);
-    const text = config.data["flatline.yaml"].replaceAll("/run/secrets/flatline/", `${place}/`);
-    await writeFile(join(place, "flatline.yaml"), text);
-
-    const checked = await runProgram(["config", "check", "-c", "flatline.yaml"], { cwd: place });
-
-    expect([checked.exitCode, checked.stderr]).toEqual([0, ""]);
-    expect(Object.keys(stringData).filter((key) => !text.includes(`${place}/${key}`))).toEqual([]);
   });
 });
 

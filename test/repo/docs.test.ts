@@ -16,6 +16,7 @@ const pages = [
   "CHANGELOG.md",
   "dashboards/README.md",
   "deploy/README.md",
+  "deploy/helm/flatline/README.md",
   ...readdirSync(join(root, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
 ];
 

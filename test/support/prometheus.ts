@@ -49,9 +49,12 @@ interface Series {
 
 const rangeSeconds = 30;
 
-/** Starts one on a port of its own; `jobs` are addresses (`host:port`) by the name of their job. */
+/**
+ * Starts one on a port of its own; `jobs` are addresses (`host:port`) by the name of their job, or what a scrape configuration
+ * has beside its name.
+ */
 export async function startPrometheus(
-  jobs: Readonly<Record<string, string>>,
+  jobs: Readonly<Record<string, string | object>>,
   ruleFiles: readonly string[] = [],
 ): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-prometheus-"));
@@ -61,7 +64,7 @@ export async function startPrometheus(
     rule_files: ruleFiles,
     scrape_configs: Object.entries(jobs).map(([job, target]) => ({
       job_name: job,
-      static_configs: [{ targets: [target] }],
+      ...(typeof target === "string" ? { static_configs: [{ targets: [target] }] } : target),
     })),
   };
   // JSON is YAML.

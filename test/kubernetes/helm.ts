@@ -1,0 +1,77 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { parseAllDocuments } from "yaml";
+
+const installed = fileURLToPath(new URL("node_modules/.bin/helm", import.meta.url));
+
+/** The chart's folder. */
+export const chart = fileURLToPath(new URL("../../deploy/helm/flatline", import.meta.url));
+
+/** Whether Helm is there: it and the API's types are 40 MB, so CI installs them and a bare clone does not. */
+export const helm = existsSync(installed)
+  ? { isMissing: false, note: "" }
+  : { isMissing: true, note: " (skipped: no Helm here; npm ci --prefix test/kubernetes installs it)" };
+
+/** What the Prometheus Operator adds to a cluster's API. */
+export const operatorApis = ["monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"];
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** An object of the Kubernetes API. */
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly [field: string]: unknown;
+}
+
+export interface HelmRun {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs Helm to its end, at most a minute. */
+export function runHelm(args: readonly string[], input = ""): HelmRun {
+  const { status, stdout, stderr } = spawnSync(installed, args, { encoding: "utf8", input, timeout: 60_000 });
+  // The dashboards and the rules are links to those of the project: said of each at each run.
+  return { status, stdout, stderr: stderr.replaceAll(/^.*found symbolic link in path.*\n/gm, "") };
+}
+
+/** Runs `helm template` as the release `flatline` in the namespace `security`. */
+export function renderText(values: Values, apis: readonly string[] = operatorApis): HelmRun {
+  const flags = apis.flatMap((api) => ["--api-versions", api]);
+  // JSON is YAML.
+  return runHelm(
+    ["template", "flatline", chart, "--namespace=security", "--values=-", ...flags],
+    JSON.stringify(values),
+  );
+}
+
+/** Renders the chart. @throws what Helm says of values that it refuses. */
+export function render(values: Values, apis?: readonly string[]): Manifest[] {
+  const { status, stdout, stderr } = renderText(values, apis);
+  if (status !== 0) throw new Error(stderr);
+  return parseManifests(stdout);
+}
+
+/** Parses the objects in a rendered text. */
+export function parseManifests(text: string): Manifest[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** Returns what is at `path` ("spec/template/0/name"; `~1` is a slash of a key) in a value; undefined: nothing. */
+export function at(value: unknown, path: string): unknown {
+  return path
+    .split("/")
+    .reduce<unknown>(
+      (node, key) =>
+        typeof node === "object" && node !== null
+          ? (node as Readonly<Record<string, unknown>>)[key.replaceAll("~1", "/")]
+          : undefined,
+      value,
+    );
+}
