@@ -1,6 +1,10 @@
+import { fleetEvidence, fleetMember, type FleetEvidence } from "../contract/fleet/evidence.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { StoreParts } from "../store/store.ts";
+import { isFleetSent } from "./decide/grouping.ts";
+import { isFleetAlert } from "./decide/news.ts";
 import { matches } from "./decide/matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { ruleOf, rulesAt } from "./decide/silences.ts";
@@ -17,7 +21,16 @@ export interface AlertView {
 /** All live alerts at one moment, firing before pending, then the oldest first; and the fleet verdict that lasts. */
 export interface AlertingView {
   readonly alerts: readonly AlertView[];
-  readonly fleet: FleetState | null;
+  readonly fleet: (FleetState & Pick<LiveFleet, "isSent">) | null;
+}
+
+/** The fleet verdict while it lasts. */
+export interface LiveFleet extends FleetState {
+  /** Until any receiver was sent it, it is forming. */
+  readonly isSent: boolean;
+  /** Organizations whose spike alert fires now. */
+  readonly spiking: number;
+  readonly evidence: FleetEvidence;
 }
 
 /** Reads what is alive; one look at the store, so that it fits a scrape. */
@@ -34,10 +47,24 @@ export async function readAlertingView(
     const subject = { check, slug, labels: target?.labels ?? {} };
     return { alert, isSilenced: rules.some((rule) => matches(rule, subject)), target };
   });
+  const fleet = await parts.notices.liveFleet("dead-asset-spike");
   return {
     alerts: alerts.toSorted(byUrgency),
-    fleet: await parts.notices.liveFleet("dead-asset-spike"),
+    fleet: fleet === null ? null : { ...fleet, isSent: isFleetSent(fleet, await parts.notices.receiverStates()) },
   };
+}
+
+/** Returns the fleet verdict with what its members have in common; `reportOf` gives the last result of an organization's spike check. */
+export function viewFleet(
+  { alerts, fleet }: AlertingView,
+  reportOf: (slug: string) => CheckReport | null,
+): LiveFleet | null {
+  if (fleet === null) return null;
+  const members = alerts.filter(
+    ({ alert, target }) => alert.state === "firing" && isFleetAlert({ check: alert.check, kind: alert.kind, target }),
+  );
+  const evidence = fleetEvidence(members.map(({ alert }) => fleetMember(alert, reportOf(alert.slug))));
+  return { ...fleet, spiking: members.length, evidence };
 }
 
 function byUrgency({ alert: left }: AlertView, { alert: right }: AlertView): number {

@@ -1,4 +1,4 @@
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
 import type { SampledAsset } from "../alerting/notify/notification.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
@@ -19,8 +19,19 @@ export function notificationPayload(notification: Notification) {
     summary,
     generatedAt: isoTime(notification.generatedAtMs),
     externalUrl,
-    fleet: fleet === null ? null : { ...fleet, sample: (fleet.sample ?? []).map(samplePayload) },
+    fleet: fleet === null ? null : fleetPayload(fleet),
     alerts: notification.alerts.map(alertPayload),
+  };
+}
+
+function fleetPayload({ evidence, sample = [], ...fleet }: FleetNotice) {
+  return {
+    ...fleet,
+    /** The median of the members' onsets; null where no events tell, and at the end. */
+    beganAt: evidence === undefined || evidence.beganAtMs === null ? null : isoTime(evidence.beganAtMs),
+    markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: isoTime(atMs) })),
+    undone: evidence?.undone ?? null,
+    sample: sample.map(samplePayload),
   };
 }
 

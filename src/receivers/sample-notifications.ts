@@ -1,4 +1,4 @@
-import { alertsWithAddresses, sampledAssets } from "./sampled-assets.ts";
+import { alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-onset.ts";
@@ -282,7 +282,10 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     resolved: of([resolved], { summary: "acme: the rate is back under the threshold, lasted 11h 40m" }),
     removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
     group: of([firing, warning, unknown, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }]),
-    fleet: of([firing, warning], { fleet, summary: "12 of 21 organizations spike at once" }),
+    fleet: of([firing, warning], {
+      fleet: { ...fleet, evidence: fleetEvidence },
+      summary: "12 of 21 organizations spike at once",
+    }),
     "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], {
       fleet: { ...fleet, spiking: 0, peakSpiking: 14, assetTypes: [] },
     }),

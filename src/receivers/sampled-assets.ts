@@ -1,4 +1,4 @@
-import type { AlertNotice } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice } from "../alerting/notify/notification.ts";
 import type { SampledAsset } from "../alerting/notify/notification.ts";
 
 /** Returns dead assets with one of each kind of address, for sample notifications. */
@@ -14,6 +14,13 @@ export function sampledAssets(nowMs: number): SampledAsset[] {
     { asset: "acme-wallet.example", assetType: "DOMAIN", deadAtMs: nowMs - 120_000, attributes: {} },
   ];
 }
+
+/** The evidence of a fleet verdict, for sample notifications. */
+export const fleetEvidence: NonNullable<FleetNotice["evidence"]> = {
+  beganAtMs: Date.UTC(2026, 0, 14, 23, 12),
+  markers: [{ text: "checker 4.2 deployed", atMs: Date.UTC(2026, 0, 14, 22, 54) }],
+  undone: { share: 0.41, organizations: 7 },
+};
 
 /** Returns alerts whose texts of others hold addresses, made of an alert of a sentinel and one without a result. */
 export function alertsWithAddresses(sentinel: AlertNotice, unknown: AlertNotice): AlertNotice[] {

@@ -1,3 +1,4 @@
+import type { FleetEvidence } from "../contract/fleet/evidence.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
@@ -192,7 +193,16 @@ export interface AlertDetail extends AlertSnapshot {
 /** Everything that lives, and the fleet verdict while it lasts. */
 export interface AlertsSnapshot {
   readonly alerts: readonly AlertSnapshot[];
-  readonly fleet: FleetState | null;
+  readonly fleet: FleetSnapshot | null;
+}
+
+/** The fleet verdict with what its members have in common. */
+export interface FleetSnapshot extends FleetState {
+  /** Until any receiver was sent it, it is forming. */
+  readonly isSent: boolean;
+  /** Organizations whose spike alert fires now. */
+  readonly spiking: number;
+  readonly evidence: FleetEvidence;
 }
 
 export interface AlertsPort {

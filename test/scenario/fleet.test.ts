@@ -90,6 +90,68 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.store.notices.told()).toEqual([]);
     });
 
+    it("begins when fewer organizations give a result, with alerts that were told one by one", async () => {
+      const slugs = slugsOf(8);
+      await open({ slugs });
+      await spike(slugs.slice(0, 3));
+      await world.advance(5 * minuteMs);
+      expect(world.notifications().map(({ fleet }) => fleet)).toEqual([null]);
+      for (const slug of slugs.slice(6)) await world.run(slug, "unknown");
+      await world.advance(5 * minuteMs);
+
+      expect(world.told()[1]).toEqual(slugs.slice(0, 3).map((slug) => `reminder ${slug} fail`));
+      expect(world.notifications()[1]).toMatchObject({ fleet: { spiking: 3, organizations: 6 } });
+      expect(world.told()).toHaveLength(2);
+    });
+
+    it("begins with an alert of which nobody is told", async () => {
+      await open();
+      await spike(slugsOf(2));
+      await world.advance(2 * minuteMs);
+      await world.silence("org-2", 100 * minuteMs);
+      await spike(["org-2"]);
+      await world.advance(minuteMs);
+
+      expect(world.told()[1]).toEqual(["reminder org-0 fail", "reminder org-1 fail"]);
+      expect(world.notifications()[1]).toMatchObject({ fleet: { spiking: 3 } });
+    });
+
+    it("is there from what fires on, and sent when its group is due, also with a short groupWait", async () => {
+      await open({ settings: { groupWaitMs: secondMs } });
+      for (const slug of slugsOf(3)) {
+        await world.run(slug, "fail");
+        await world.advance(2 * secondMs);
+      }
+      const forming = await world.store.notices.liveFleet("dead-asset-spike");
+      expect(world.notifications().map(({ fleet }) => fleet)).toEqual([null]);
+      await world.advance(minuteMs);
+
+      expect(forming).toMatchObject({ startsAtMs: world.clock.nowMs() - minuteMs - 2 * secondMs, peakSpiking: 3 });
+      expect(world.told()).toEqual([
+        ["firing org-0 fail"],
+        ["firing org-1 fail", "firing org-2 fail", "reminder org-0 fail"],
+      ]);
+      expect(world.notifications()[1]?.fleet?.id).toBe(forming?.id);
+    });
+
+    it("ends unsent when less fires before it is due, and its members are told one by one", async () => {
+      await open();
+      await spike(slugsOf(3));
+      await world.advance(secondMs);
+      expect(await world.store.notices.liveFleet("dead-asset-spike")).not.toBeNull();
+      await world.run("org-0", "ok");
+      await world.advance(minuteMs);
+
+      expect(await world.store.notices.liveFleet("dead-asset-spike")).toBeNull();
+      expect(world.notifications().map(({ fleet }) => fleet)).toEqual([null]);
+      expect(world.told()[0]?.toSorted()).toEqual([
+        "firing org-0 fail",
+        "firing org-1 fail",
+        "firing org-2 fail",
+        "resolved org-0 fail",
+      ]);
+    });
+
     it("goes on below its bounds, and begins anew with another id after its end", async () => {
       await open();
       await spike(slugsOf(4));

@@ -265,6 +265,7 @@ export async function startWeb(
       // Tested over a real daemon (e2e/page-fleet).
       fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
       fleetForecast: async () => null,
+      heldSince: async () => [],
       storeProblem: () => null,
       source: () => "embedded",
       hours: () => [],

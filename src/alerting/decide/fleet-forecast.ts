@@ -15,8 +15,12 @@ const mostPlans = 16;
  */
 export function forecastFleet(input: PlanInput): FleetForecast | null {
   let atMs = input.nowMs;
+  let fleet = input.fleet;
   for (let plans = 0; plans < mostPlans; plans++) {
-    const { notifications, nextAtMs } = planNotifications({ ...input, nowMs: atMs });
+    const plan = planNotifications({ ...input, fleet, nowMs: atMs });
+    const { notifications, nextAtMs } = plan;
+    // One that begins with this plan lasts for the next.
+    if (plan.fleet !== null) fleet = plan.fleet.endsAtMs === null ? plan.fleet : null;
     const receivers = notifications.flatMap(({ receiver, fleet }) => (fleet === null ? [] : [receiver]));
     if (receivers.length > 0) return { atMs, receivers };
     if (nextAtMs === null || nextAtMs <= atMs) return null;

@@ -7,6 +7,8 @@ export interface FleetGroupInput {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   readonly fleet: FleetState;
+  /** Any receiver was sent it. */
+  readonly isSent: boolean;
   /** When it ends, as no member fires any more; null while one does. */
   readonly endsAtMs: number | null;
   readonly state: ReceiverState;
@@ -24,7 +26,8 @@ export interface FleetNews extends ReceiverNews {
 }
 
 /**
- * What is sent of the fleet verdict now (CONTRACT 7): at its begin one notification with every alert that is routed to the
+ * What is sent of the fleet verdict now (CONTRACT 7): groupWait after its begin, or after the first change that nobody was sent
+ * yet, one notification with every alert that is routed to the
  * receiver, then those that join or change, at most one a groupInterval; members that resolve are silent until the end,
  * which is one `resolved` with all of them.
  */
@@ -32,7 +35,7 @@ export function planFleet(input: FleetGroupInput): FleetNews {
   const { fleet, state, items } = input;
   const dropped = new Set<string>();
   for (const { alert, open } of items)
-    if (alert.live === null && open.kind === "due" && open.isNew) dropped.add(alert.id);
+    if (input.isSent && alert.live === null && open.kind === "due" && open.isNew) dropped.add(alert.id);
   const news = input.endsAtMs === null ? planLasting(input) : planEnd(input, input.endsAtMs);
   const isKnown = state.toldFleetId === fleet.id;
   return {
@@ -71,10 +74,10 @@ function planLasting({ nowMs, groupWaitMs, groupIntervalMs, fleet, state, items 
     if (alert.live === null) continue;
     if (open.kind === "due") {
       changes.push({ alert, notices: open.notices, told: open.told, isNew: open.isNew });
-      dueTimes.push(isKnown ? pauseEnd(open.sinceMs, groupWaitMs, nowMs) : nowMs);
+      dueTimes.push(pauseEnd(open.sinceMs, groupWaitMs, nowMs));
     } else if (open.kind === "quiet" && !isKnown) {
       reminders.push(remind(alert, open.told, nowMs, "fleet_began"));
-      dueTimes.push(nowMs);
+      dueTimes.push(pauseEnd(fleet.startsAtMs, groupWaitMs, nowMs));
     } else if (open.kind === "quiet" && open.remindAtMs !== null) {
       reminders.push(remind(alert, open.told, nowMs, "repeat_interval"));
       dueTimes.push(open.remindAtMs);

@@ -48,22 +48,28 @@ export interface Plan {
  * same plan, and a plan that was written down changes the input so that it is not made again.
  */
 export function planNotifications(input: PlanInput): Plan {
-  const { fleet, settings } = input;
-  if (fleet !== null && settings.fleet === null) {
-    return { ...planAll(input, null), fleet: { ...fleet, endsAtMs: input.nowMs } };
-  }
-  if (fleet !== null) return planAll(input, fleet);
-  const single = planAll(input, null);
+  const { fleet, settings, nowMs } = input;
   const bound = fleetBound(settings.fleet, input.organizations);
-  if (bound === null || !single.tellsOfSpike || countSpiking(input.alerts) < bound) return single;
+  const isReached = bound !== null && countSpiking(input.alerts) >= bound;
+  if (fleet !== null) {
+    const isOver = settings.fleet === null || (!isReached && !isFleetSent(fleet, input.receiverStates.values()));
+    return isOver ? { ...planAll(input, null), fleet: { ...fleet, endsAtMs: nowMs } } : planAll(input, fleet);
+  }
+  if (!isReached) return planAll(input, null);
   return planAll(input, {
     id: input.newId(),
     check: "dead-asset-spike",
-    startsAtMs: input.nowMs,
+    startsAtMs: nowMs,
     endsAtMs: null,
     peakSpiking: 0,
     organizations: 0,
   });
+}
+
+/** Whether any receiver was sent the fleet verdict: until then it is forming, and ends with what fires below its bounds. */
+export function isFleetSent({ id }: Pick<FleetState, "id">, receivers: Iterable<ReceiverState>): boolean {
+  for (const { toldFleetId } of receivers) if (toldFleetId === id) return true;
+  return false;
 }
 
 /** Organizations whose spike alert fires, silenced or not. */
@@ -79,19 +85,26 @@ interface ReceiverPlan {
   readonly waiting: readonly string[];
   readonly nextAtMs: number | null;
   readonly hasHeld: boolean;
-  readonly tellsOfSpike: boolean;
 }
 
 interface FleetMoment {
   readonly fleet: FleetState;
+  readonly isSent: boolean;
   /** When it ends, as no member fires any more; null while one does. */
   readonly endsAtMs: number | null;
 }
 
-function planAll(input: PlanInput, fleet: FleetState | null): Plan & { readonly tellsOfSpike: boolean } {
+function planAll(input: PlanInput, fleet: FleetState | null): Plan {
   const { nowMs } = input;
   const spiking = countSpiking(input.alerts);
-  const moment = fleet === null ? null : { fleet, endsAtMs: spiking > 0 ? null : fleetEnd(input) };
+  const moment =
+    fleet === null
+      ? null
+      : {
+          fleet,
+          isSent: isFleetSent(fleet, input.receiverStates.values()),
+          endsAtMs: spiking > 0 ? null : fleetEnd(input),
+        };
   const plans = input.settings.receivers.map((route) => planReceiver(input, route, moment));
   const waiting = new Set(plans.flatMap(({ waiting }) => waiting));
   const endsAtMs = moment?.endsAtMs ?? null;
@@ -106,7 +119,6 @@ function planAll(input: PlanInput, fleet: FleetState | null): Plan & { readonly 
       ...plans.map(({ nextAtMs }) => nextAtMs),
     ]),
     hasHeld: plans.some(({ hasHeld }) => hasHeld),
-    tellsOfSpike: plans.some(({ tellsOfSpike }) => tellsOfSpike),
   };
 }
 
@@ -161,7 +173,6 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
       ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null)),
     ]),
     hasHeld: items.some(({ open }) => open.kind === "held" || (open.kind === "escalates" && open.atMs === null)),
-    tellsOfSpike: singles.items.some(({ alert, isNew }) => isNew && alert.live !== null && isFleetAlert(alert)),
   };
 }
 

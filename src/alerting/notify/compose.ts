@@ -1,6 +1,8 @@
+import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { SampledAsset } from "./notification.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice } from "../decide/outstanding.ts";
@@ -71,15 +73,19 @@ export function composeNotice(
   };
 }
 
-/** Totals over the organizations that spike now, and no names; `reports` are theirs, `spiking` their number. */
+/** Totals over the organizations that spike now, and no names. */
 export function composeFleet(
   fleet: FleetState,
-  totals: { readonly organizations: number; readonly spiking: number; readonly reports: readonly CheckReport[] },
+  totals: {
+    readonly organizations: number;
+    readonly spiking: readonly { readonly alert: AlertState; readonly report: CheckReport | null }[];
+  },
 ): FleetNotice {
-  const { organizations, spiking } = totals;
+  const { organizations } = totals;
+  const spiking = totals.spiking.length;
   const excess = new Map<string, number>();
-  for (const report of totals.reports) {
-    for (const one of report.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
+  for (const { report } of totals.spiking) {
+    for (const one of report?.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
       excess.set(one.assetType, (excess.get(one.assetType) ?? 0) + one.excess);
     }
   }
@@ -88,5 +94,10 @@ export function composeFleet(
     .map(([assetType, count]) => ({ assetType, count, share: count / all }))
     .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
     .slice(0, mostAssetTypes);
-  return { id: fleet.id, organizations, spiking, peakSpiking: Math.max(fleet.peakSpiking, spiking), assetTypes };
+  const peakSpiking = Math.max(fleet.peakSpiking, spiking);
+  if (spiking === 0) return { id: fleet.id, organizations, spiking, peakSpiking, assetTypes };
+  const { first: _first, ...evidence } = fleetEvidence(
+    totals.spiking.map(({ alert, report }) => fleetMember(alert, report)),
+  );
+  return { id: fleet.id, organizations, spiking, peakSpiking, assetTypes, evidence };
 }

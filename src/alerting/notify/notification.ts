@@ -1,5 +1,6 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
+import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
@@ -61,6 +62,8 @@ export interface FleetNotice {
   /** The most that spiked at once while it lasted. */
   readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
+  /** When it began, by the median of its members' onsets, the markers before, and how much of it is undone; absent at its end. */
+  readonly evidence?: Omit<FleetEvidence, "first">;
   /** Assets of alerts in this notification; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }

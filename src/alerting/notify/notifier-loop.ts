@@ -4,6 +4,8 @@ import type { Notifier } from "./notifier.ts";
 
 // The wall clock may be set, and a silence may be made by another process: nothing waits longer than this to be seen.
 const longestWaitMs = 10_000;
+// A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
+const soonestLookMs = 1_000;
 // After a store that would not answer.
 const failureWaitMs = 1_000;
 // A look takes milliseconds; six missed ones are no coincidence.
@@ -14,7 +16,7 @@ export interface NotifierLoop {
   start(): void;
   /** Ends after the look that is under way. @throws what made that look fail */
   stop(): Promise<void>;
-  /** Alerts have changed: looks once groupWait has passed, at once for a drill. */
+  /** Alerts have changed: looks within a second, at once for a drill. */
   changed(isUrgent: boolean): void;
   /** Settings, silences or acknowledgements have changed: looks at once. */
   wake(): void;
@@ -79,7 +81,7 @@ export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: Not
       await running;
       if (failure !== null) throw failure;
     },
-    changed: (isUrgent) => lookAt(clock.monotonicMs() + (isUrgent ? 0 : groupWaitMs())),
+    changed: (isUrgent) => lookAt(clock.monotonicMs() + (isUrgent ? 0 : Math.min(soonestLookMs, groupWaitMs()))),
     wake: () => lookAt(clock.monotonicMs()),
     isStalled: () => stopping.signal.aborted || (running !== null && clock.monotonicMs() - lastLookMs > stalledAfterMs),
   };

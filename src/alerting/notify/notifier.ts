@@ -6,7 +6,7 @@ import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
-import { countSpiking, planNotifications, type Plan } from "../decide/grouping.ts";
+import { planNotifications, type Plan } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
 import { recipientsOf, type DeliveryBudget } from "../deliver/receiver.ts";
 import { withinBudget } from "./budget.ts";
@@ -59,12 +59,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function runOnce(): Promise<NotifierRun> {
     const settings = options.settings();
-    const glance = await planNow(store, settings, false);
+    const glance = await planNow(store, settings);
     if (glance === null) return { formed: 0, nextAtMs: null };
     if (!hasWork(glance.plan)) return { formed: 0, nextAtMs: nextLook(glance) };
     const done = await store.transaction(async (parts) => {
       await parts.notices.takeTurn();
-      const planned = await planNow(parts, settings, true);
+      const planned = await planNow(parts, settings);
       if (planned === null) return null;
       return { ...planned, formed: await carryOut(parts, settings, planned) };
     });
@@ -81,8 +81,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return { formed: done.formed.length, nextAtMs: done.tracked.input.nowMs };
   }
 
-  async function planNow(parts: StoreParts, settings: AlertingSettings, isFinal: boolean): Promise<Planned | null> {
-    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId, isFinal });
+  async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
+    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId });
     return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
   }
 
@@ -153,7 +153,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId, isFinal: true });
+    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId });
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
@@ -251,12 +251,11 @@ async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAler
 }
 
 function fleetNotice({ input, spikeStates }: Tracked, fleet: FleetState): FleetNotice {
-  const spiking = new Set(
-    input.alerts.filter((alert) => alert.live !== null && isFleetAlert(alert)).map(({ slug }) => slug),
+  const states = new Map(spikeStates.map((state) => [state.slug, state]));
+  const spiking = input.alerts.flatMap((alert) =>
+    alert.live === null || !isFleetAlert(alert)
+      ? []
+      : [{ alert: alert.live, report: reportFor("verdict", states.get(alert.slug) ?? null) }],
   );
-  const reports = spikeStates
-    .filter(({ slug }) => spiking.has(slug))
-    .map((state) => reportFor("verdict", state))
-    .filter((report) => report !== null);
-  return composeFleet(fleet, { organizations: input.organizations, spiking: countSpiking(input.alerts), reports });
+  return composeFleet(fleet, { organizations: input.organizations, spiking });
 }

@@ -26,8 +26,6 @@ export interface LoadOptions {
   readonly board: Pick<Board, "states">;
   readonly nowMs: number;
   readonly newId: () => string;
-  /** The plan is carried out: everything that notifications show is read. Else only what a plan without changes needs. */
-  readonly isFinal: boolean;
 }
 
 /** Reads what fires, what has changed and what was told; null when there is nothing of which anybody could be told. */
@@ -44,8 +42,7 @@ export async function loadTracked(parts: StoreParts, options: LoadOptions): Prom
   const receiverStates = new Map((await parts.notices.receiverStates()).map((state) => [state.receiver, state]));
   const isFleet =
     fleet !== null || (settings.fleet !== null && countSpiking(alerts) >= settings.fleet.minOrganizations);
-  const isNeeded = isFleet && (options.isFinal || changes.length > 0);
-  const spikeStates = isNeeded ? board.states().filter(({ check }) => check === "dead-asset-spike") : [];
+  const spikeStates = isFleet ? board.states().filter(({ check }) => check === "dead-asset-spike") : [];
   const spiking = alerts.flatMap((alert) => (alert.live !== null && isFleetAlert(alert) ? [alert.slug] : []));
   const organizations = countFleet(spikeStates, spiking);
   return { input: { nowMs, settings, alerts, receiverStates, fleet, organizations, newId }, silences, spikeStates };

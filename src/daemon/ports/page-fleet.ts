@@ -1,5 +1,6 @@
 import { countFleet, fleetBound } from "../../alerting/decide/fleet-bound.ts";
 import { forecastFleet } from "../../alerting/decide/fleet-forecast.ts";
+import { holdingFailures } from "../../alerting/decide/gate.ts";
 import { isFleetAlert } from "../../alerting/decide/news.ts";
 import { loadTracked } from "../../alerting/notify/tracking.ts";
 import type { Clock } from "../../base/time.ts";
@@ -21,7 +22,7 @@ export interface PageFleetOptions {
 /** The fleet verdict as the pages see it, by the functions that decide about its notifications. */
 export function createPageFleet(
   options: PageFleetOptions,
-): Pick<PagePort, "fleets" | "fleetStanding" | "fleetForecast" | "notifiedOfFleet"> {
+): Pick<PagePort, "fleets" | "fleetStanding" | "heldSince" | "fleetForecast" | "notifiedOfFleet"> {
   const { store, board, runtime, clock } = options;
   return {
     fleets: () => store.notices.fleets(20),
@@ -35,11 +36,20 @@ export function createPageFleet(
       const organizations = countFleet(states, spiking);
       return { spiking, organizations, bound: fleetBound(settings.fleet, organizations) };
     },
+    heldSince: async (slugs) => {
+      const wanted = new Set(slugs);
+      const { settings } = runtime.current();
+      const bySlug = Map.groupBy(await store.gate.failures(), ({ alert }) => alert.slug);
+      return [...bySlug].flatMap(([slug, failures]) => {
+        const holding = wanted.has(slug) ? holdingFailures(failures, settings.gateOf(slug)) : [];
+        return holding.length === 0 ? [] : [Math.min(...holding.map(({ failedAtMs }) => failedAtMs))];
+      });
+    },
     fleetForecast: async () => {
       const { settings } = runtime.current();
       const nowMs = clock.nowMs();
       // The id is that of a verdict which nobody is sent.
-      const tracked = await loadTracked(store, { settings, board, nowMs, newId: () => "forecast", isFinal: true });
+      const tracked = await loadTracked(store, { settings, board, nowMs, newId: () => "forecast" });
       return tracked === null ? null : forecastFleet(tracked.input);
     },
     notifiedOfFleet: async (fleetId) => {

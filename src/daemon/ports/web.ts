@@ -3,7 +3,7 @@ import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
-import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import { readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
 import { describeConfig } from "../../config/render.ts";
@@ -194,8 +194,9 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     alerts: {
       list: async () => {
-        const { alerts, fleet } = await readAlertingView(store, current().settings, clock.nowMs());
-        return { alerts: await alertSnapshots(alerts), fleet };
+        const view = await readAlertingView(store, current().settings, clock.nowMs());
+        const reportOf = (slug: string) => states.of("dead-asset-spike", slug)?.lastResultReport ?? null;
+        return { alerts: await alertSnapshots(view.alerts), fleet: viewFleet(view, reportOf) };
       },
       slugOf: async (alertId) => (await store.alerts.find(alertId))?.alert.slug ?? null,
       acknowledge: async (alertId, author, comment, mayOpenGate) => {

@@ -63,7 +63,14 @@ export function templatePayload(payload: NotificationPayload, own: readonly stri
   return {
     ...payload,
     summary: broken(summary),
-    fleet: fleet === null ? null : { ...fleet, sample: fleet.sample.map(templateSample) },
+    fleet:
+      fleet === null
+        ? null
+        : {
+            ...fleet,
+            markers: fleet.markers.map(({ text, at }) => ({ text: broken(text), at })),
+            sample: fleet.sample.map(templateSample),
+          },
     alerts: alerts.map(({ result, error, sample, ...alert }) => ({
       ...alert,
       result: result === null ? null : brokenResult(result, own),

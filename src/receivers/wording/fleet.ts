@@ -3,7 +3,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { sampleLines } from "./broken.ts";
 import type { Message } from "./message.ts";
 import { noticeLine } from "./notice.ts";
-import { durationText, percentText } from "./numbers.ts";
+import { durationText, instantText, percentText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 // As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.
@@ -23,7 +23,7 @@ export function fleetMessage(
   return {
     title: `${marker}${notification.status === "resolved" ? endedTitle : firingTitle(fleet)}`,
     intro: notification.status === "resolved" ? endedIntro(notices) : firingIntro(fleet),
-    facts: fleetFacts(fleet, notification.status),
+    facts: fleetFacts(fleet, notification),
     sections: [],
     lines: notices.map(noticeLine),
     sample: notification.status === "resolved" ? [] : sampleLines(fleet.sample, notification.generatedAtMs),
@@ -52,8 +52,11 @@ function endedIntro(notices: readonly AlertNotice[]): string {
   );
 }
 
-function fleetFacts(fleet: FleetNotice, status: Notification["status"]): Message["facts"] {
-  const { organizations, assetTypes } = fleet;
+function fleetFacts(
+  fleet: FleetNotice,
+  { status, generatedAtMs }: Pick<Notification, "status" | "generatedAtMs">,
+): Message["facts"] {
+  const { organizations, assetTypes, evidence } = fleet;
   const spiking = status === "resolved" ? (fleet.peakSpiking ?? fleet.spiking) : fleet.spiking;
   const share = organizations === 0 ? "" : ` (${percentText(spiking / organizations)})`;
   const facts = [
@@ -61,6 +64,7 @@ function fleetFacts(fleet: FleetNotice, status: Notification["status"]): Message
       name: status === "resolved" ? "At most" : "Spiking",
       value: `${formatCount(spiking)} of ${formatCount(organizations)}${share}`,
     },
+    ...(evidence === undefined ? [] : evidenceFacts(evidence, generatedAtMs)),
   ];
   if (assetTypes.length === 0) return facts;
   const shown = assetTypes
@@ -69,4 +73,21 @@ function fleetFacts(fleet: FleetNotice, status: Notification["status"]): Message
   const missing = assetTypes.length - shown.length;
   const value = [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ");
   return [...facts, { name: "Carried by", value }];
+}
+
+function evidenceFacts(
+  { beganAtMs, markers, undone }: NonNullable<FleetNotice["evidence"]>,
+  nowMs: number,
+): Message["facts"] {
+  const facts = [];
+  if (beganAtMs !== null) facts.push({ name: "Began", value: `${instantText(beganAtMs, nowMs)}, by the median` });
+  if (markers.length > 0)
+    facts.push({ name: "Marker", value: markers.map((one) => markedText(one, nowMs)).join("; ") });
+  if (undone !== null)
+    facts.push({ name: "Undone", value: `${percentText(undone.share)} of the deaths were found alive again` });
+  return facts;
+}
+
+function markedText({ text, atMs }: { readonly text: string; readonly atMs: number }, nowMs: number): string {
+  return `«${plainText(text)}» ${instantText(atMs, nowMs)}`;
 }

@@ -108,6 +108,14 @@ describe("GET /api/v1/alerts", () => {
         endsAtMs: null,
         peakSpiking: 4,
         organizations: 5,
+        isSent: false,
+        spiking: 1,
+        evidence: {
+          beganAtMs: harnessNowMs - 60_000,
+          first: { slug: "acme", atMs: harnessNowMs - 120_000 },
+          markers: [{ text: "captcha rollout", atMs: harnessNowMs - 180_000 }],
+          undone: { share: 0.41, organizations: 1 },
+        },
       },
     };
 
@@ -115,10 +123,15 @@ describe("GET /api/v1/alerts", () => {
       fleet: {
         id: "f1",
         check: "dead-asset-spike",
+        state: "forming",
         startsAt: "2026-01-01T00:00:00.000Z",
+        beganAt: "2025-12-31T23:59:00.000Z",
+        detectedAt: "2026-01-01T00:00:00.000Z",
         spiking: 1,
         peakSpiking: 4,
         organizations: 5,
+        markers: [{ text: "captcha rollout", at: "2025-12-31T23:57:00.000Z" }],
+        undone: { share: 0.41, organizations: 1 },
       },
     });
   });

@@ -5,11 +5,10 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
-import type { FleetState } from "../../store/alerts/notices.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso, viewJudgement, viewOnsetMarker } from "./check-view.ts";
-import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort } from "../ports.ts";
+import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
@@ -58,7 +57,7 @@ export function addAlertRoutes(
           alerts: live.alerts
             .filter(({ state }) => seesOrganization(request, state.slug))
             .map((alert) => viewAlert(alert, withPeople)),
-          fleet: live.fleet === null ? null : viewFleet(live.fleet, live.alerts),
+          fleet: live.fleet === null ? null : viewFleet(live.fleet),
         };
       },
     },
@@ -192,11 +191,21 @@ function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot
   };
 }
 
-/** Totals without names. */
-function viewFleet(fleet: FleetState, alerts: readonly AlertSnapshot[]): object {
-  const { id, check, startsAtMs, peakSpiking, organizations } = fleet;
-  const spiking = alerts.filter(
-    ({ state }) => state.check === check && state.kind === "verdict" && state.state === "firing",
-  ).length;
-  return { id, check, startsAt: iso(startsAtMs), spiking, peakSpiking, organizations };
+/** Totals without names: the first member is not named, as who reads it may not see it. */
+function viewFleet(fleet: FleetSnapshot): object {
+  const { id, check, isSent, startsAtMs, spiking, peakSpiking, organizations, evidence } = fleet;
+  const { beganAtMs, markers, undone } = evidence;
+  return {
+    id,
+    check,
+    state: isSent ? "sent" : "forming",
+    startsAt: iso(startsAtMs),
+    beganAt: iso(beganAtMs),
+    detectedAt: iso(startsAtMs),
+    spiking,
+    peakSpiking,
+    organizations,
+    markers: markers.map(({ text, atMs }) => ({ text, at: iso(atMs) })),
+    undone,
+  };
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
@@ -39,12 +40,12 @@ storage: { path: flatline.db }
   });
 }
 
-/** The text of the overview, each part of it on its own. */
-async function textOf(part: "sentence" | "why" | "Notified"): Promise<string> {
+/** The text of the overview, each part of it on its own: the sentence, what it means, a fact by its name. */
+async function textOf(part: string): Promise<string> {
   const html = await (await fetch(url)).text();
   const pattern =
-    part === "Notified"
-      ? /<dt>Notified<\/dt>\s*<dd>(.*?)<\/dd>/s
+    part !== "sentence" && part !== "why"
+      ? new RegExp(`<dt>${part}</dt>\\s*<dd>(.*?)</dd>`, "s")
       : new RegExp(`class="${part}"[^>]*>(.*?)</(?:h1|p)>`, "s");
   const found = pattern.exec(html)?.[1] ?? "";
   return found
@@ -73,6 +74,17 @@ describe("the sentence, at the bounds of a fleet verdict", () => {
     expect(await textOf("sentence")).toBe("3 of 5 organizations spike at once. Suspect the liveness checker.");
   });
 
+  it("says neither too few nor that more are needed where enough fire, up to the message", async () => {
+    await start("{ groupWait: 1s, groupInterval: 1h }", `[${hook("ops", sink.url)}]`);
+    const sentences = new Set<string>();
+    await eventually(async () => {
+      sentences.add(await textOf("sentence"));
+      return sink.requests.length > 0;
+    });
+
+    for (const one of sentences) expect(one).not.toMatch(/Too few|needs/);
+  });
+
   it("suspects the checker where nobody is to be notified", async () => {
     await start("{ groupWait: 1s }", "[]");
 
@@ -92,6 +104,40 @@ describe("the sentence, at the bounds of a fleet verdict", () => {
     await start("{ fleet: { minOrganizations: 4 } }", `[${hook("ops", sink.url)}]`);
 
     expect(await textOf("sentence")).toBe("3 of 5 organizations spike: 3 fail. Too few for a fleet verdict (from 4).");
+  });
+});
+
+describe("what is known of a fleet verdict", () => {
+  it("is when it began, what was marked before, since when what is held and how much is undone; page, API and message alike", async () => {
+    const nowMs = Date.now();
+    await folder.withStore((store) =>
+      store.transaction(async ({ events, markers }) => {
+        const marker = { id: "m1", text: "checker 4.2 deployed", slug: null, createdBy: null, note: null };
+        await markers.add({ ...marker, atMs: nowMs - 120 * minuteMs, createdAtMs: nowMs });
+        const event = { assetType: "URL", id: null, count: 1 };
+        const assets = Array.from({ length: 30 }, (_, index) => `https://a${index}.example`);
+        for (const slug of spiking)
+          await events.add([
+            ...assets.map((asset) => ({ ...event, slug, asset, status: "DETECTED_AS_DEAD", atMs: nowMs - hourMs })),
+            ...assets
+              .slice(15)
+              .map((asset) => ({ ...event, slug, asset, status: "DETECTED_AS_ALIVE", atMs: nowMs - 20 * minuteMs })),
+          ]);
+      }),
+    );
+    await start("{ groupWait: 1s }", `[${hook("ops", sink.url)}]`);
+    await eventually(async () => sink.requests.length === 1);
+
+    const { fleet } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { fleet: Record<string, unknown> };
+    expect(fleet).toMatchObject({ state: "sent", spiking: 3, markers: [{ text: "checker 4.2 deployed" }] });
+    expect(JSON.parse(sink.requests[0]?.body ?? "{}")).toMatchObject({
+      fleet: { id: fleet["id"], beganAt: fleet["beganAt"], markers: fleet["markers"], undone: fleet["undone"] },
+    });
+    expect(await textOf("Began")).toMatch(/^(?:\d+ \w+ )?\d\d:\d\d median; the first, \w+ , (?:\d+ \w+ )?\d\d:\d\d$/);
+    expect(await textOf("Marker")).toMatch(/^checker 4\.2 deployed (?:\d+ \w+ )?\d\d:\d\d , \d+ min before$/);
+    expect(await textOf("Detected")).toMatch(/ after it began$/);
+    expect(await textOf("Held")).toMatch(/^3 organizations since /);
+    expect(await textOf("Undone")).toMatch(/^\d+ % of the deaths were found alive again$/);
   });
 });
 

@@ -1,7 +1,9 @@
+import { fleetEvidence, fleetMember } from "../../../contract/fleet/evidence.ts";
 import { hourMs } from "../../../base/time.ts";
 import type { VerdictHour } from "../../../store/runs/history.ts";
 import type { AlertsSnapshot, CheckSnapshot } from "../../ports.ts";
-import type { FleetData, FleetVerdict } from "./fleet.ts";
+import type { FleetData } from "./fleet.ts";
+import type { FleetVerdict } from "./verdict.ts";
 import type { Notified } from "../parts/notified.ts";
 import type { PageFleetStanding, PagePort } from "../ports.ts";
 import { shownSeverity, type RowData } from "./row.ts";
@@ -79,22 +81,23 @@ async function verdictOf(
       ({ check, kind, state, slug }) =>
         check === "dead-asset-spike" && kind === "verdict" && state === "firing" && spiking.has(slug),
     );
-  const oldest = firing.toSorted((left, right) => left.startsAtMs - right.startsAtMs)[0];
+  const held = await page.heldSince([...spiking]);
+  const members = firing.map((alert) => fleetMember(alert, snapshots.get(alert.slug)?.state.lastResultReport ?? null));
   const common = {
-    first: oldest === undefined ? null : { slug: oldest.slug, atMs: oldest.startsAtMs },
+    evidence: fleetEvidence(members),
+    detectedAtMs: live.fleet?.startsAtMs ?? null,
     assetTypes: carriers(
       rows.filter(({ slug }) => spiking.has(slug)),
       snapshots,
     ),
+    held: held.length === 0 ? null : { organizations: held.length, sinceMs: Math.min(...held) },
   };
-  if (live.fleet === null) {
-    const forecast = await page.fleetForecast();
-    return forecast === null
-      ? { ...common, stage: "silent", notified: nobody }
-      : { ...common, stage: "forming", forecast, notified: nobody };
-  }
-  const { id, startsAtMs } = live.fleet;
-  return { ...common, stage: "sent", sinceMs: startsAtMs, notified: await page.notifiedOfFleet(id) };
+  if (live.fleet?.isSent === true)
+    return { ...common, stage: "sent", notified: await page.notifiedOfFleet(live.fleet.id) };
+  const forecast = await page.fleetForecast();
+  return forecast === null
+    ? { ...common, stage: "silent", notified: nobody }
+    : { ...common, stage: "forming", forecast, notified: nobody };
 }
 
 const nobody: Notified = { accepted: [], waiting: [] };

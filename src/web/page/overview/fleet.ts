@@ -1,19 +1,9 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
-import {
-  countOf,
-  formatDay,
-  formatLengthInProse,
-  formatSeconds,
-  formatShare,
-  formatTime,
-  formatWait,
-  isSameDay,
-  nbsp,
-} from "../parts/figures.ts";
+import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
-import { listReceivers, renderNotified, type Forecast, type Notified } from "../parts/notified.ts";
-import { organizationPath, shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
+import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
+import { formingText, renderBand, verdictMeaning, type FleetVerdict } from "./verdict.ts";
 
 /** Everything above the table: the fleet as a whole. Times are epoch ms. */
 export interface FleetData {
@@ -33,19 +23,6 @@ export interface FleetData {
   readonly flatSinceMs: number | null;
 }
 
-/** What is said of a fleet verdict. */
-export type FleetVerdict = {
-  readonly first: { readonly slug: string; readonly atMs: number } | null;
-  readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
-  readonly notified: Notified;
-} & (
-  | { readonly stage: "sent"; readonly sinceMs: number }
-  /** Its bounds are reached; it goes out when groupWait and groupInterval are over. */
-  | { readonly stage: "forming"; readonly forecast: Forecast }
-  /** Its bounds are reached, and nobody is to be notified: all is silenced, acknowledged, routed nowhere or told one by one. */
-  | { readonly stage: "silent" }
-);
-
 /** How many organizations have which severity. */
 export function countSeverities(
   rows: readonly Pick<RowData, "severity" | "others">[],
@@ -53,11 +30,6 @@ export function countSeverities(
   const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
   for (const row of rows) counts[shownSeverity(row)]++;
   return counts;
-}
-
-/** What it means that so many spike at once. */
-export function verdictMeaning({ stage }: FleetVerdict): string {
-  return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";
 }
 
 /** The one sentence that says what holds. */
@@ -114,53 +86,11 @@ export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs:
   const sentence = fleetSentence(rows, fleet, nowMs);
   const { verdict } = fleet;
   if (verdict === null) return html`<h1 class="sentence">${sentence}</h1>`;
-  return html`<section class="verdict" aria-labelledby="verdict">
-    <div>
-      <h1 class="sentence" id="verdict">
-        ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
-      </h1>
-      <p class="why">${whyText(rows, fleet, verdict, nowMs)}</p>
-    </div>
-    <dl class="facts">
-      ${
-        verdict.stage !== "sent"
-          ? nothing
-          : html`<dt>Since</dt>
-              <dd>
-                ${formatTime(verdict.sinceMs, nowMs)}
-                <span class="detail">${formatLengthInProse(nowMs - verdict.sinceMs)}</span>
-              </dd>`
-      }
-      ${
-        verdict.first === null
-          ? nothing
-          : html`<dt>First</dt>
-              <dd>
-                <a href="${organizationPath(verdict.first.slug)}">${verdict.first.slug}</a>
-                <span class="detail">${formatTime(verdict.first.atMs, nowMs)}</span>
-              </dd>`
-      }
-      ${
-        verdict.assetTypes.length === 0
-          ? nothing
-          : html`<dt>Carried by</dt>
-              <dd>
-                ${verdict.assetTypes.slice(0, 3).map(({ assetType, share }, index) => html`${index > 0 ? ", " : ""}<span class="${index === 0 ? "first" : "detail"}">${assetType} ${formatShare(share)}</span>`)}
-              </dd>`
-      }
-      <dt>Notified</dt>
-      <dd>${notifiedText(verdict, nowMs)}</dd>
-    </dl>
-  </section>`;
+  return renderBand(sentence, whyText(rows, fleet, verdict, nowMs), verdict, nowMs);
 }
 
 function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdict, nowMs: number): Html {
-  if (verdict.stage === "forming") {
-    const { atMs, receivers } = verdict.forecast;
-    const day = isSameDay(atMs, nowMs) ? "" : `${formatDay(atMs)} `;
-    return html`Nobody has been notified yet. It goes out ${atMs <= nowMs ? "now" : `at ${day}${formatSeconds(atMs)}`}
-    to ${listReceivers(receivers)}, as one message in place of ${formatCount(fleet.spiking)}.`;
-  }
+  if (verdict.stage === "forming") return formingText(verdict.forecast, fleet.spiking, nowMs);
   const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
   const counted = sum(hot.map(({ count }) => count));
   const expected = sum(hot.map((row) => row.expected));
@@ -169,16 +99,6 @@ function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdi
   return html`Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`}
     against ${formatExpected(expected)} expected${times}.<br />Attackers do not leave
     ${countOf(fleet.spiking, "organization")} on one day: treat these deaths as wrong until the checker is cleared.`;
-}
-
-function notifiedText(verdict: FleetVerdict, nowMs: number): Html {
-  if (verdict.stage === "sent") return renderNotified(verdict.notified, nowMs);
-  if (verdict.stage === "silent")
-    return html`<span class="wraps detail"
-      >nobody: its alerts are silenced, acknowledged, for no receiver, or were sent one by one</span
-    >`;
-  const waitMs = verdict.forecast.atMs - nowMs;
-  return html`<span class="detail">nobody yet${waitMs > 0 ? `, in ${formatWait(waitMs)}` : ""}</span>`;
 }
 
 /** The window that all of them count over, hours; null when they differ. */

@@ -1,6 +1,7 @@
 import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
-import { renderTrace, verdictMeaning, type FleetData } from "../overview/fleet.ts";
+import { renderTrace, type FleetData } from "../overview/fleet.ts";
+import { verdictMeaning } from "../overview/verdict.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
 import { renderPill, type WaitingCounts } from "./waiting.ts";

@@ -1,0 +1,90 @@
+import type { CheckReport } from "../report.ts";
+import { spikeOnsetOf, type SpikeOnset } from "../spike-onset.ts";
+
+/** An organization whose spike alert fires, with what its last result says of its deaths. */
+export interface FleetMember {
+  readonly slug: string;
+  readonly onset: SpikeOnset | null;
+  /** Deaths in its window, and how many of these were found alive again; null where no events say. */
+  readonly deaths: { readonly count: number; readonly revivedCount: number } | null;
+}
+
+/** What many organizations that spike at once have in common. Times are epoch ms. */
+export interface FleetEvidence {
+  /** The median of the onsets; null: none is known. */
+  readonly beganAtMs: number | null;
+  readonly first: { readonly slug: string; readonly atMs: number } | null;
+  /** Those that many of the onsets follow, oldest first. */
+  readonly markers: readonly { readonly text: string; readonly atMs: number }[];
+  /** null: no events say it. */
+  readonly undone: FleetUndone | null;
+}
+
+export interface FleetUndone {
+  /** Of the deaths, those found alive again, 0–1. */
+  readonly share: number;
+  /** Organizations most of whose deaths were. */
+  readonly organizations: number;
+}
+
+// A marker of one organization is no matter of the fleet, and would name it to the receivers of others.
+const leastMarkedShare = 0.2;
+const mostMarkers = 3;
+const mostlyUndone = 0.5;
+
+/** Returns the member of an alert that fires; `report` is the last one with a result. */
+export function fleetMember(
+  { slug, onset }: { readonly slug: string; readonly onset?: SpikeOnset },
+  report: CheckReport | null,
+): FleetMember {
+  if (report?.kind !== "result") return { slug, onset: onset ?? null, deaths: null };
+  const { revivedCount } = report.result.observed;
+  const count = report.counts.currentCount;
+  const isKnown = typeof revivedCount === "number" && count !== null && count > 0;
+  return {
+    slug,
+    onset: onset ?? spikeOnsetOf(report.result),
+    deaths: isKnown ? { count, revivedCount: Math.min(revivedCount, count) } : null,
+  };
+}
+
+/** Returns what the members have in common. */
+export function fleetEvidence(members: readonly FleetMember[]): FleetEvidence {
+  const begun = members
+    .flatMap(({ slug, onset }) => (onset === null ? [] : [{ slug, ...onset }]))
+    .toSorted((left, right) => left.atMs - right.atMs);
+  const first = begun[0];
+  return {
+    beganAtMs: medianOf(begun.map(({ atMs }) => atMs)),
+    first: first === undefined ? null : { slug: first.slug, atMs: first.atMs },
+    markers: commonMarkers(begun),
+    undone: undoneOf(members),
+  };
+}
+
+/** Of an even number the mean of the middle two. */
+function medianOf(sorted: readonly number[]): number | null {
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return low === undefined || high === undefined ? null : Math.round((low + high) / 2);
+}
+
+function commonMarkers(begun: readonly SpikeOnset[]): FleetEvidence["markers"] {
+  const named = begun.flatMap(({ marker }) => (marker === null ? [] : [marker]));
+  const groups = [...Map.groupBy(named, ({ text, atMs }) => JSON.stringify([atMs, text])).values()];
+  return groups
+    .filter(({ length }) => length >= 2 && length >= begun.length * leastMarkedShare)
+    .toSorted((left, right) => right.length - left.length)
+    .slice(0, mostMarkers)
+    .flatMap(([marker]) => (marker === undefined ? [] : [{ text: marker.text, atMs: marker.atMs }]))
+    .toSorted((left, right) => left.atMs - right.atMs);
+}
+
+function undoneOf(members: readonly FleetMember[]): FleetUndone | null {
+  const known = members.flatMap(({ deaths }) => deaths ?? []);
+  const count = known.reduce((sum, one) => sum + one.count, 0);
+  if (count === 0) return null;
+  const revivedCount = known.reduce((sum, one) => sum + one.revivedCount, 0);
+  const mostly = known.filter((one) => one.revivedCount >= one.count * mostlyUndone);
+  return { share: revivedCount / count, organizations: mostly.length };
+}

@@ -1,0 +1,123 @@
+import type { FleetEvidence } from "../../../contract/fleet/evidence.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import {
+  countOf,
+  formatDay,
+  formatLengthInProse,
+  formatSeconds,
+  formatShare,
+  formatWait,
+  isSameDay,
+} from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
+import { listReceivers, renderNotified, type Forecast, type Notified } from "../parts/notified.ts";
+import { renderTime } from "../parts/time.ts";
+import { organizationPath } from "./row.ts";
+
+/** What is said of a fleet verdict. Times are epoch ms. */
+export type FleetVerdict = {
+  readonly evidence: FleetEvidence;
+  /** When what fires reached the bounds, as far as it was recorded. */
+  readonly detectedAtMs: number | null;
+  readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
+  readonly notified: Notified;
+  /** Members whose gate is shut; null: none. */
+  readonly held: { readonly organizations: number; readonly sinceMs: number } | null;
+} & (
+  | { readonly stage: "sent" }
+  /** It goes out when groupWait and groupInterval are over. */
+  | { readonly stage: "forming"; readonly forecast: Forecast }
+  /** Nobody is to be notified: all is silenced, acknowledged or routed nowhere. */
+  | { readonly stage: "silent" }
+);
+
+/** What it means that so many spike at once. */
+export function verdictMeaning({ stage }: FleetVerdict): string {
+  return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";
+}
+
+/** When it goes out, and to whom. */
+export function formingText({ atMs, receivers }: Forecast, spiking: number, nowMs: number): Html {
+  const day = isSameDay(atMs, nowMs) ? "" : `${formatDay(atMs)} `;
+  return html`Nobody has been notified yet. It goes out ${atMs <= nowMs ? "now" : `at ${day}${formatSeconds(atMs)}`} to
+  ${listReceivers(receivers)}, as one message in place of ${formatCount(spiking)}.`;
+}
+
+/** The band: the sentence, what it means, and the facts behind it. */
+export function renderBand(sentence: string, why: Html, verdict: FleetVerdict, nowMs: number): Html {
+  return html`<section class="verdict" aria-labelledby="verdict">
+    <div>
+      <h1 class="sentence" id="verdict">
+        ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
+      </h1>
+      <p class="why">${why}</p>
+    </div>
+    <dl class="facts">
+      ${factsOf(verdict, nowMs).map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
+    </dl>
+  </section>`;
+}
+
+function factsOf(verdict: FleetVerdict, nowMs: number): (readonly [string, Html])[] {
+  const { evidence, detectedAtMs, assetTypes, held } = verdict;
+  const { beganAtMs, first, markers, undone } = evidence;
+  const facts: (readonly [string, Html])[] = [];
+  if (beganAtMs !== null) {
+    const earliest =
+      first === null
+        ? nothing
+        : html`median; the first, <a href="${organizationPath(first.slug)}">${first.slug}</a>,
+            ${renderTime(first.atMs, nowMs)}`;
+    facts.push(["Began", html`${renderTime(beganAtMs, nowMs)} <span class="wraps-inline detail">${earliest}</span>`]);
+  }
+  if (markers.length > 0)
+    facts.push([
+      markers.length === 1 ? "Marker" : "Markers",
+      html`${markers.map(({ text, atMs }, index) => html`${index === 0 ? nothing : html`<br />`}${text} <span class="detail">${renderTime(atMs, nowMs)}${distanceText(atMs, beganAtMs)}</span>`)}`,
+    ]);
+  if (detectedAtMs !== null) {
+    const after = beganAtMs === null || detectedAtMs < beganAtMs ? "" : formatLengthInProse(detectedAtMs - beganAtMs);
+    facts.push([
+      "Detected",
+      html`${renderTime(detectedAtMs, nowMs)}${after === "" ? nothing : html` <span class="detail">${after} after it began</span>`}`,
+    ]);
+  }
+  facts.push(["Notified", notifiedText(verdict, nowMs)]);
+  if (held !== null)
+    facts.push([
+      "Held",
+      html`${countOf(held.organizations, "organization")}
+        <span class="detail">since ${renderTime(held.sinceMs, nowMs)}</span>`,
+    ]);
+  if (undone !== null)
+    facts.push([
+      "Undone",
+      html`${formatShare(undone.share)} of the deaths <span class="detail">were found alive again</span>`,
+    ]);
+  if (assetTypes.length > 0)
+    facts.push([
+      "Carried by",
+      html`${assetTypes.slice(0, 3).map(({ assetType, share }, index) => html`${index > 0 ? ", " : ""}<span class="${index === 0 ? "first" : "detail"}">${assetType} ${formatShare(share)}</span>`)}`,
+    ]);
+  return facts;
+}
+
+/** ", 18 min before": how long before the begin something was marked. */
+function distanceText(atMs: number, beganAtMs: number | null): string {
+  if (beganAtMs === null) return "";
+  const beforeMs = beganAtMs - atMs;
+  return `, ${formatLengthInProse(Math.abs(beforeMs))} ${beforeMs < 0 ? "after" : "before"}`;
+}
+
+function notifiedText(verdict: FleetVerdict, nowMs: number): Html {
+  if (verdict.stage === "sent") return renderNotified(verdict.notified, nowMs);
+  if (verdict.stage === "silent")
+    return html`<span class="wraps detail">nobody: its alerts are silenced, acknowledged or for no receiver</span>`;
+  const waitMs = verdict.forecast.atMs - nowMs;
+  return html`<span class="detail">nobody yet${waitMs > 0 ? `, in ${formatWait(waitMs)}` : ""}</span>`;
+}
