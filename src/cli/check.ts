@@ -6,9 +6,10 @@ import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.
 import { brokenFinding } from "../contract/healthcheck.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { compareSeverity, worstSeverity, type Severity } from "../contract/severity.ts";
+import { compareSeverity, worstSeverity } from "../contract/severity.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { severityExitCodes } from "./severity-exit-codes.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant, parseNumber } from "./values.ts";
 
@@ -20,9 +21,6 @@ interface CheckFlags extends Partial<SpikeThresholds> {
   readonly at?: number;
   readonly baseline?: "mean" | "median";
 }
-
-/** Exit codes of `check`: the worst of all decides (CONTRACT 3). */
-const exitCodes: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, fail: 2, unknown: 3 };
 
 /** `flatline check [SLUG…]` */
 export const registerCheck: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -55,7 +53,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
       context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, own, context));
       // Asked for all: of what is not listed nothing is known.
       const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
-      context.setExitCode(exitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
+      context.setExitCode(severityExitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
     });
 };
 

@@ -9,6 +9,7 @@ type LoadCommands = () => Promise<readonly RegisterCommand[]>;
 const loaders: Readonly<Record<string, LoadCommands>> = {
   run: async () => [(await import("./run.ts")).registerRun],
   check: async () => [(await import("./check.ts")).registerCheck],
+  status: async () => [(await import("./status.ts")).registerStatus],
   config: async () => {
     const { nextRuns } = await import("../commands/next-runs.ts");
     return [(await import("./config.ts")).configCommand({ nextRuns })];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CheckName } from "../contract/report.ts";
+import { severities } from "../contract/severity.ts";
 
 /** What a request said of its author, which nobody has proved. */
 const note = z.string().nullable().optional();
@@ -104,3 +105,40 @@ export const markerSchema = z.looseObject({
   note,
 });
 export type ListedMarker = z.infer<typeof markerSchema>;
+
+/** The daemon as a whole. Receivers and unwatched slugs only for who may read them; times are ISO 8601. */
+export const statusSchema = z.looseObject({
+  at: z.string(),
+  sentence: z.string(),
+  severity: z.enum(severities),
+  organizations: z.number(),
+  severities: z.record(z.enum(severities), z.number()),
+  alerts: z.looseObject({
+    firing: z.number(),
+    acknowledged: z.number(),
+    pending: z.number(),
+    silenced: z.number(),
+  }),
+  gate: z.looseObject({
+    held: z.number(),
+    longest: z.looseObject({ slug: z.string(), since: z.string().nullable() }).nullable(),
+  }),
+  receivers: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        state: z.enum(["ok", "warn", "fail"]),
+        waiting: z.number(),
+        oldestAt: z.string().nullable(),
+        deadLetters: z.number(),
+        pausedUntil: z.string().nullable(),
+        lastError: z.looseObject({ at: z.string(), text: z.string() }).nullable(),
+      }),
+    )
+    .optional(),
+  runs: z.looseObject({ checks: z.number(), late: z.number(), lastAt: z.string().nullable() }),
+  store: z.looseObject({ bytes: z.number().nullable(), problem: z.string().nullable() }),
+  unwatched: z.array(z.string()).optional(),
+  daemon: z.looseObject({ version: z.string(), startedAt: z.string() }),
+});
+export type DaemonStatus = z.infer<typeof statusSchema>;

@@ -16,6 +16,8 @@ import {
   gateSchema,
   markerSchema,
   silenceSchema,
+  statusSchema,
+  type DaemonStatus,
   type EndedAlertRow,
   type Gate,
   type ListedMarker,
@@ -52,6 +54,7 @@ export interface DaemonClient {
   read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
   /** Reads a route that needs the token, as text of any length. */
   readText(path: string): Promise<string>;
+  status(): Promise<DaemonStatus>;
   alerts(): Promise<LiveAlerts>;
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
@@ -174,6 +177,7 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
       guarded();
       return read(z.string(), await askText(path));
     },
+    status: async () => read(statusSchema, await ask("GET", "/api/v1/status")),
     alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
     endedAlerts: async (slug) => {
       const found = await Promise.all(

@@ -267,6 +267,7 @@ export async function startWeb(
       fleetForecast: async () => null,
       heldSince: async () => [],
       storeProblem: () => null,
+      storeBytes: async () => 4_096,
       source: () => "embedded",
       hours: () => [],
       readHours: async () => [],

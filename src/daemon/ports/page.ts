@@ -70,6 +70,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
     ...createPageAlerts(options),
     retentionMs: () => runtime.current().config.storage.retentionMs,
     storeProblem: options.storeProblem,
+    storeBytes: () => store.bytes(),
     organizations,
     source: () => {
       const { source } = runtime.current().config;

@@ -9,8 +9,8 @@ import type { PageKey } from "./parts/layout.ts";
 import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration/configuration.ts";
 import { renderQueue } from "./queue/queue.ts";
-import { renderReceivers, type OutboxRow, type ReceiverRow } from "./receivers/receivers.ts";
-import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import { readReceiverRows } from "./receivers/receiver-rows.ts";
+import { renderReceivers, type OutboxRow } from "./receivers/receivers.ts";
 import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 
 type OperatorRoute = readonly [
@@ -43,28 +43,7 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       "receivers",
       async () => {
         const entries = await outbox.list();
-        const views = await outbox.receivers();
-        const rows: ReceiverRow[] = [];
-        for (const view of views) {
-          const good = await page.lastDelivery(view.name, true);
-          const bad = await page.lastDelivery(view.name, false);
-          const stored = entries.findLast(({ receiver, lastError }) => receiver === view.name && lastError !== null);
-          const waiting = entries.filter(({ receiver, state }) => receiver === view.name && state !== "dead");
-          const oldestMs = waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs));
-          const known = stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" };
-          rows.push({
-            name: view.name,
-            type: view.type,
-            minSeverity: view.minSeverity,
-            waiting: view.pending,
-            isRefusing: waiting.some(({ lastError }) => lastError !== null),
-            oldestMs,
-            lastDelivered: good === null ? null : { atMs: good.atMs, tookMs: good.tookMs },
-            lastError: bad === null ? known : { atMs: bad.atMs, text: lastErrorText(bad) },
-            deadLetters: view.deadLetters,
-            pausedUntilMs: view.pausedUntilMs,
-          });
-        }
+        const rows = await readReceiverRows({ outbox, page, entries });
         return { title: "Receivers · flatline", main: renderReceivers(rows, entries.map(outboxRow), clock.nowMs()) };
       },
     ],
@@ -88,10 +67,6 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       },
     ],
   ];
-}
-
-function lastErrorText({ recipient, detail }: DeliveryAttempt): string {
-  return recipient === null ? detail : `${recipient}: ${detail}`;
 }
 
 function outboxRow({

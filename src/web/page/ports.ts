@@ -163,6 +163,8 @@ export interface PagePort {
   fleetForecast(): Promise<Forecast | null>;
   /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
   storeProblem(): string | null;
+  /** Size of the store, bytes. */
+  storeBytes(): Promise<number>;
   /** `embedded`, or the host of the remote source. */
   source(): string;
   /** The last run of each hour of the last seven days, oldest first, the current hour included; null: not read yet. */

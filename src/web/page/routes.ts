@@ -20,8 +20,9 @@ import { sendLogin, wantsHtml } from "./login.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
 import { readQuery, selectRows, shownSeverity } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
-import type { AccessSettings, ConfigurationPort, SilencesPort } from "../ports.ts";
+import type { AccessSettings, ConfigurationPort, GatePort, SilencesPort, UnwatchedPort } from "../ports.ts";
 import { listPlaces } from "./place-list.ts";
+import { addStatusRoute } from "./status.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
@@ -32,6 +33,8 @@ export interface PageRoutesOptions extends PageModelPorts {
   readonly mostStreams: number;
   readonly silences: SilencesPort;
   readonly configuration: ConfigurationPort;
+  readonly gate: GatePort;
+  readonly unwatched: UnwatchedPort;
 }
 
 // Who reloads twice within a second sees the same.
@@ -166,6 +169,7 @@ export function addPageRoutes(
     return sendText(request, reply, "text/html", text);
   });
 
+  addStatusRoute(scope, settings, { ...options, readModel });
   addAlertPages({ ...options, addPage, readModel, documents, sendMissing, settings });
 
   addResource(scope, "/places.json", settings, {

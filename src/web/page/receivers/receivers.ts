@@ -1,7 +1,7 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
-import { mark, type RowSeverity } from "../parts/marks.ts";
+import { mark } from "../parts/marks.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */
 export interface ReceiverRow {
@@ -41,7 +41,7 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
       <p class="why">
         Nobody is told of anything. Add one under <code>receivers</code> in flatline.yaml, then reload.
       </p>`;
-  const good = receivers.filter((one) => stateOf(one) === "ok").length;
+  const good = receivers.filter((one) => receiverState(one) === "ok").length;
   const bad = receivers
     .filter((one) => one.deadLetters > 0 || one.waiting > 0 || one.pausedUntilMs !== null)
     .map((one) => {
@@ -78,7 +78,7 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
         </thead>
         <tbody>
           ${receivers.map((one) => {
-            const state = stateOf(one);
+            const state = receiverState(one);
             return html`<tr>
               <td>
                 <span class="sevcell ${state}">${mark(state)} <span class="word">${wordOf(one, nowMs)}</span></span>
@@ -131,10 +131,11 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
 }
 
 function wordOf(row: ReceiverRow, nowMs: number): string {
-  return row.pausedUntilMs === null ? stateOf(row) : `paused until ${formatTime(row.pausedUntilMs, nowMs)}`;
+  return row.pausedUntilMs === null ? receiverState(row) : `paused until ${formatTime(row.pausedUntilMs, nowMs)}`;
 }
 
-function stateOf({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): RowSeverity {
+/** Returns ok, warn while it refuses or is paused, fail with dead letters. */
+export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): "ok" | "warn" | "fail" {
   if (deadLetters > 0) return "fail";
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }

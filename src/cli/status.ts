@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { withDaemon } from "../commands/daemon-client.ts";
+import { daemonUrl } from "../commands/daemon-address.ts";
+import { renderStatus } from "../commands/status-screen.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { severityExitCodes } from "./severity-exit-codes.ts";
+
+interface StatusFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** `flatline status`, through the running daemon's HTTP API. */
+export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {
+  program
+    .command("status")
+    .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .option("--json", "print the answer of GET /api/v1/status")
+    .addHelpText("after", help)
+    .action(async (flags: StatusFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const status = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.status());
+      const url = flags.url ?? daemonUrl(config.server.listen);
+      const screen = renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url });
+      context.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : screen);
+      context.setExitCode(severityExitCodes[status.severity]);
+    });
+};
+
+const help = `
+Exit code, as of \`check\`: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). 69 no daemon answers,
+77 reading is closed and the token is missing or wrong.
+
+Examples:
+  flatline status
+  watch -c -n 10 flatline status
+  flatline status --json | jq .receivers
+`;

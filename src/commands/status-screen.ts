@@ -1,0 +1,128 @@
+import { formatCount } from "../base/numbers.ts";
+import { escapeControls } from "../base/unseen-text.ts";
+import type { Severity } from "../contract/severity.ts";
+import { countOf, formatLengthInProse } from "../web/page/parts/figures.ts";
+import type { DaemonStatus } from "./daemon-answers.ts";
+
+export interface ScreenOptions {
+  readonly isColoured: boolean;
+  /** Where the daemon answered. */
+  readonly url: string;
+}
+
+const [red, green, yellow, magenta, bold, dim] = [31, 32, 33, 35, 1, 2];
+const marks = {
+  fail: ["■", red],
+  unknown: ["◌", magenta],
+  warn: ["▲", yellow],
+  ok: ["○", green],
+} as const satisfies Record<Severity, readonly [mark: string, colour: number]>;
+const order: readonly Severity[] = ["fail", "unknown", "warn", "ok"];
+const nameColumns = 12;
+const shownUnwatched = 3;
+
+/** Returns the state of a daemon as one screen: a sentence, then a line for each part; parts that are fine are short. */
+export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOptions): string {
+  const paint = (text: string, colour: number): string => (isColoured ? `\u001b[${colour}m${text}\u001b[0m` : text);
+  const marked = (severity: Severity, text: string): string => {
+    const [mark, colour] = marks[severity];
+    return paint(`${mark} ${text}`, colour);
+  };
+  const nowMs = Date.parse(status.at);
+  const since = (instant: string | null): string => (instant === null ? "?" : length(nowMs - Date.parse(instant)));
+  const sentence =
+    paint(`${marks[status.severity][0]} `, marks[status.severity][1]) + paint(escapeControls(status.sentence), bold);
+  const { firing } = status.alerts;
+  const waiting = firing === 0 ? "" : ` ${countOf(firing, "alert")} ${firing === 1 ? "waits" : "wait"} for someone.`;
+
+  const severities = order.flatMap((severity) => {
+    const count = status.severities[severity];
+    return count === 0 ? [] : [marked(severity, `${formatCount(count)} ${severity}`)];
+  });
+  const rows: readonly (readonly [name: string, parts: readonly string[]])[] = [
+    ["severity", severities.length === 0 ? ["no organization is configured"] : severities],
+    ["alerts", alertParts(status)],
+    ["gate", [gateText(status, since)]],
+    ["receivers", receiverParts(status, since, marked)],
+    ["last run", [runText(status, since, marked)]],
+    ["store", storeParts(status, marked)],
+    ...(status.unwatched === undefined || status.unwatched.length === 0
+      ? []
+      : [["not watched", [unwatchedText(status.unwatched)]] as const]),
+    ["daemon", [`${status.daemon.version}, up ${since(status.daemon.startedAt)}, ${url}`]],
+  ];
+  const lines = rows.map(([name, parts]) => `${paint(name.padEnd(nameColumns), dim)} ${parts.join("   ")}`);
+  return `${sentence}${waiting}\n\n${lines.join("\n")}\n`;
+}
+
+type Since = (instant: string | null) => string;
+type Marked = (severity: Severity, text: string) => string;
+
+function alertParts({ alerts }: DaemonStatus): readonly string[] {
+  const parts = (["firing", "acknowledged", "pending", "silenced"] as const).flatMap((state) =>
+    alerts[state] === 0 ? [] : [`${formatCount(alerts[state])} ${state}`],
+  );
+  return parts.length === 0 ? ["none"] : parts;
+}
+
+function gateText({ gate }: DaemonStatus, since: Since): string {
+  const { held, longest } = gate;
+  if (longest === null) return "nothing is held";
+  const name = escapeControls(longest.slug);
+  return held === 1
+    ? `${name} is held: ${since(longest.since)}`
+    : `${countOf(held, "organization")} held, ${name} the longest: ${since(longest.since)}`;
+}
+
+function receiverParts({ receivers }: DaemonStatus, since: Since, marked: Marked): readonly string[] {
+  if (receivers === undefined) return ["need a token for all organizations with the right read"];
+  if (receivers.length === 0) return [marked("warn", "none is configured: alerts notify nobody")];
+  return receivers.map(({ name, state, waiting, oldestAt, deadLetters, pausedUntil, lastError }) => {
+    const facts = [
+      ...(deadLetters > 0 ? [countOf(deadLetters, "dead letter")] : []),
+      ...(waiting > 0 ? [`${formatCount(waiting)} waiting`, `oldest ${since(oldestAt)}`] : []),
+      ...(pausedUntil === null ? [] : [`paused until ${pausedUntil.slice(11, 19)} UTC`]),
+      ...(state === "ok" || lastError === null ? [] : [lastError.text]),
+    ];
+    if (state === "ok") return escapeControls([name, ...(facts.length === 0 ? ["ok"] : [facts.join(", ")])].join(" "));
+    return marked(state, escapeControls(`${name} ${facts.join(", ")}`));
+  });
+}
+
+function runText({ runs }: DaemonStatus, since: Since, marked: Marked): string {
+  const last = runs.lastAt === null ? "none yet" : `${since(runs.lastAt)} ago`;
+  if (runs.late > 0)
+    return `${last}, ${marked("warn", `${formatCount(runs.late)} of ${countOf(runs.checks, "check")} late`)}`;
+  return runs.lastAt === null ? last : `${last}, all on time`;
+}
+
+function storeParts({ store }: DaemonStatus, marked: Marked): readonly string[] {
+  return [
+    ...(store.bytes === null ? [] : [formatBytes(store.bytes)]),
+    ...(store.problem === null
+      ? store.bytes === null
+        ? ["ok"]
+        : []
+      : [marked("fail", escapeControls(store.problem))]),
+  ];
+}
+
+function unwatchedText(slugs: readonly string[]): string {
+  const more = slugs.length > shownUnwatched ? ` and ${formatCount(slugs.length - shownUnwatched)} more` : "";
+  const verb = slugs.length === 1 ? "sends" : "send";
+  return `${countOf(slugs.length, "slug")} ${verb} events: ${escapeControls(slugs.slice(0, shownUnwatched).join(", "))}${more}`;
+}
+
+/** 11 h 40 min, with plain spaces. */
+function length(ms: number): string {
+  return formatLengthInProse(ms).replaceAll("\u00a0", " ");
+}
+
+const units = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+/** 118 MB: powers of 1,000, as disks are sold and `df -H` counts. */
+function formatBytes(bytes: number): string {
+  const power = Math.min(units.length - 1, bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1_000 ** power;
+  return `${power > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[power] ?? "bytes"}`;
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+import { severities, worstSeverity } from "../../contract/severity.ts";
+import { reaches, reachesEverything, seesDetails } from "../access/identity.ts";
+import { iso } from "../api/check-view.ts";
+import type { AccessSettings, GatePort, UnwatchedPort } from "../ports.ts";
+import { addResource } from "../resource.ts";
+import { countSeverities, fleetSentence } from "./overview/fleet.ts";
+import type { PageModel, PageModelPorts } from "./overview/overview-model.ts";
+import { readReceiverRows } from "./receivers/receiver-rows.ts";
+import { receiverState } from "./receivers/receivers.ts";
+
+export interface StatusOptions extends PageModelPorts {
+  readonly version: string;
+  readonly gate: GatePort;
+  readonly unwatched: UnwatchedPort;
+  readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
+}
+
+/** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
+export function addStatusRoute(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { version, clock, alerts, gate, outbox, unwatched, page, readModel }: StatusOptions,
+): void {
+  const startedAt = iso(clock.nowMs());
+
+  /** What is closed without `read`, and what is about all organizations. */
+  async function closedParts({ identity }: FastifyRequest): Promise<object> {
+    const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
+    return {
+      receivers: rows.map((row) => ({
+        name: row.name,
+        state: receiverState(row),
+        waiting: row.waiting,
+        oldestAt: iso(row.oldestMs),
+        deadLetters: row.deadLetters,
+        pausedUntil: iso(row.pausedUntilMs),
+        lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
+      })),
+      unwatched: (await unwatched.slugs()).filter((slug) => reaches(identity, slug)),
+    };
+  }
+
+  addResource(scope, "/api/v1/status", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const { identity } = request;
+        const model = await readModel(request);
+        const { nowMs, rows, fleet, storeProblem, snapshots, others, checks, late } = model;
+        const live = (await alerts.list()).alerts.filter(({ state }) => reaches(identity, state.slug));
+        const held = (await gate.held()).filter(({ slug }) => reaches(identity, slug));
+        const longest = held.toSorted((left, right) => (left.sinceMs ?? nowMs) - (right.sinceMs ?? nowMs))[0];
+        const lastRuns = [...snapshots.values(), ...[...others.values()].flat()].map(
+          ({ state }) => state.lastRunAtMs ?? 0,
+        );
+        const lastRunMs = lastRuns.reduce((last, one) => Math.max(last, one), 0);
+        const isAboutAll = reachesEverything(identity);
+        const counts = countSeverities(rows);
+        void reply.header("cache-control", "no-store");
+        return {
+          at: iso(nowMs),
+          sentence: fleetSentence(rows, fleet, nowMs),
+          severity: worstSeverity(severities.filter((severity) => counts[severity] > 0)),
+          organizations: rows.length,
+          severities: counts,
+          alerts: countAlerts(live),
+          unattended: model.unattended,
+          gate: {
+            held: held.length,
+            longest: longest === undefined ? null : { slug: longest.slug, since: iso(longest.sinceMs) },
+          },
+          runs: { checks, late, lastAt: lastRunMs === 0 ? null : iso(lastRunMs) },
+          store: { bytes: isAboutAll ? await page.storeBytes() : null, problem: storeProblem },
+          daemon: { version, startedAt },
+          ...(seesDetails(request) && isAboutAll ? await closedParts(request) : {}),
+        };
+      },
+    },
+  });
+}
+
+type Live = Awaited<ReturnType<PageModelPorts["alerts"]["list"]>>["alerts"];
+
+/** Each alert once: silenced before acknowledged, as on the page. */
+function countAlerts(live: Live): Readonly<Record<"firing" | "acknowledged" | "pending" | "silenced", number>> {
+  const counts = { firing: 0, acknowledged: 0, pending: 0, silenced: 0 };
+  for (const { state, silenced } of live) {
+    if (state.state === "pending") counts.pending++;
+    else if (silenced) counts.silenced++;
+    else if (state.acknowledgement !== null) counts.acknowledged++;
+    else counts.firing++;
+  }
+  return counts;
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+let folder: DaemonFolder;
+let port: number;
+
+function flatline(...args: string[]): Promise<CliOutcome> {
+  return runCli(["status", ...args], { cwd: folder.path });
+}
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  port = await freePort();
+  await folder.configure(`
+source: { type: embedded }
+organizations: [acme, { slug: calm, whenNoEvents: ok }]
+alerting: { groupWait: 0s, fleet: false }
+receivers: [{ name: nowhere, type: webhook, url: "http://127.0.0.1:1/" }]
+server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
+storage: { path: flatline.db }
+`);
+  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("stranger", { lastHour: 1, perDay: 1 });
+});
+afterAll(() => folder.close());
+
+it("says that no daemon answers before one is started", async () => {
+  const { exitCode, stderr } = await flatline();
+
+  expect(exitCode).toBe(69);
+  expect(stderr).toMatch(
+    new RegExp(`^flatline: no flatline answers at http://127\\.0\\.0\\.1:${port}: .*Is it running\\?`),
+  );
+});
+
+it("prints the running daemon on one screen, with the exit code of check", async () => {
+  await folder.start();
+  const { stdout, exitCode } = await eventually(async () => {
+    const found = await flatline();
+    return /connection refused/.test(found.stdout) && found;
+  });
+
+  const size = /^store +(.*)$/m.exec(stdout)?.[1] ?? "";
+  expect(stdout.replaceAll(/\b\d+ (?:s|min)\b/g, "N s").replace(size, "SIZE"))
+    .toBe(`■ 1 of 2 organizations spikes: 1 fail. 1 alert waits for someone.
+
+severity     ■ 1 fail   ○ 1 ok
+alerts       1 firing
+gate         acme is held: N s
+receivers    ▲ nowhere 1 waiting, oldest N s, connection refused
+last run     N s ago, all on time
+store        SIZE
+not watched  1 slug sends events: stranger
+daemon       0.0.0, up N s, http://127.0.0.1:${port}
+`);
+  expect(size).toMatch(/^\d+(?:\.\d)? [kM]B$/);
+  expect(exitCode).toBe(2);
+});
+
+it("prints the answer of the API as JSON", async () => {
+  const { stdout } = await flatline("--json");
+
+  expect(JSON.parse(stdout)).toMatchObject({ severity: "fail", gate: { held: 1, longest: { slug: "acme" } } });
+});
