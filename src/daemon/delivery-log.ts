@@ -1,4 +1,5 @@
 import type { Receiver } from "../alerting/deliver/receiver.ts";
+import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DeliveryStore, NewDeliveryAttempt } from "../store/alerts/deliveries.ts";
@@ -29,9 +30,9 @@ const flushAfterMs = secondMs;
  * shows, and costs no delivery anything.
  */
 export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryLogOptions): DeliveryLog {
-  const stopping = new AbortController();
+  // Nothing is written while nothing is noted.
+  const loop = createLoop({ clock, everyMs: Infinity, firstAfterMs: Infinity, runOnce: flush, onError: note });
   let noted: NewDeliveryAttempt[] = [];
-  let waiting: Promise<void> | null = null;
   let writing: Promise<void> = Promise.resolve();
   /** What kept a write from being done while it stops. */
   let failure: unknown = null;
@@ -49,17 +50,16 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
     try {
       await store.add(attempts);
     } catch (error) {
-      if (stopping.signal.aborted) failure = error;
-      else logger.warn({ err: error, attempts: attempts.length }, "what receivers answered could not be stored");
+      note(error);
     }
   }
 
-  async function flushSoon(): Promise<void> {
-    await clock.sleep(flushAfterMs, stopping.signal);
-    waiting = null;
-    await flush();
+  function note(error: unknown): void {
+    if (loop.signal.aborted) failure = error;
+    else logger.warn({ err: error }, "what receivers answered could not be stored");
   }
 
+  loop.start();
   return {
     watch: (receiver) => ({
       ...receiver,
@@ -80,15 +80,14 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
           fleetId: notification.fleet?.id ?? null,
           alertIds: [...new Set(notification.alerts.map(({ id }) => id))],
         });
-        waiting ??= flushSoon();
+        loop.wake(flushAfterMs);
         onAttempt();
         return outcome;
       },
     }),
     flush,
     stop: async () => {
-      stopping.abort();
-      await waiting;
+      await loop.stop();
       await flush();
       if (failure !== null) throw failure;
     },

@@ -1,15 +1,10 @@
+import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { Membership } from "../monitor/membership.ts";
 import type { Board } from "../store/runs/board.ts";
 import { foldJournal } from "../store/runs/fold.ts";
 import type { Store } from "../store/store.ts";
-
-/** Moves the runs of each hour from the journal into the history. */
-export interface Fold {
-  start(): void;
-  stop(): Promise<void>;
-}
 
 export interface FoldOptions {
   readonly store: Pick<Store, "runs" | "exclusively">;
@@ -23,10 +18,10 @@ const lookEveryMs = minuteMs;
 // Between two slices everybody else gets the store.
 const pauseMs = 20;
 
-/** The loop that folds the own journal after each hour, and those of owners that have ended. */
-export function createFold({ store, board, membership, clock, logger }: FoldOptions): Fold {
-  const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
+/** Creates the loop that folds the own journal into the history after each hour, and those of owners that have ended. */
+export function createFold({ store, board, membership, clock, logger }: FoldOptions): Loop {
+  const onError = (error: unknown): void => logger.error({ err: error }, "journal not folded, trying again");
+  const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs: lookEveryMs, runOnce: look, onError });
   let foldedHour = Math.floor(clock.nowMs() / hourMs);
 
   async function look(): Promise<void> {
@@ -49,28 +44,12 @@ export function createFold({ store, board, membership, clock, logger }: FoldOpti
 
   async function fold(ownerId: number, throughSeq: number): Promise<void> {
     const pause = async (): Promise<boolean> => {
-      await clock.sleep(pauseMs, stopping.signal);
-      return !stopping.signal.aborted;
+      await clock.sleep(pauseMs, loop.signal);
+      return !loop.signal.aborted;
     };
     await foldJournal({ runs: store.runs, board, ownerId, throughSeq, pause });
     logger.debug({ ownerId, throughSeq }, "journal folded");
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(lookEveryMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      await look().catch((error: unknown) => logger.error({ err: error }, "journal not folded, trying again"));
-    }
-  }
-
-  return {
-    start: () => {
-      loop = run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return loop;
 }

@@ -1,14 +1,9 @@
 import { releaseOf, type GatePolicy } from "../alerting/decide/gate.ts";
+import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { OrganizationConfig, StorageConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
-
-/** Keeps the store within its retention, in slices that hold its lock for milliseconds. */
-export interface Maintenance {
-  start(): void;
-  stop(): Promise<void>;
-}
 
 export interface MaintenanceOptions {
   readonly store: Store;
@@ -31,14 +26,13 @@ const pauseMs = 20;
 // For so long every report that a change left is kept; then one a day of each severity.
 const wholeReportsMs = 7 * dayMs;
 
-/** The housekeeping loop. */
-export function createMaintenance(options: MaintenanceOptions): Maintenance {
+/** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
+export function createMaintenance(options: MaintenanceOptions): Loop {
   const { store, clock, logger, storage, organizations, gateOf } = options;
-  const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
+  const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError: note });
 
   async function inSlices(slice: () => Promise<{ readonly hasMore: boolean }>): Promise<void> {
-    while (!stopping.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, stopping.signal);
+    while (!loop.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, loop.signal);
   }
 
   /** Failures that hold the gate are kept however old they are, and their alerts with them. */
@@ -51,7 +45,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     });
   }
 
-  async function round(): Promise<void> {
+  async function runOnce(): Promise<void> {
     const { retentionMs, auditRetentionMs, eventRetentionMs } = storage();
     const nowMs = clock.nowMs();
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
@@ -75,27 +69,11 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     await store.gate.prune(pastRetention.beforeMs);
   }
 
-  async function run(): Promise<void> {
-    await clock.sleep(firstAfterMs, stopping.signal);
-    while (!stopping.signal.aborted) {
-      try {
-        await round();
-      } catch (error) {
-        logger.error({ err: error }, "store could not be tidied up, trying again later");
-      }
-      await clock.sleep(everyMs, stopping.signal);
-    }
+  function note(error: unknown): void {
+    logger.error({ err: error }, "store could not be tidied up, trying again later");
   }
 
-  return {
-    start: () => {
-      loop = run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return loop;
 }
 
 /** From the oldest death that any evaluation counts to now; a median's days begin up to a day before the baseline does. */

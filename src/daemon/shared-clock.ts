@@ -1,3 +1,4 @@
+import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { minuteMs, type Clock } from "../base/time.ts";
 import type { Store } from "../store/store.ts";
@@ -29,7 +30,6 @@ export async function startSharedClock({
   readonly logger: Logger;
 }): Promise<SharedClock> {
   if (store.engine === "sqlite") return { clock, stop: async () => undefined };
-  const stopping = new AbortController();
   let offsetMs = 0;
 
   async function compare(): Promise<void> {
@@ -42,24 +42,12 @@ export async function startSharedClock({
     logger.warn({ offsetMs }, "clock differs from the database's, which decides");
   }
 
-  async function keepComparing(): Promise<void> {
-    for (;;) {
-      await clock.sleep(compareEveryMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      // What is wrong with the store is told by those who need it.
-      await compare().catch((error: unknown) => logger.debug({ err: error }, "clocks could not be compared"));
-    }
-  }
-
   await compare();
-  const comparing = keepComparing();
-  return {
-    clock: { ...clock, nowMs: () => clock.nowMs() + offsetMs },
-    stop: async () => {
-      stopping.abort();
-      await comparing;
-    },
-  };
+  // What is wrong with the store is told by those who need it.
+  const onError = (error: unknown): void => logger.debug({ err: error }, "clocks could not be compared");
+  const loop = createLoop({ clock, everyMs: compareEveryMs, firstAfterMs: compareEveryMs, runOnce: compare, onError });
+  loop.start();
+  return { clock: { ...clock, nowMs: () => clock.nowMs() + offsetMs }, stop: loop.stop };
 }
 
 async function readOffset(store: Store, clock: Clock): Promise<{ offsetMs: number; tookMs: number }> {

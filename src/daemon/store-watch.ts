@@ -1,12 +1,13 @@
 import { FlatlineError } from "../base/errors.ts";
+import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { Store, StoreProblem } from "../store/store.ts";
 
 /** Whether the store is there: whether the database that replicas share answers, or the file is still the one that was opened. */
 export interface StoreWatch {
-  start(): void;
-  stop(): Promise<void>;
+  readonly start: Loop["start"];
+  readonly stop: Loop["stop"];
   /** It did not answer when it was last asked. */
   isAway(): boolean;
   /** For how long it has not answered, ms; 0 while it does. */
@@ -37,9 +38,13 @@ const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
 export function createStoreWatch({ store, clock, logger, onLook, onProblem }: StoreWatchOptions): StoreWatch {
-  const stopping = new AbortController();
-  const stopped = Promise.withResolvers<void>();
-  let loop: Promise<void> = Promise.resolve();
+  const loop =
+    store.engine === "postgres"
+      ? createLoop({ clock, everyMs: lookEveryMs, runOnce: watchDatabase, onError: noteUnread })
+      : createLoop({ clock, everyMs: lookAtFileEveryMs, runOnce: watchFile, onError: noteUnread });
+  const stopped = new Promise<void>((resolve) => {
+    loop.signal.addEventListener("abort", () => resolve());
+  });
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
   let problem: StoreProblem | null = null;
@@ -52,18 +57,18 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
       (error: unknown) => note(error),
     );
     // Whoever stops does not wait for a server that is not there.
-    await Promise.race([asked, stopped.promise]);
+    await Promise.race([asked, stopped]);
     answered.abort();
     await late;
   }
 
   async function noteSilence(answered: AbortSignal): Promise<void> {
-    await clock.sleep(answerWithinMs, AbortSignal.any([answered, stopping.signal]));
+    await clock.sleep(answerWithinMs, AbortSignal.any([answered, loop.signal]));
     if (!answered.aborted) note(new FlatlineError("store_busy", "the store does not answer in time"));
   }
 
   function note(error: unknown): void {
-    if (stopping.signal.aborted) return;
+    if (loop.signal.aborted) return;
     const nowMs = clock.monotonicMs();
     if (error !== null && awaySinceMs === null) {
       awaySinceMs = nowMs;
@@ -75,23 +80,21 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look();
-      // What could not be read is read at the next look.
-      await onLook().catch((error: unknown) => logger.debug({ err: error }, "checks of others could not be read"));
-      await clock.sleep(lookEveryMs, stopping.signal);
-    }
+  async function watchDatabase(): Promise<void> {
+    await look();
+    await onLook();
   }
 
   async function watchFile(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const found = await store.problem();
-      const isNews = found?.kind !== problem?.kind;
-      problem = found;
-      if (isNews) tell();
-      await clock.sleep(lookAtFileEveryMs, stopping.signal);
-    }
+    const found = await store.problem();
+    const isNews = found?.kind !== problem?.kind;
+    problem = found;
+    if (isNews) tell();
+  }
+
+  // What could not be read is read at the next look.
+  function noteUnread(error: unknown): void {
+    logger.debug({ err: error }, "store could not be looked at, trying again");
   }
 
   function tell(): void {
@@ -102,14 +105,8 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
 
   const away = (): number => (awaySinceMs === null ? 0 : clock.monotonicMs() - awaySinceMs);
   return {
-    start: () => {
-      loop = store.engine === "postgres" ? run() : watchFile();
-    },
-    stop: async () => {
-      stopping.abort();
-      stopped.resolve();
-      await loop;
-    },
+    start: loop.start,
+    stop: loop.stop,
     isAway: () => awaySinceMs !== null,
     awayForMs: away,
     problem: () => problem,

@@ -1,3 +1,4 @@
+import { createLoop } from "../base/loop.ts";
 import { secondMs } from "../base/time.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import type { DiscoverConfig } from "../config/config.ts";
@@ -39,7 +40,7 @@ interface Turn {
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const { store, clock, sources } = options;
   const logger = options.logger.child({ room: "discovery" });
-  const stopping = new AbortController();
+  const loop = createLoop({ clock, everyMs: lookEveryMs, runOnce: look, onError: note });
   const states = new Map<string, DiscoveryState>();
   const lists = new Map<string, readonly ListedOrganization[]>();
   /** Digests of those in `lists`. */
@@ -49,8 +50,6 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   /** Of the sources whose lists the store keeps, as one text. */
   let keptNames: string | null = null;
   let isApplied = true;
-  let wakeUp = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
 
   /** Learns what the store has of these sources; answers whether a list is another than before. */
   async function follow(wanted: readonly DiscoverConfig[]): Promise<boolean> {
@@ -83,8 +82,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const isOurs = await store.discovery.claim(name, { nowMs: isNew ? Number.MAX_SAFE_INTEGER : nowMs, nextAtMs });
     if (!isOurs) return;
     const eventRetentionMs = options.eventRetentionMs();
-    await refreshSource(source, { ...options, logger, signal: stopping.signal, eventRetentionMs });
-    wakeUp.abort();
+    await refreshSource(source, { ...options, logger, signal: loop.signal, eventRetentionMs });
+    loop.wake();
   }
 
   function begin(source: DiscoverConfig): void {
@@ -115,16 +114,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     isApplied = true;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // Made first, so that a refresh that ends while the loop looks is not slept over.
-      wakeUp = new AbortController();
-      const signal = AbortSignal.any([stopping.signal, wakeUp.signal]);
-      await look().catch((error: unknown) =>
-        logger.debug({ err: error }, "lists could not be looked at, trying again"),
-      );
-      await clock.sleep(lookEveryMs, signal);
-    }
+  function note(error: unknown): void {
+    logger.debug({ err: error }, "lists could not be looked at, trying again");
   }
 
   return {
@@ -138,11 +129,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     state: (name) => states.get(name) ?? null,
     start: () => {
       isApplied = true;
-      loop = run();
+      loop.start();
     },
     stop: async () => {
-      stopping.abort();
-      await loop;
+      await loop.stop();
       await Promise.all(underWay.values());
     },
   };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { memoized } from "../base/memo.ts";
 import { secondMs, type Clock } from "../base/time.ts";
@@ -59,8 +60,7 @@ export const shardOf = memoized(
 export function createMembership(options: MembershipOptions): Membership {
   const { store, board, clock } = options;
   const logger = options.logger.child({ room: "monitor" });
-  const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
+  const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs: lookEveryMs, runOnce, onError: note });
   let own: OwnJournal | null = null;
   let shards: ReadonlySet<number> = new Set();
   /** Those that go to another process: nothing of them is begun any more. */
@@ -68,7 +68,6 @@ export function createMembership(options: MembershipOptions): Membership {
   let isAlone = false;
   /** The shards are those that the store gave the owner; while they may be others it is asked again. */
   let isBalanced = false;
-  let wakeUp = new AbortController();
   /** Of the monotonic clock. */
   let leasedUntilMs = -Infinity;
   let renewedAtMs = -Infinity;
@@ -185,17 +184,14 @@ export function createMembership(options: MembershipOptions): Membership {
     await options.onLook?.();
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      wakeUp = new AbortController();
-      // Who is alone keeps its part.
-      const waitMs = isAlone && isBalanced ? Number.MAX_SAFE_INTEGER : lookEveryMs;
-      await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wakeUp.signal]));
-      if (stopping.signal.aborted) return;
-      await look().catch((error: unknown) =>
-        logger.debug({ err: error }, "store could not be looked at, trying again"),
-      );
-    }
+  async function runOnce(): Promise<number> {
+    await look();
+    // Who is alone keeps its part.
+    return isAlone && isBalanced ? Infinity : lookEveryMs;
+  }
+
+  function note(error: unknown): void {
+    logger.debug({ err: error }, "store could not be looked at, trying again");
   }
 
   return {
@@ -203,7 +199,7 @@ export function createMembership(options: MembershipOptions): Membership {
       isAlone = alone;
       await board.reload(() => store.runs.load());
       await balance(await renew());
-      loop = run();
+      loop.start();
     },
     journal: () => own,
     leasedJournal: () => (isAlone || clock.monotonicMs() < leasedUntilMs ? own : null),
@@ -215,11 +211,10 @@ export function createMembership(options: MembershipOptions): Membership {
       const { owner } = journal;
       lose();
       void store.owners.leave(owner).catch(() => undefined);
-      wakeUp.abort();
+      loop.wake();
     },
     stop: async () => {
-      stopping.abort();
-      await loop;
+      await loop.stop();
       if (own !== null) await store.owners.leave(own.owner);
       lose();
     },

@@ -1,6 +1,7 @@
 import type { Run } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain } from "../base/lifecycle.ts";
+import { createLoop } from "../base/loop.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
@@ -22,9 +23,6 @@ const gatherMs = 250;
 // Some 10 ms, after which the event loop has its turn.
 const mostTogether = 500;
 
-// Without a reason of its own each abort would make an exception with its stack.
-const wokenUp = "woken up";
-
 /** What a run gave, and how long it took. */
 interface Answer {
   readonly report: CheckReport;
@@ -42,9 +40,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const places = new Places(options.concurrency);
   const own = new OwnChecks(options);
 
-  let wakeUp = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
-  const stopping = new AbortController();
+  const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
   /** Aborts what is still under way when the drain is over. */
   const abandoned = new AbortController();
   /** What kept a run from being recorded while it stops. */
@@ -53,14 +49,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let latestNowMs = clock.nowMs();
   let togetherAtMs = -Infinity;
 
-  function wake(): void {
-    // Runs end by the dozen before the loop gets its turn.
-    if (!wakeUp.signal.aborted) wakeUp.abort(wokenUp);
-  }
-
   function arrange(): void {
     own.arrange(targets, clock.nowMs());
-    wake();
+    loop.wake();
   }
 
   function followClock(nowMs: number): void {
@@ -142,7 +133,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const next: NextRun = { dueAtMs, notBeforeMs: dueAtMs };
     one.underWay = runToEnd(one, run, round, next).finally(() => {
       own.leave(one, next.dueAtMs, next.notBeforeMs);
-      wake();
+      loop.wake();
     });
     return one.underWay;
   }
@@ -173,7 +164,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     } catch (error) {
       options.onUnrecorded?.(run, durationMs / secondMs);
       if (!abandoned.signal.aborted) {
-        if (stopping.signal.aborted) unrecorded = error;
+        if (loop.signal.aborted) unrecorded = error;
         logger.error({ err: error, check: run.check, slug }, "run was not recorded, will be run again");
       }
       next.notBeforeMs = clock.nowMs() + unrecordedMs;
@@ -193,7 +184,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       throw startTimeout();
     });
     try {
-      if (stopping.signal.aborted) throw stopped();
+      if (loop.signal.aborted) throw stopped();
       const startedMs = clock.monotonicMs();
       const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
       const report = await options.run(one.target, deadline.signal);
@@ -203,17 +194,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     } finally {
       // With the answer: what the store takes to write it holds up no other check.
       places.leave();
-      wake();
+      loop.wake();
     }
   }
 
-  async function runLoop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // Made first, so that what happens while runOnce looks is not slept over.
-      wakeUp = new AbortController();
-      const { signal } = wakeUp;
-      await clock.sleep(await runOnce(), signal);
-    }
+  function noteFailure(error: unknown): void {
+    logger.error({ err: error }, "checks that are due could not be begun, trying again");
   }
 
   async function runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport> {
@@ -221,7 +207,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     for (;;) {
       const target = targets.get(key);
       if (target === undefined) throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
-      if (stopping.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
+      if (loop.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
       if (signal.aborted) throw startTimeout();
       const one = own.get(key);
       if (one === undefined) return runElsewhere({ check, slug }, signal);
@@ -254,7 +240,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       targets = byKey(options.targets);
       arrange();
       lastLookAtMs = clock.monotonicMs();
-      loop = runLoop();
+      loop.start();
     },
     setTargets: (change) => {
       targets = byKey(change.targets);
@@ -273,15 +259,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     isStalled: () => {
       const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();
-      return stopping.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
+      return loop.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
     },
     running: () => own.underWay().length,
     stop: async (drainMs) => {
-      stopping.abort();
-      wake();
+      const looked = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
       // The look that is under way may still begin runs.
-      const ended = loop.then(() => Promise.allSettled(own.underWay().map((run) => run.ended)));
+      const ended = looked.then(() => Promise.allSettled(own.underWay().map((run) => run.ended)));
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },

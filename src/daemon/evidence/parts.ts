@@ -1,13 +1,14 @@
+import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { targetKey } from "../../monitor/target.ts";
 import type { AlertAssetsPort } from "../../web/ports.ts";
 import { createAlertAssets, type AlertAssetsOptions } from "./alert-assets.ts";
 import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
-import { createRegretBook, type RegretBook } from "./regret-book.ts";
+import { createRegretBook } from "./regret-book.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What looks at single events beside the runs of the checks. */
-export interface EvidenceParts extends RegretBook {
+export interface EvidenceParts extends Loop {
   readonly endedAlerts: ReturnType<typeof createEndedAlerts>;
   readonly alertAssets: AlertAssetsPort;
 }

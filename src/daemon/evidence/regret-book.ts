@@ -1,13 +1,8 @@
+import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { readRegret } from "./regret-reading.ts";
-
-/** Keeps the share of false deaths of each organization up to date, in the background. */
-export interface RegretBook {
-  start(): void;
-  stop(): Promise<void>;
-}
 
 export interface RegretBookOptions {
   readonly store: Pick<Store, "evidence">;
@@ -30,12 +25,14 @@ const anywayEveryMs = hourMs;
 const restShare = 9;
 const shortestRestMs = 1;
 
-/** The loop over the organizations; an organization without new events is left out. */
-export function createRegretBook({ store, clock, logger, slugs, onRatio }: RegretBookOptions): RegretBook {
-  const stopping = new AbortController();
-  const { signal } = stopping;
+/**
+ * Creates the loop that keeps the share of false deaths of each organization up to date; an organization without new events is
+ * left out.
+ */
+export function createRegretBook({ store, clock, logger, slugs, onRatio }: RegretBookOptions): Loop {
+  const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs, runOnce, onError: note });
+  const { signal } = loop;
   const judged = new Map<string, { readonly atMs: number; readonly version: string }>();
-  let loop: Promise<void> = Promise.resolve();
 
   async function judge(slug: string): Promise<void> {
     let workedFromMs = clock.monotonicMs();
@@ -51,7 +48,7 @@ export function createRegretBook({ store, clock, logger, slugs, onRatio }: Regre
     onRatio(slug, isKnown ? regret.revivedCount / regret.judgedCount : null);
   }
 
-  async function round(): Promise<void> {
+  async function runOnce(): Promise<void> {
     const version = await store.evidence.eventsVersion();
     const wanted = slugs();
     for (const slug of [...judged.keys()].filter((known) => !wanted.includes(known))) {
@@ -69,25 +66,9 @@ export function createRegretBook({ store, clock, logger, slugs, onRatio }: Regre
     }
   }
 
-  async function run(): Promise<void> {
-    await clock.sleep(firstAfterMs, signal);
-    while (!signal.aborted) {
-      try {
-        await round();
-      } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, "false deaths could not be counted, trying again later");
-      }
-      await clock.sleep(lookEveryMs, signal);
-    }
+  function note(error: unknown): void {
+    if (!signal.aborted) logger.warn({ err: error }, "false deaths could not be counted, trying again later");
   }
 
-  return {
-    start: () => {
-      loop = run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return loop;
 }

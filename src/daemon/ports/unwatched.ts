@@ -1,3 +1,4 @@
+import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
@@ -5,11 +6,7 @@ import type { UnwatchedPort } from "../../web/ports.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
-export interface Unwatched extends UnwatchedPort {
-  /** Logs each one once. */
-  start(): void;
-  stop(): Promise<void>;
-}
+export interface Unwatched extends UnwatchedPort, Pick<Loop, "start" | "stop"> {}
 
 export interface UnwatchedOptions {
   readonly store: Pick<Store, "events" | "evidence" | "liveness">;
@@ -32,10 +29,8 @@ interface Look {
 
 /** Over the stored events and the configuration that holds; with another source than the embedded one there are none. */
 export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOptions): Unwatched {
-  const stopping = new AbortController();
   const logged = new Set<string>();
   let last: Look | null = null;
-  let loop: Promise<void> = Promise.resolve();
 
   async function look(): Promise<readonly string[]> {
     const { config, slugs: configured } = runtime.current();
@@ -54,17 +49,15 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
     return slugs;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await look();
-      } catch (error) {
-        logger.warn({ err: error }, "slugs of the stored events could not be read, trying again");
-      }
-      await clock.sleep(everyMs, stopping.signal);
-    }
+  async function runOnce(): Promise<void> {
+    await look();
   }
 
+  function note(error: unknown): void {
+    logger.warn({ err: error }, "slugs of the stored events could not be read, trying again");
+  }
+
+  const { start, stop } = createLoop({ clock, everyMs, runOnce, onError: note });
   return {
     slugs: look,
     list: async () => {
@@ -75,12 +68,7 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
       }
       return listed;
     },
-    start: () => {
-      loop = run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
+    start,
+    stop,
   };
 }

@@ -1,0 +1,96 @@
+import type { Clock } from "./time.ts";
+
+/** Work that is repeated until it is stopped, one turn after the other. */
+export interface Loop {
+  /** Begins with the first turn, after `firstAfterMs`. */
+  readonly start: () => void;
+  /** Aborts when the loop is stopped. */
+  readonly signal: AbortSignal;
+  /** Brings the next turn forward to `delayMs` from now [0]. */
+  readonly wake: (delayMs?: number) => void;
+  /** Returns true if no turn has begun for `stalledAfterMs`, or if the loop was stopped. */
+  readonly isStalled: () => boolean;
+  /** Begins no further turn and waits for the current one. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface LoopOptions {
+  readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
+  /** One turn. Returns the wait until the next one, ms [everyMs]. */
+  readonly runOnce: () => Promise<number | void>;
+  /** Called with the error of a turn, also of the last one; the next turn begins after `retryAfterMs`. */
+  readonly onError: (error: unknown) => void;
+  readonly everyMs: number;
+  /** [0] */
+  readonly firstAfterMs?: number;
+  /** [everyMs] */
+  readonly retryAfterMs?: number;
+  /** [never] */
+  readonly stalledAfterMs?: number;
+}
+
+// An abort without a reason creates an exception with its stack.
+const wokenUp = "woken up";
+
+/** Creates a loop that has not started: the one way in which the daemon repeats work. */
+export function createLoop(options: LoopOptions): Loop {
+  const { clock, everyMs, firstAfterMs = 0, retryAfterMs = everyMs, stalledAfterMs = Infinity } = options;
+  const stopping = new AbortController();
+  let sleeping = new AbortController();
+  let running: Promise<void> | null = null;
+  /** Of the monotonic clock, as the other instants here. */
+  let nextTurnMs = Infinity;
+  let lastTurnMs = clock.monotonicMs();
+
+  function wake(delayMs = 0): void {
+    const atMs = clock.monotonicMs() + delayMs;
+    if (atMs >= nextTurnMs) return;
+    nextTurnMs = atMs;
+    sleeping.abort(wokenUp);
+  }
+
+  async function untilNextTurn(): Promise<void> {
+    // Long timers end early, and a wake may bring the turn forward only in part.
+    while (!stopping.signal.aborted && clock.monotonicMs() < nextTurnMs) {
+      sleeping = new AbortController();
+      await clock.sleep(nextTurnMs - clock.monotonicMs(), sleeping.signal);
+    }
+  }
+
+  async function turn(): Promise<number> {
+    try {
+      return (await options.runOnce()) ?? everyMs;
+    } catch (error) {
+      options.onError(error);
+      return retryAfterMs;
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await untilNextTurn();
+      if (stopping.signal.aborted) return;
+      lastTurnMs = clock.monotonicMs();
+      // Set before the turn: what happens during it may need another one.
+      nextTurnMs = Infinity;
+      wake(await turn());
+    }
+  }
+
+  return {
+    start: () => {
+      if (running !== null) return;
+      nextTurnMs = clock.monotonicMs() + firstAfterMs;
+      lastTurnMs = clock.monotonicMs();
+      running = run();
+    },
+    signal: stopping.signal,
+    wake,
+    isStalled: () => stopping.signal.aborted || (running !== null && clock.monotonicMs() - lastTurnMs > stalledAfterMs),
+    stop: async () => {
+      stopping.abort();
+      sleeping.abort(wokenUp);
+      await running;
+    },
+  };
+}
