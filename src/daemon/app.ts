@@ -10,6 +10,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
+import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
@@ -44,6 +45,8 @@ export interface AppDeps extends PartsDeps {
   readonly newId?: () => string;
   /** How the web listens [on a socket]. */
   readonly transport?: WebTransport;
+  /** What stores posted events in this thread [a worker thread does]. */
+  readonly openPosts?: OpenPosts;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createEventIngest } from "../store/events/ingest.ts";
 import type { EventsPort } from "../web/ports.ts";
 import { storeLocation, type PartsDeps } from "./parts.ts";
@@ -12,12 +13,13 @@ export interface Ingest extends EventsPort {
 /** Takes posted events, in a worker thread; at its start it removes what a broken import left in the store. */
 export function openIngest(
   config: Config,
-  deps: PartsDeps & { readonly logger: Logger },
+  deps: PartsDeps & { readonly logger: Logger; readonly openPosts?: OpenPosts },
   metrics: Pick<Metrics, "eventsIngested">,
 ): Ingest {
   const ingest = createEventIngest({
     location: storeLocation(config, deps.cwd),
     clock: deps.clock,
+    ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
     onError: (error) => deps.logger.error({ err: error }, "event ingest failed"),
   });
   return {

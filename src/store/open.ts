@@ -20,6 +20,8 @@ export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
   /** How the file is opened [connectSqlite]. */
   readonly connect?: typeof connectSqlite;
+  /** Paces what is loaded in the background [the machine's: it takes real time, whatever the clock of a test says]. */
+  readonly backgroundClock?: Clock;
   /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
   readonly leaseClock?: LeaseClock;
   /** Looks for damage, for what will run on it for long [false]. */
@@ -53,7 +55,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     await dialect.close();
     throw error;
   }
-  return createStore(db, dialect, { path, clock, health });
+  const { backgroundClock = createSystemClock() } = options;
+  const sums = new EventSums({ databasePath: path, clock: backgroundClock });
+  return createStore(db, dialect, { path, clock, health, sums });
 }
 
 /** Requires an existing store; an empty file does not count as one. */
@@ -119,10 +123,9 @@ async function isFile(path: string): Promise<boolean> {
 function createStore(
   db: Kysely<Tables>,
   dialect: SqliteDialect,
-  { path, clock, health }: { readonly path: string; readonly clock: Clock; readonly health: SqliteHealth },
+  given: { readonly path: string; readonly clock: Clock; readonly health: SqliteHealth; readonly sums: EventSums },
 ): Store {
-  // What is loaded in the background takes the machine's time, whatever the clock of a test says.
-  const sums = new EventSums({ databasePath: path, clock: createSystemClock() });
+  const { path, clock, health, sums } = given;
   return {
     engine: "sqlite",
     ...createParts(db, { leaseClock: "caller", sums }),

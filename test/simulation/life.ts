@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { statSync } from "node:fs";
+import { join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
 
@@ -7,9 +8,12 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { Clock } from "../../src/base/time.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createApp, type App } from "../../src/daemon/create-app.ts";
+import { openDatabase } from "../../src/store/engine/sqlite-file.ts";
+import { createEventPosts } from "../../src/store/events/sqlite/posts.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { OwnerLock } from "../../src/store/runs/owner-lock.ts";
 import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";
+import { token } from "./fleet.ts";
 import { SimulatedNetwork, type FarSide } from "./network.ts";
 
 export interface LifeOptions {
@@ -26,9 +30,11 @@ export interface LifeOptions {
   readonly onLog: (line: string) => void;
   /** The disk's script lets the process die. */
   readonly onDeath: () => void;
+  readonly onDiskFailure: () => void;
 }
 
 export interface Answer {
+  /** 0: the process died before it answered; -1: none listened. */
   readonly status: number;
   readonly body: string;
 }
@@ -42,13 +48,13 @@ export interface Life {
   ask(request: {
     readonly method: "GET" | "POST" | "DELETE";
     readonly url: string;
-    readonly body?: object;
+    /** An object as JSON, a text as NDJSON. */
+    readonly body?: object | string;
+    readonly headers?: Readonly<Record<string, string>>;
   }): Promise<Answer>;
   /** Ends it as `kill -9` does: nothing that it had begun goes on. */
   kill(): void;
 }
-
-export const token = "operator-token-that-nobody-may-see";
 
 /** Makes a process that has not started yet. */
 export function createLife(options: LifeOptions): Life {
@@ -59,6 +65,7 @@ export function createLife(options: LifeOptions): Life {
   const network = new SimulatedNetwork({ clock: options.clock, farSides: options.farSides, onSent: options.onSent });
   const disk = createSimulatedDisk({
     onCommit: options.onCommit,
+    onFailure: options.onDiskFailure,
     onDeath: () => {
       kill();
       options.onDeath();
@@ -94,7 +101,7 @@ export function createLife(options: LifeOptions): Life {
       },
     },
     openStore: async (where) => {
-      const store = await openStore({ ...where, connect: disk.connect });
+      const store = await openStore({ ...where, connect: disk.connect, backgroundClock: clock });
       return {
         ...store,
         // Looks at real files take real time, which would make what happens next depend on the machine.
@@ -114,6 +121,12 @@ export function createLife(options: LifeOptions): Life {
         },
       };
     },
+    openPosts: async (signal) => {
+      const databasePath = join(options.cwd, options.config.storage.path);
+      // Nobody else runs while a statement waits for a lock.
+      const db = disk.attach(openDatabase(databasePath, 0));
+      return createEventPosts({ db, databasePath, clock, signal });
+    },
     readConfig: options.readConfig,
   });
 
@@ -121,16 +134,19 @@ export function createLife(options: LifeOptions): Life {
     app,
     disk,
     isDead: () => isDead,
-    ask: async ({ method, url, body }) => {
-      if (server === null || isDead) return { status: 0, body: "" };
+    ask: async ({ method, url, body, headers = {} }) => {
+      if (server === null || isDead) return { status: -1, body: "" };
       const answer = await server.inject({
         method,
         url,
         headers: {
           authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(body === undefined
+            ? {}
+            : { "content-type": typeof body === "string" ? "application/x-ndjson" : "application/json" }),
+          ...headers,
         },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       return isDead ? { status: 0, body: "" } : { status: answer.statusCode, body: answer.body };
     },

@@ -1,5 +1,6 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Chance } from "./chance.ts";
+import { verdicts, type Verdict } from "./people.ts";
 import { platformFaults, type PlatformFault } from "./platform.ts";
 import { receiverFaults, type ReceiverFault } from "./receiver.ts";
 
@@ -20,6 +21,9 @@ export type Incident = { readonly atMs: number } & (
   | { readonly kind: "silence"; readonly slug: string; readonly forMs: number }
   | { readonly kind: "end-silences" }
   | { readonly kind: "acknowledge"; readonly slug: string }
+  | { readonly kind: "judge"; readonly slug: string; readonly verdict: Verdict }
+  | { readonly kind: "withdraw"; readonly slug: string }
+  | { readonly kind: "release"; readonly slug: string }
   | { readonly kind: "run"; readonly slug: string }
 );
 
@@ -46,6 +50,9 @@ const perDay = {
   silence: 3,
   "end-silences": 1,
   acknowledge: 6,
+  judge: 10,
+  withdraw: 3,
+  release: 6,
   run: 4,
 } as const satisfies Record<Incident["kind"], number>;
 
@@ -100,7 +107,11 @@ function draw(
       return { kind, slug: chance.isTrue(0.2) ? "*" : slug, forMs: chance.pick([5 * minuteMs, hourMs, 6 * hourMs]) };
     case "end-silences":
       return { kind };
+    case "judge":
+      return { kind, slug, verdict: chance.pick(verdicts) };
     case "acknowledge":
+    case "withdraw":
+    case "release":
     case "run":
     default:
       return { kind, slug };

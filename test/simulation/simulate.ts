@@ -1,4 +1,5 @@
-import { Oracle } from "./oracle.ts";
+import type { SourceKind } from "./fleet.ts";
+import { Oracle } from "./oracle/oracle.ts";
 import type { Incident } from "./script.ts";
 import { quietMs, World } from "./world.ts";
 import { dayMs } from "../../src/base/time.ts";
@@ -15,12 +16,15 @@ export interface Simulated {
   /** Of everything that was logged, recorded and done: the same seed gives the same one. */
   readonly hash: string;
   readonly violations: readonly string[];
+  readonly source: SourceKind;
   readonly script: readonly Incident[];
   /** How often each kind of incident happened. */
   readonly incidents: Readonly<Record<string, number>>;
   readonly virtualDays: number;
   readonly runs: number;
   readonly notifications: number;
+  /** Answers of the gate that were compared. */
+  readonly gateAnswers: number;
 }
 
 /** Lives through `days` of a fleet of 20 organizations, with what the seed lets happen, under the oracle's eyes. */
@@ -34,9 +38,11 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     hash: world.hash(),
     violations: oracle.violations,
     script: world.script,
+    source: world.source,
     incidents: world.counts,
     virtualDays: options.days + quietMs / dayMs,
     runs: oracle.recorded,
+    gateAnswers: oracle.gate.asked,
     notifications: [...world.receivers.values()].reduce((sum, { accepted }) => sum + accepted.length, 0),
   };
 }

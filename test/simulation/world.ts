@@ -1,26 +1,20 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
-import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { JournalRun } from "../../src/store/runs/journal-row.ts";
 import { makeProgramFolder, type ProgramFolder } from "../support/program/program-folder.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 import { createChance, type Chance } from "./chance.ts";
-import { createLife, token, type Answer, type Life } from "./life.ts";
+import { loadConfigurations, receiverNames, slugs, type SourceKind } from "./fleet.ts";
+import { createLife, type Answer, type Life } from "./life.ts";
 import type { FarSide } from "./network.ts";
-import { scriptSpikes, SimulatedPlatform } from "./platform.ts";
+import { People, type PeopleObserver } from "./people.ts";
+import { scriptSpikes, SimulatedPlatform, type Spike } from "./platform.ts";
 import { SimulatedReceiver } from "./receiver.ts";
 import { writeScript, type Incident } from "./script.ts";
+import { EventStream, writeEvents, type Batch } from "./stream.ts";
 
-export const apiKey = "platform-key-that-nobody-may-see";
-export const signingSecret = `whsec_${Buffer.from("signing-secret-that-nobody-may-see").toString("base64")}`;
-export const slugs = Array.from({ length: 20 }, (_, index) => `org-${String(index + 1).padStart(2, "0")}`) as [
-  string,
-  ...string[],
-];
-const receiverNames = ["ops", "pager", "lead"] as const;
 const startMs = Date.UTC(2026, 9, 24, 0);
 /** Faults end so long before the end of the simulation, and spikes six hours: what waited has to arrive. */
 export const quietMs = 8 * hourMs;
@@ -34,13 +28,16 @@ export interface WorldOptions {
   readonly onTrace?: (line: string) => unknown;
 }
 
+export type NamedRun = JournalRun & { readonly slug: string };
+
+const notConnected: Answer = { status: -1, body: "" };
+
 /** What an observer from outside sees of the world, in order. */
-export interface Observer {
-  runs(runs: readonly (JournalRun & { readonly slug: string })[]): void;
+export interface Observer extends PeopleObserver {
+  runs(runs: readonly NamedRun[]): void;
   configured(config: Config): void;
-  acknowledged(alertId: string): void;
-  silenced(slug: string, fromMs: number, untilMs: number): void;
-  silencesEnded(): void;
+  /** Events are on their way, or are known to be stored. */
+  streamed(batch: Batch, state: "sent" | "taken"): void;
   sent(text: string): void;
   logged(line: string): void;
   /** A minute has passed, and what was due in it is done. */
@@ -54,9 +51,20 @@ export class World {
   readonly receivers: ReadonlyMap<string, SimulatedReceiver>;
   readonly script: readonly Incident[];
   readonly counts: Record<string, number> = {};
+  readonly source: SourceKind;
+  /** By organization; what the platform answers, or what is sent of the dead, follows from them. */
+  readonly spikes: ReadonlyMap<string, readonly Spike[]>;
   life: Life | null = null;
-  /** Since when a process runs without a break; null: none does. */
+  /** Since when, by the monotonic clock, a process runs without a break; null: none does. */
   upSinceMs: number | null = null;
+  /** When the wall clock was set, by the monotonic clock. */
+  clockSetAtMs = -Infinity;
+  /** Until when, by the monotonic clock, the disk refused something. */
+  diskFailedAtMs = -Infinity;
+  /** Until when, by the monotonic clock, the platform did not answer as it should. */
+  platformFailedAtMs = -Infinity;
+  /** When the process was started, by the monotonic clock. */
+  bootedAtMs: number | null = null;
   observer: Observer | null = null;
   readonly #options: WorldOptions;
   readonly #chance: Chance;
@@ -65,25 +73,53 @@ export class World {
   readonly #hash = createHash("sha256");
   readonly #folder: ProgramFolder;
   readonly #configurations: readonly Config[];
-  readonly #checks = new Map<number, string>();
+  readonly #people: People;
+  readonly #stream: EventStream | null;
   #config: Config;
   #ids = 0;
+  /** Reloads of this life that are under way. */
+  #reloads = 0;
   /** How long it is down when it dies next. */
   #downMs = 1_000;
 
-  private constructor(options: WorldOptions, folder: ProgramFolder, configurations: readonly [Config, ...Config[]]) {
+  private constructor(
+    options: WorldOptions,
+    source: SourceKind,
+    folder: ProgramFolder,
+    configurations: readonly [Config, ...Config[]],
+  ) {
     const chance = createChance(options.seed);
     const { clock } = this;
     const endMs = startMs + options.days * dayMs + quietMs;
-    const spikes = new Map(
+    this.spikes = new Map(
       slugs.map((slug) => [slug, scriptSpikes(chance.of(`spikes ${slug}`), startMs, endMs - 6 * hourMs)]),
     );
+    this.source = source;
     this.#options = options;
     this.#chance = chance;
     this.#folder = folder;
     this.#configurations = configurations;
     this.#config = configurations[0];
-    this.platform = new SimulatedPlatform({ clock, chance: chance.of("platform"), spikes });
+    this.#people = new People({
+      ask: (request) => this.ask(request),
+      nowMs: () => clock.nowMs(),
+      observer: () => this.observer,
+    });
+    this.platform = new SimulatedPlatform({ clock, chance: chance.of("platform"), spikes: this.spikes });
+    const events = { chance: chance.of("events"), startMs, endMs, spikes: this.spikes };
+    this.#stream =
+      source === "remote"
+        ? null
+        : new EventStream({
+            events: writeEvents(events),
+            chance: chance.of("stream"),
+            clock,
+            folder: folder.path,
+            onBatch: (batch, state) => {
+              this.trace(`${batch.way} of ${batch.events.length} events ${state}`);
+              this.observer?.streamed(batch, state);
+            },
+          });
     this.receivers = new Map(
       receiverNames.map((name) => [
         name,
@@ -106,25 +142,28 @@ export class World {
   }
 
   static async create(options: WorldOptions): Promise<World> {
+    const source = options.seed % 2 === 1 ? "remote" : "embedded";
     const folder = await makeProgramFolder();
-    const [first, ...others] = configurationTexts();
-    const configurations: [Config, ...Config[]] = [await load(folder, first)];
-    for (const text of others) configurations.push(await load(folder, text));
-    return new World(options, folder, configurations);
+    return new World(options, source, folder, await loadConfigurations(folder, source));
   }
 
-  get config(): Config {
-    return this.#config;
+  /** A configuration is being applied. */
+  get isReloading(): boolean {
+    return this.#reloads > 0;
   }
 
   /** Lives through the script and the quiet time after it. */
   async run(): Promise<void> {
     for (const incident of this.script) this.#at(incident.atMs, () => this.#happen(incident));
+    await this.#stream?.begin(startMs);
     await this.#boot();
     const endMs = this.#options.days * dayMs + quietMs;
     this.#at(this.#options.days * dayMs, () => this.#calm());
     for (let minute = minuteMs; minute <= endMs; minute += minuteMs) {
       await this.#advanceTo(minute);
+      // The minutes of a suspension pass together.
+      if (this.clock.monotonicMs() >= minute + minuteMs) continue;
+      await this.#stream?.send(startMs + minute, (request) => this.ask(request));
       await this.observer?.minute();
     }
     await this.#stop();
@@ -145,7 +184,7 @@ export class World {
   }
 
   async ask(request: Parameters<Life["ask"]>[0]): Promise<Answer> {
-    return (await this.life?.ask(request)) ?? { status: 0, body: "" };
+    return (await this.life?.ask(request)) ?? notConnected;
   }
 
   #at(atMs: number, act: () => unknown): void {
@@ -184,8 +223,10 @@ export class World {
         this.trace(`log ${line}`);
       },
       onDeath: () => this.#died(),
+      onDiskFailure: () => (this.diskFailedAtMs = clock.monotonicMs()),
     });
     this.life = life;
+    this.#reloads = 0;
     this.trace("boot");
     let outcome: string | null = null;
     void started(life).then((found) => (outcome = found));
@@ -198,7 +239,8 @@ export class World {
       life.kill();
       return this.#at(clock.monotonicMs() + minuteMs, () => this.#boot());
     }
-    this.upSinceMs = clock.nowMs();
+    this.upSinceMs = clock.monotonicMs();
+    this.bootedAtMs = this.upSinceMs;
     this.observer?.configured(this.#config);
   }
 
@@ -229,7 +271,7 @@ export class World {
 
   #slugOf(checkId: number): string {
     // Numbers are given in the order of the targets, which are those of the first configuration.
-    return this.#checks.get(checkId) ?? slugs[checkId - 1] ?? `check ${checkId}`;
+    return slugs[checkId - 1] ?? `check ${checkId}`;
   }
 
   #calm(): void {
@@ -247,6 +289,7 @@ export class World {
     switch (incident.kind) {
       case "platform": {
         this.platform.fault = incident.fault;
+        this.platformFailedAtMs = Math.max(this.platformFailedAtMs, nowMs + incident.forMs);
         return this.#at(nowMs + incident.forMs, () => (this.platform.fault = null));
       }
       case "receiver": {
@@ -276,11 +319,11 @@ export class World {
         await this.#stop();
         return this.#at(this.clock.monotonicMs() + incident.downMs, () => this.#boot());
       case "suspend":
-        if (this.upSinceMs !== null) this.upSinceMs = this.clock.nowMs() + incident.forMs;
+        if (this.upSinceMs !== null) this.upSinceMs = nowMs + incident.forMs;
         return this.clock.jump(incident.forMs);
       case "set-clock":
         this.clock.shiftWall(incident.byMs);
-        if (this.upSinceMs !== null) this.upSinceMs = this.clock.nowMs();
+        this.clockSetAtMs = nowMs;
         return;
       case "reload": {
         const next = this.#configurations[incident.configuration];
@@ -291,66 +334,32 @@ export class World {
         return;
       }
       case "silence":
-        void this.#silence(incident.slug, incident.forMs);
-        return;
+        return void this.#people.silence(incident.slug, incident.forMs);
       case "end-silences":
-        return this.#endSilences();
+        return this.#people.endSilences();
       case "acknowledge":
-        return this.#acknowledge(incident.slug);
+        return this.#people.acknowledge(incident.slug);
+      case "judge":
+        return this.#people.judge(incident.slug, incident.verdict);
+      case "withdraw":
+        return this.#people.withdraw(incident.slug);
+      case "release":
+        return this.#people.release(incident.slug);
       case "run":
         void this.ask({ method: "POST", url: `/api/v1/checks/dead-asset-spike/${incident.slug}/run` });
     }
   }
 
   async #reload(life: Life, next: Config): Promise<void> {
+    this.#reloads++;
     const isReloaded = await life.app.reload().then(
       () => true,
       () => false,
     );
-    if (isReloaded && !life.isDead()) this.observer?.configured(next);
+    if (life.isDead()) return;
+    this.#reloads--;
+    if (isReloaded) this.observer?.configured(next);
   }
-
-  async #silence(slug: string, forMs: number): Promise<void> {
-    const fromMs = this.clock.nowMs();
-    const endsAt = new Date(fromMs + forMs).toISOString();
-    const { status } = await this.ask({
-      method: "POST",
-      url: "/api/v1/silences",
-      body: { slug, endsAt, comment: "simulated" },
-    });
-    if (status === 201) this.observer?.silenced(slug, fromMs, fromMs + forMs);
-  }
-
-  async #endSilences(): Promise<void> {
-    const { status, body } = await this.ask({ method: "GET", url: "/api/v1/silences" });
-    if (status !== 200) return;
-    const silences = JSON.parse(body) as readonly { readonly id: string; readonly state: string }[];
-    for (const { id } of silences) await this.ask({ method: "DELETE", url: `/api/v1/silences/${id}` });
-    this.observer?.silencesEnded();
-  }
-
-  async #acknowledge(slug: string): Promise<void> {
-    const { status, body } = await this.ask({ method: "GET", url: "/api/v1/alerts" });
-    if (status !== 200) return;
-    const { alerts } = JSON.parse(body) as {
-      readonly alerts: readonly { readonly id: string; readonly slug: string; readonly state: string }[];
-    };
-    const alert = alerts.find((one) => one.slug === slug && one.state === "firing");
-    if (alert === undefined) return;
-    const answer = await this.ask({ method: "POST", url: `/api/v1/alerts/${alert.id}/ack`, body: { by: "kim" } });
-    // Also when the answer was lost with the process: it may have been stored.
-    if (answer.status === 200 || answer.status === 0 || answer.status >= 500) this.observer?.acknowledged(alert.id);
-  }
-}
-
-/** Minutes between two runs: half of the organizations are checked every five minutes, the others less often. */
-export function intervalMinutesOf(index: number): 5 | 15 | 60 {
-  return index % 2 === 0 ? 5 : index % 4 === 1 ? 15 : 60;
-}
-
-function scheduleOf(index: number): string {
-  const minutes = intervalMinutesOf(index);
-  return minutes === 60 ? `${index} * * * *` : `*/${minutes} * * * *`;
 }
 
 async function started({ app }: Life): Promise<string> {
@@ -360,37 +369,4 @@ async function started({ app }: Life): Promise<string> {
   } catch (error) {
     return `failed: ${String(error)}`;
   }
-}
-
-async function load(folder: ProgramFolder, text: string): Promise<Config> {
-  await folder.write("flatline.yaml", text);
-  return loadCheckedConfig({ path: join(folder.path, "flatline.yaml"), cwd: folder.path, env: {} });
-}
-
-/** The first has all organizations; a reload takes one of the others, or it again. */
-function configurationTexts(): [string, ...string[]] {
-  const all = slugs.map((slug, index) => ({ slug, routes: index % 5 === 4 ? "[lead]" : "[ops, pager]", index }));
-  const of = (organizations: typeof all): string => `
-source: { type: remote, baseUrl: "https://platform.test/api/v2", apiKey: "${apiKey}", timeout: 20s, concurrency: 8 }
-defaults: { alert: { unknownAfter: 3, repeatInterval: 4h } }
-organizations:
-${organizations
-  .map(
-    ({ slug, routes, index }) =>
-      `  - { slug: ${slug}, schedule: "${scheduleOf(index)}", receivers: ${routes}, alert: { for: ${index % 3 === 0 ? "10m" : "0s"}, keepFiringFor: ${index % 4 === 0 ? "15m" : "0s"} } }`,
-  )
-  .join("\n")}
-receivers:
-  - { name: ops, type: webhook, url: "https://ops.test/hook", secret: "${signingSecret}" }
-  - { name: pager, type: webhook, url: "https://pager.test/hook", minSeverity: fail }
-  - { name: lead, type: webhook, url: "https://lead.test/hook" }
-server: { listen: "127.0.0.1:9640", token: "${token}" }
-storage: { path: flatline.db }
-`;
-  return [
-    of(all),
-    of(all.filter(({ index }) => index !== 3)),
-    of(all.filter(({ index }) => index % 7 !== 5)),
-    of(all.map((one) => (one.index === 1 ? { ...one, routes: "[ops, pager, lead]" } : one))),
-  ];
 }

@@ -5,6 +5,7 @@ import { endsWithin } from "../../base/lifecycle.ts";
 import type { Clock } from "../../base/time.ts";
 import type { IngestedStatus } from "./tally.ts";
 import type { IngestOutcome } from "./events.ts";
+import { createIngestAnswers, type OpenPosts } from "./ingest-answers.ts";
 import type { StoreLocation } from "../engine/location.ts";
 
 /** The outcome of a post; `stored` by status is for flatline_events_ingested_total. */
@@ -41,6 +42,8 @@ export interface EventIngestOptions {
   readonly clock: Clock;
   /** Largest body, bytes [32 MiB] (CONTRACT 8). */
   readonly maxBodyBytes?: number;
+  /** Stores the events in this thread: for a simulation, in which nothing runs beside it [in a worker thread]. */
+  readonly openPosts?: OpenPosts;
   /** Called when the worker fails in background work, for example in the clean-up at the start. */
   readonly onError?: (error: unknown) => void;
 }
@@ -100,6 +103,8 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const workerUrl = new URL(`./ingest-worker.${extension}`, import.meta.url);
 
+  const answerHere = options.openPosts === undefined ? null : createIngestAnswers(options.openPosts);
+
   function start(): Worker {
     const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
     // The worker must not keep a stopping process alive.
@@ -115,8 +120,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       const asked = waiting.get(reply.id);
       waiting.delete(reply.id);
       if (waiting.size === 0) void rest(started);
-      if (reply.kind !== "failed") asked?.resolve(reply);
-      else asked?.reject(new FlatlineError(reply.code, reply.message, { issues: reply.issues }));
+      asked?.resolve(reply);
     });
     started.on("error", (cause) =>
       fail(new FlatlineError("internal", "the thread that stores events failed", { cause })),
@@ -135,7 +139,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     await idle.terminate();
   }
 
-  function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
+  async function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
+    const reply = await (answerHere === null ? askWorker(request, transfer) : answerHere(request));
+    if (reply.kind === "failed") throw new FlatlineError(reply.code, reply.message, { issues: reply.issues });
+    return reply;
+  }
+
+  function askWorker(request: IngestRequest, transfer: ArrayBuffer[]): Promise<IngestReply> {
     idling.abort();
     idling = new AbortController();
     const running = (worker ??= start());
@@ -189,11 +199,11 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       if (isClosed) return;
       isClosed = true;
       const running = worker;
-      if (running === null) return;
+      if (running === null && answerHere === null) return;
       const closed = ask({ kind: "close", id: nextId++ }).catch(() => undefined);
       await endsWithin(options.clock, closed, limitMs);
       idling.abort();
-      await running.terminate();
+      await running?.terminate();
     },
   };
 }

@@ -1,0 +1,38 @@
+import { asFlatlineError } from "../../base/errors.ts";
+import type { IngestReply, IngestRequest } from "./ingest.ts";
+import type { EventPosts } from "./sqlite/posts.ts";
+
+/** Opens the store of posted events; the signal aborts its work. */
+export type OpenPosts = (signal: AbortSignal) => Promise<EventPosts>;
+
+/** Returns what answers the requests of ingest.ts: one at a time, in order. The posts are opened for the first of them. */
+export function createIngestAnswers(openPosts: OpenPosts): (request: IngestRequest) => Promise<IngestReply> {
+  const stopping = new AbortController();
+  let posts: EventPosts | null = null;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  async function answer(request: IngestRequest): Promise<IngestReply> {
+    const { id } = request;
+    try {
+      if (request.kind === "close") {
+        await posts?.close();
+        return { kind: "closed", id };
+      }
+      posts ??= await openPosts(stopping.signal);
+      if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
+      const outcome = await posts.store(request.body, request.idempotencyKey, request.organizations);
+      return { kind: "posted", id, outcome };
+    } catch (error) {
+      const { code, message, issues } = asFlatlineError(error);
+      return { kind: "failed", id, code, message, issues };
+    }
+  }
+
+  return (request) => {
+    // Aborts the current work, so that it does not delay the stop.
+    if (request.kind === "close") stopping.abort();
+    const answered = previous.then(() => answer(request));
+    previous = answered;
+    return answered;
+  };
+}

@@ -1,0 +1,141 @@
+import { hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
+import type { Severity } from "../../../src/contract/severity.ts";
+import { intervalMinutesOf } from "../fleet.ts";
+import type { NamedAlert } from "../people.ts";
+import type { NamedRun } from "../world.ts";
+import { iso, type Facts } from "./facts.ts";
+
+/** An alert as it should be, in the plainest form of the rules. Instants are of the wall clock. */
+export interface Episode {
+  readonly slug: string;
+  readonly kind: "verdict" | "unknown";
+  readonly startsAtMs: number;
+  firedAtMs: number | null;
+  /** By the monotonic clock. */
+  firedMonotonicMs: number | null;
+  endsAtMs: number | null;
+  /** A reload may end it, too. */
+  isEndedByRun: boolean;
+  /** Severities that it had while it fired, one after the other. */
+  readonly severities: Severity[];
+  okSinceMs: number | null;
+  failures: number;
+  /** Its organization left the configuration while it lived, or a little later. */
+  isRemoved: boolean;
+}
+
+/** The alerts that should be, from the runs that were recorded. */
+export class Episodes {
+  /** Those that fired. */
+  readonly all: Episode[] = [];
+  readonly #facts: Facts;
+  readonly #live = new Map<string, Episode>();
+  readonly #onFail: (episode: Episode) => void;
+
+  constructor(facts: Facts, { onFail }: { readonly onFail: (episode: Episode) => void }) {
+    this.#facts = facts;
+    this.#onFail = onFail;
+  }
+
+  /** Keys, `kind slug`, of those that fire. */
+  firing(): string[] {
+    return [...this.#live].filter(([, { firedAtMs }]) => firedAtMs !== null).map(([key]) => key);
+  }
+
+  of({ slug, kind, startsAt }: NamedAlert): Episode | undefined {
+    const startsAtMs = Date.parse(startsAt);
+    return this.all.find(
+      (one) => one.slug === slug && one.kind === kind && Math.abs(one.startsAtMs - startsAtMs) <= secondMs,
+    );
+  }
+
+  run({ slug, dueAtMs, startedAtMs, isAsked, report }: NamedRun): void {
+    // `for` counts between due times, but for a run that comes late by more than a quarter of the interval.
+    const latestMs = dueAtMs + (intervalMinutesOf(slug) * minuteMs) / 4;
+    const isOnTime = !isAsked && dueAtMs <= startedAtMs && startedAtMs <= latestMs;
+    this.#apply(slug, report.shape.severity, isOnTime ? dueAtMs : startedAtMs);
+  }
+
+  /** To be called with those that a reload took away. */
+  remove(slug: string): void {
+    const { nowMs } = this.#facts;
+    for (const kind of ["verdict", "unknown"] as const) {
+      const live = this.#live.get(`${kind} ${slug}`);
+      if (live !== undefined) live.isRemoved = true;
+      this.#end(slug, kind, nowMs, { isByRun: false });
+    }
+    for (const episode of this.all)
+      if (episode.slug === slug && episode.endsAtMs !== null && nowMs - episode.endsAtMs < hourMs)
+        episode.isRemoved = true;
+  }
+
+  #apply(slug: string, severity: Severity, atMs: number): void {
+    const organization = this.#facts.organizations.get(slug);
+    if (organization === undefined) return;
+    const { alert } = organization;
+    if (severity === "unknown") {
+      const episode = this.#begin(slug, "unknown", atMs);
+      episode.failures++;
+      if (episode.firedAtMs === null && episode.failures >= alert.unknownAfter) this.#fire(episode, "unknown", atMs);
+      return;
+    }
+    this.#end(slug, "unknown", atMs);
+    const live = this.#live.get(`verdict ${slug}`);
+    if (severity === "ok") {
+      if (live === undefined) return;
+      if (live.firedAtMs === null) return void this.#live.delete(`verdict ${slug}`);
+      live.okSinceMs = Math.min(live.okSinceMs ?? atMs, atMs);
+      if (atMs - live.okSinceMs >= alert.keepFiringForMs) this.#end(slug, "verdict", atMs);
+      return;
+    }
+    const episode = this.#begin(slug, "verdict", atMs);
+    episode.okSinceMs = null;
+    if (episode.firedAtMs === null && atMs - episode.startsAtMs >= alert.forMs) this.#fire(episode, severity, atMs);
+    else if (episode.firedAtMs !== null && episode.severities.at(-1) !== severity) this.#become(episode, severity);
+  }
+
+  #begin(slug: string, kind: Episode["kind"], startsAtMs: number): Episode {
+    const live = this.#live.get(`${kind} ${slug}`);
+    if (live !== undefined) return live;
+    const episode: Episode = {
+      slug,
+      kind,
+      startsAtMs,
+      firedAtMs: null,
+      firedMonotonicMs: null,
+      endsAtMs: null,
+      isEndedByRun: false,
+      severities: [],
+      okSinceMs: null,
+      failures: 0,
+      isRemoved: false,
+    };
+    this.#live.set(`${kind} ${slug}`, episode);
+    return episode;
+  }
+
+  #fire(episode: Episode, severity: Severity, atMs: number): void {
+    episode.firedAtMs = atMs;
+    episode.firedMonotonicMs = this.#facts.monotonicMs;
+    this.all.push(episode);
+    this.#become(episode, severity);
+  }
+
+  #become(episode: Episode, severity: Severity): void {
+    episode.severities.push(severity);
+    if (severity === "fail" && episode.kind === "verdict") this.#onFail(episode);
+  }
+
+  #end(slug: string, kind: Episode["kind"], atMs: number, { isByRun } = { isByRun: true }): void {
+    const live = this.#live.get(`${kind} ${slug}`);
+    this.#live.delete(`${kind} ${slug}`);
+    if (live === undefined) return;
+    live.endsAtMs = Math.max(atMs, live.startsAtMs);
+    live.isEndedByRun = isByRun;
+  }
+}
+
+export function describeEpisode({ slug, kind, startsAtMs, endsAtMs, severities }: Episode): string {
+  const end = endsAtMs === null ? "now" : iso(endsAtMs);
+  return `${slug} ${kind} ${severities.join()} from ${iso(startsAtMs)} to ${end}`;
+}

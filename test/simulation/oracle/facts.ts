@@ -1,0 +1,37 @@
+import type { Config, OrganizationConfig } from "../../../src/config/config.ts";
+import type { World } from "../world.ts";
+
+/** What the parts of the oracle share: the world, and the configuration that is applied. */
+export class Facts {
+  readonly violations: string[] = [];
+  readonly world: World;
+  organizations: ReadonlyMap<string, OrganizationConfig> = new Map();
+  /** When a configuration was applied last, by the monotonic clock. */
+  configuredAtMs = -Infinity;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  get nowMs(): number {
+    return this.world.clock.nowMs();
+  }
+
+  get monotonicMs(): number {
+    return this.world.clock.monotonicMs();
+  }
+
+  configured({ organizations }: Config): void {
+    this.organizations = new Map(organizations.map((one) => [one.slug, one]));
+    this.configuredAtMs = this.monotonicMs;
+  }
+
+  violate(what: string): void {
+    this.violations.push(`${iso(this.nowMs)} ${what}`);
+    this.world.trace(`VIOLATION ${what}`);
+  }
+}
+
+export function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,148 @@
+import type { Config } from "../../../src/config/config.ts";
+import { apiKey, signingSecret, slugs, token } from "../fleet.ts";
+import type { Saying } from "../people.ts";
+import type { Batch } from "../stream.ts";
+import type { NamedRun, Observer, World } from "../world.ts";
+import { Episodes } from "./episodes.ts";
+import { EvaluationOracle } from "./evaluations.ts";
+import { Facts } from "./facts.ts";
+import { GateOracle } from "./gate.ts";
+import { NotificationOracle } from "./notifications.ts";
+import { ScheduleOracle } from "./schedule.ts";
+
+/**
+ * The second opinion: what the contract promises, worked out slowly from what was recorded and done, and held against what
+ * receivers, the API and the metrics say. It knows nothing of how the daemon does it.
+ */
+export class Oracle implements Observer {
+  /** Runs, as they became durable. */
+  recorded = 0;
+  readonly gate: GateOracle;
+  readonly #facts: Facts;
+  readonly #schedule: ScheduleOracle;
+  readonly #evaluations: EvaluationOracle;
+  readonly #episodes: Episodes;
+  readonly #notifications: NotificationOracle;
+  #counters = new Map<string, number>();
+  #bootedAtMs: number | null = null;
+  #minutes = 0;
+
+  constructor(world: World) {
+    this.#facts = new Facts(world);
+    this.#schedule = new ScheduleOracle(this.#facts);
+    this.#evaluations = new EvaluationOracle(this.#facts);
+    this.gate = new GateOracle(this.#facts, () => this.#episodes);
+    this.#episodes = new Episodes(this.#facts, { onFail: (episode) => this.gate.failed(episode) });
+    this.#notifications = new NotificationOracle(this.#facts, this.#episodes);
+  }
+
+  get violations(): readonly string[] {
+    return this.#facts.violations;
+  }
+
+  configured(config: Config): void {
+    const before = [...this.#facts.organizations.keys()];
+    this.#facts.configured(config);
+    for (const slug of before) if (!this.#facts.organizations.has(slug)) this.#episodes.remove(slug);
+    this.#schedule.configured();
+    this.#notifications.configured();
+    // The series of an organization that comes back begin anew.
+    this.#counters.clear();
+  }
+
+  runs(runs: readonly NamedRun[]): void {
+    for (const run of runs) {
+      this.recorded++;
+      this.#schedule.run(run);
+      this.#evaluations.run(run);
+      this.#episodes.run(run);
+    }
+  }
+
+  streamed(batch: Batch, state: "sent" | "taken"): void {
+    this.#evaluations.streamed(batch, state);
+  }
+
+  saying(saying: Saying): void {
+    this.gate.saying(saying);
+  }
+
+  said(saying: Saying, isDone: boolean | null): void {
+    this.gate.said(saying, isDone);
+  }
+
+  silenced(slug: string, fromMs: number, untilMs: number): void {
+    this.#notifications.silenced(slug, fromMs, untilMs);
+  }
+
+  silencesEnded(): void {
+    this.#notifications.silencesEnded();
+  }
+
+  sent(text: string): void {
+    this.#noSecret("sent", text);
+  }
+
+  logged(line: string): void {
+    this.#noSecret("logged", line);
+  }
+
+  async minute(): Promise<void> {
+    this.#notifications.minute();
+    this.#schedule.minute();
+    const minute = this.#minutes++;
+    if (minute % 5 === 0) await this.gate.ask(slugs[(minute / 5) % slugs.length] ?? slugs[0]);
+    if (minute % 10 === 0) await this.#checkAlerts();
+    if (minute % 60 === 0) await this.#checkCounters();
+  }
+
+  /** To be called when faults have ended long enough ago for everything to have arrived. */
+  finish(): void {
+    this.#notifications.finish();
+  }
+
+  async #checkAlerts(): Promise<void> {
+    const { world } = this.#facts;
+    if (world.upSinceMs === null || world.isReloading) return;
+    const before = new Set(this.#episodes.firing());
+    const { status, body } = await world.ask({ method: "GET", url: "/api/v1/alerts" });
+    if (status !== 200) return;
+    this.#noSecret("answered", body);
+    const { alerts, fleet } = JSON.parse(body) as {
+      readonly fleet: { readonly startsAt: string } | null;
+      readonly alerts: readonly { slug: string; kind: string; state: string; check: string }[];
+    };
+    this.#notifications.noteFleet(fleet === null ? null : Date.parse(fleet.startsAt));
+    const firing = alerts.filter(({ state }) => state === "firing").map(({ kind, slug }) => `${kind} ${slug}`);
+    // What was recorded while it answered may be in the answer.
+    const after = new Set(this.#episodes.firing());
+    const differing = [
+      ...firing.filter((one) => !before.has(one) && !after.has(one)).map((one) => `+${one}`),
+      ...[...before].filter((one) => after.has(one) && !firing.includes(one)).map((one) => `-${one}`),
+    ];
+    if (differing.length > 0) this.#facts.violate(`firing alerts differ: ${differing.join(", ")}`);
+  }
+
+  async #checkCounters(): Promise<void> {
+    const { world } = this.#facts;
+    const { status, body } = await world.ask({ method: "GET", url: "/metrics" });
+    if (status !== 200) return;
+    this.#noSecret("exposed", body);
+    const isSameLife = this.#bootedAtMs === world.bootedAtMs;
+    this.#bootedAtMs = world.bootedAtMs;
+    const counters = new Map<string, number>();
+    for (const line of body.split("\n")) {
+      const [series = "", value = ""] = line.split(/ (?=[^ ]*$)/);
+      if (/^\w+_total\b/.test(series)) counters.set(series, Number(value));
+    }
+    for (const [series, value] of counters)
+      if (isSameLife && value < (this.#counters.get(series) ?? 0))
+        this.#facts.violate(`${series} went back to ${value}`);
+    this.#counters = counters;
+  }
+
+  #noSecret(how: string, text: string): void {
+    for (const secret of [apiKey, token, signingSecret])
+      if (text.includes(secret)) this.#facts.violate(`a secret was ${how}`);
+  }
+}

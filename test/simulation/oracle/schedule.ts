@@ -1,0 +1,79 @@
+import { minuteMs } from "../../../src/base/time.ts";
+import { intervalMinutesOf } from "../fleet.ts";
+import type { NamedRun } from "../world.ts";
+import { iso, type Facts } from "./facts.ts";
+
+interface LastRun {
+  readonly dueAtMs: number;
+  /** Not after a suspension, or a time without a process. */
+  readonly isOnTime: boolean;
+  /** By the monotonic clock. */
+  readonly recordedAtMs: number;
+}
+
+// A run that is refused everywhere takes a minute of attempts; a clock that was set back by an hour is followed within it.
+const slackMs = 8 * minuteMs;
+
+/** Which runs were due: none is lost, none is recorded twice. */
+export class ScheduleOracle {
+  readonly #facts: Facts;
+  /** When scheduled runs were recorded, by the monotonic clock; `slug due`. */
+  readonly #recorded = new Map<string, number>();
+  readonly #last = new Map<string, LastRun>();
+  /** Since when each organization is configured, by the monotonic clock. */
+  readonly #since = new Map<string, number>();
+  readonly #late = new Set<string>();
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** To be called when the facts have the configuration. */
+  configured(): void {
+    const { organizations, monotonicMs } = this.#facts;
+    for (const slug of this.#since.keys()) if (!organizations.has(slug)) this.#since.delete(slug);
+    for (const slug of organizations.keys()) if (!this.#since.has(slug)) this.#since.set(slug, monotonicMs);
+  }
+
+  run({ slug, dueAtMs, startedAtMs, isAsked }: NamedRun): void {
+    const { monotonicMs, world } = this.#facts;
+    this.#late.delete(slug);
+    const last = this.#last.get(slug);
+    if (isAsked) {
+      if (last !== undefined) this.#last.set(slug, { ...last, recordedAtMs: monotonicMs });
+      return;
+    }
+    const run = `${slug} ${dueAtMs}`;
+    const before = this.#recorded.get(run);
+    // A clock that was set back comes by the same instants again.
+    if (before !== undefined && world.clockSetAtMs < before)
+      this.#facts.violate(`the run of ${slug} due at ${iso(dueAtMs)} is recorded twice`);
+    this.#recorded.set(run, monotonicMs);
+    const lateMs = startedAtMs - dueAtMs;
+    const isOnTime = 0 <= lateMs && lateMs < intervalMinutesOf(slug) * minuteMs;
+    this.#last.set(slug, { dueAtMs, isOnTime, recordedAtMs: monotonicMs });
+    if (last?.isOnTime !== true || dueAtMs <= last.dueAtMs) return;
+    // None is missing while the process was up, its disk in order, and the organization configured.
+    const isMissing = dueAtMs - last.dueAtMs > intervalMinutesOf(slug) * minuteMs;
+    if (isMissing && this.#undisturbedSince(slug) < last.recordedAtMs)
+      this.#facts.violate(`runs of ${slug} are missing between ${iso(last.dueAtMs)} and ${iso(dueAtMs)}`);
+  }
+
+  /** Every organization is run again in time. */
+  minute(): void {
+    const { organizations, monotonicMs } = this.#facts;
+    for (const slug of organizations.keys()) {
+      const since = Math.max(this.#undisturbedSince(slug), this.#last.get(slug)?.recordedAtMs ?? -Infinity);
+      if (this.#late.has(slug) || monotonicMs - since <= intervalMinutesOf(slug) * minuteMs + slackMs) continue;
+      this.#late.add(slug);
+      this.#facts.violate(`${slug} was not run for ${Math.round((monotonicMs - since) / minuteMs)} minutes`);
+    }
+  }
+
+  /** By the monotonic clock; Infinity: it is disturbed now. */
+  #undisturbedSince(slug: string): number {
+    const { upSinceMs, clockSetAtMs, diskFailedAtMs } = this.#facts.world;
+    if (upSinceMs === null) return Infinity;
+    return Math.max(upSinceMs, clockSetAtMs, diskFailedAtMs, this.#since.get(slug) ?? Infinity);
+  }
+}
