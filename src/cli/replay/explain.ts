@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { explain } from "../../commands/explain.ts";
+import { explain } from "../../commands/explain/explain.ts";
 import type {
   DecisionExplanation,
   ExplainedCounts,
   Explanation,
   VerdictExplanation,
-} from "../../commands/explanation.ts";
+} from "../../commands/explain/explanation.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";

@@ -1,8 +1,8 @@
-import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { CheckName } from "../contract/report.ts";
-import type { ExcludedStretch } from "../spike/exclusion.ts";
-import type { BaselineKind } from "../spike/median.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { ExcludedStretch } from "../../spike/exclusion.ts";
+import type { BaselineKind } from "../../spike/median.ts";
 
 /** Counts and what follows from them. */
 export interface ExplainedCounts {

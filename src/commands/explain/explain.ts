@@ -1,20 +1,20 @@
-import { breakAddresses } from "../base/broken-address.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { readInstant } from "../base/instant.ts";
-import { dayMs, hourMs, secondMs } from "../base/time.ts";
-import type { Config, OrganizationConfig } from "../config/config.ts";
-import type { DeathsQuery } from "../contract/liveness-counts.ts";
-import type { CheckName, CheckReport } from "../contract/report.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
-import { stretchOf } from "../alerting/decide/stretch.ts";
-import { evaluateLocally } from "../service/local-evaluation.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
-import { spikeWindow } from "../spike/window.ts";
-import type { AlertHistoryEntry } from "../store/alerts/alerts.ts";
-import type { Store } from "../store/store.ts";
-import { Board } from "../store/runs/board.ts";
-import { createHistory, type History } from "../store/runs/history.ts";
-import type { RunPoint } from "../store/runs/hour-runs.ts";
+import { breakAddresses } from "../../base/broken-address.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { readInstant } from "../../base/instant.ts";
+import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
+import type { DeathsQuery } from "../../contract/liveness-counts.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
+import { stretchesAt, type JudgedStretch } from "../../contract/judgement.ts";
+import { stretchOf } from "../../alerting/decide/stretch.ts";
+import { evaluateLocally } from "../../service/local-evaluation.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
+import { spikeWindow } from "../../spike/window.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { Store } from "../../store/store.ts";
+import { Board } from "../../store/runs/board.ts";
+import { createHistory, type History } from "../../store/runs/history.ts";
+import type { RunPoint } from "../../store/runs/hour-runs.ts";
 import type {
   DecisionExplanation,
   ExplainedCounts,
@@ -22,8 +22,8 @@ import type {
   Explanation,
   VerdictExplanation,
 } from "./explanation.ts";
-import type { PartsDeps } from "../daemon/parts.ts";
-import { withStore } from "./with-store.ts";
+import type { PartsDeps } from "../../daemon/parts.ts";
+import { withStore } from "../with-store.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
 const longestRunMs = 5 * secondMs;
