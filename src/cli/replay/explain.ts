@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { breakAddresses } from "../../base/broken-address.ts";
 import { explain } from "../../commands/explain/explain.ts";
 import type {
   DecisionExplanation,
@@ -36,7 +37,8 @@ export const registerExplain: RegisterCommand = (program: Command, context: CliC
 
 const help = `
 TIME is ISO 8601 or epoch ms; the last verdict at or before it is taken. Events keep when they came in: what they said then
-and what they say now are both shown, and the first is held against what was stored.
+and what they say now are both shown, and the first is held against what was stored. So are judgements and revivals: UNDONE
+are deaths of the window whose asset was found alive again by its end.
 
 Exit code: 0 the same, or not to be recomputed, and then it says why; 1 different; 64 an id of nothing that is kept.
 
@@ -80,13 +82,17 @@ function notRecomputed(entry: DecisionExplanation["entry"] | undefined): string 
 
 function renderVerdict(verdict: VerdictExplanation, context: CliContext): string {
   const { check, slug, evaluatedAtMs, atMs, version, baseline, window, baselineSpan, excluded, match, note } = verdict;
+  const { judgements, exclusion } = verdict;
   const by = version === null ? "" : `, by flatline ${version}`;
   const spans = [
     ...(window === null ? [] : [["window", `(${iso(window.afterMs)}, ${iso(window.untilMs)}]`]]),
     ...(baselineSpan === null
       ? []
       : [[`baseline, ${baseline}`, `(${iso(baselineSpan.afterMs)}, ${iso(baselineSpan.untilMs)}]`]]),
-    ...excluded.map(({ fromMs, toMs }) => ["judged checker", `[${iso(fromMs)}, ${iso(toMs)})`]),
+    ...excluded.map(({ fromMs, toMs }) => [
+      exclusion === "too_much" ? "not left out, too much" : "left out",
+      `[${iso(fromMs)}, ${iso(toMs)})`,
+    ]),
   ];
   const counts: readonly (readonly [string, ExplainedCounts | null])[] = [
     ["stored", verdict.stored],
@@ -100,11 +106,21 @@ function renderVerdict(verdict: VerdictExplanation, context: CliContext): string
     setIn ?? "no longer configured",
     valueNow === null ? "" : `now ${valueNow}`,
   ]);
-  const right = ["COUNT", "BASELINE", "EXPECTED"];
+  const judgedRows = judgements.map((one) => [
+    one.verdict,
+    `[${iso(one.fromMs)}, ${one.toMs === null ? "firing" : iso(one.toMs)})`,
+    `${iso(one.atMs)} by ${one.by}`,
+    one.alertId,
+    one.comment === null ? "" : breakAddresses(one.comment),
+  ]);
+  const right = ["COUNT", "BASELINE", "EXPECTED", "UNDONE"];
   return [
     `${check} of ${slug} at ${iso(evaluatedAtMs ?? atMs)}${by}: ${verdict.stored.severity}\n`,
     spans.length === 0 ? "" : `\n${renderTable(["", "SPAN"], spans, { context })}`,
-    `\n${renderTable(["", "SEVERITY", "COUNT", "BASELINE", "EXPECTED", "DAYS"], countRows, { right, context })}`,
+    `\n${renderTable(["", "SEVERITY", "COUNT", "BASELINE", "EXPECTED", "UNDONE", "DAYS"], countRows, { right, context })}`,
+    judgedRows.length === 0
+      ? ""
+      : `\n${renderTable(["JUDGED BY THEN", "DEATHS", "AT", "ALERT", ""], judgedRows, { context })}`,
     settingRows.length === 0
       ? ""
       : `\n${renderTable(["THRESHOLD", "VALUE", "SET IN", ""], settingRows, { right: ["VALUE"], context })}`,
@@ -118,9 +134,17 @@ const conclusions = {
   "not-recomputable": "it can't be recomputed",
 } as const;
 
-function figures({ severity, currentCount, baselineCount, expectedCount, days }: ExplainedCounts): string[] {
+function figures(counts: ExplainedCounts): string[] {
+  const { severity, currentCount, baselineCount, expectedCount, revivedCount, days } = counts;
   const number = (value: number | null): string => (value === null ? "–" : String(Number(value.toPrecision(12))));
-  return [severity, number(currentCount), number(baselineCount), number(expectedCount), days.join(" ")];
+  return [
+    severity,
+    number(currentCount),
+    number(baselineCount),
+    number(expectedCount),
+    number(revivedCount),
+    days.join(" "),
+  ];
 }
 
 /** Instants as ISO 8601, like everywhere in the API. */
@@ -137,7 +161,7 @@ function describe(explained: Explanation): object {
 }
 
 function describeVerdict(given: VerdictExplanation): object {
-  const { atMs, evaluatedAtMs, window, baselineSpan, excluded, ...verdict } = given;
+  const { atMs, evaluatedAtMs, window, baselineSpan, judgements, excluded, ...verdict } = given;
   const span = (one: VerdictExplanation["window"]) =>
     one === null ? null : { after: iso(one.afterMs), until: iso(one.untilMs) };
   return {
@@ -146,6 +170,15 @@ function describeVerdict(given: VerdictExplanation): object {
     evaluatedAt: evaluatedAtMs === null ? null : iso(evaluatedAtMs),
     window: span(window),
     baselineSpan: span(baselineSpan),
+    judgements: judgements.map(({ alertId, verdict: said, comment, by, atMs: saidAtMs, fromMs, toMs }) => ({
+      alertId,
+      verdict: said,
+      comment,
+      by,
+      at: iso(saidAtMs),
+      from: iso(fromMs),
+      to: toMs === null ? null : iso(toMs),
+    })),
     excluded: excluded.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
   };
 }

@@ -5,9 +5,10 @@ import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import type { DeathsQuery } from "../../contract/liveness-counts.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
-import { stretchesAt, type JudgedStretch } from "../../contract/judgement.ts";
-import { stretchOf } from "../../alerting/decide/stretch.ts";
+import { stretchesAt } from "../../contract/judgement.ts";
+import type { Regret } from "../../evidence/regret.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
+import type { SpikeResult } from "../../spike/evaluate.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import { spikeWindow } from "../../spike/window.ts";
 import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
@@ -22,6 +23,7 @@ import type {
   Explanation,
   VerdictExplanation,
 } from "./explanation.ts";
+import { judgedBy, judgementsIn, revivalsOf, stretchesOf } from "./known-then.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
 
@@ -82,11 +84,15 @@ function withHistory<Result>(
   return withStore(config, deps, async ({ store }) => {
     const board = new Board();
     await board.reload(() => store.runs.load());
-    return work({ ...store, history: createHistory(store.runs, board) });
+    const { signal = new AbortController().signal } = deps;
+    return work({ ...store, history: createHistory(store.runs, board), signal });
   });
 }
 
-type ExplainStore = Pick<Store, "alerts" | "events" | "evidence" | "judgements"> & { readonly history: History };
+type ExplainStore = Pick<Store, "alerts" | "events" | "evidence" | "judgements"> & {
+  readonly history: History;
+  readonly signal: AbortSignal;
+};
 
 interface VerdictKey {
   readonly check: CheckName;
@@ -130,6 +136,8 @@ async function explainVerdict(
     evaluatedAtMs,
     window: null,
     baselineSpan: null,
+    judgements: [],
+    exclusion: null,
     excluded: [],
     asKnownThen: null,
     asKnownNow: null,
@@ -152,48 +160,38 @@ async function explainVerdict(
     known === null
       ? organization?.baselineExclude === "judged"
       : known.result.observed["baselineExclusion"] !== undefined;
-  const stretches = isExcluding ? await stretchesThen(store, slug, point.evaluatedAtMs, thresholds) : null;
+  const { evaluatedAtMs } = point;
+  const judged = await judgedBy(store, slug, evaluatedAtMs);
+  const stretches = isExcluding ? stretchesOf(judged, thresholds.windowHours) : null;
   const evaluation = { slug, thresholds, baseline, appUrl: null, ...(stretches === null ? {} : { stretches }) };
   const then = {
     deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs),
     firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, atMs),
   };
-  const { evaluatedAtMs } = point;
-  const asKnownThen = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then));
-  const now = countsOf(await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events));
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(evaluatedAtMs, thresholds);
+  const window = { afterMs: windowStartMs, untilMs: endMs };
+  const baselineSpan = { afterMs: baselineStartMs, untilMs: windowStartMs };
+  const resultThen = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then);
+  const resultNow = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events);
+  const revivals = (known: { readonly knownAtMs?: number }): Promise<Regret | null> =>
+    revivalsOf(store.evidence, { slug, window, ...known }, store.signal);
+  const asKnownThen = countsOf(resultThen, await revivals({ knownAtMs: atMs }));
   const isSame = isEqual(asKnownThen, stored);
   return {
     ...base,
     evaluatedAtMs,
-    window: { afterMs: windowStartMs, untilMs: endMs },
-    baselineSpan: { afterMs: baselineStartMs, untilMs: windowStartMs },
-    excluded: stretches === null ? [] : stretchesAt(stretches, evaluatedAtMs),
+    window,
+    baselineSpan,
+    judgements: judgementsIn(judged, { afterMs: baselineStartMs, untilMs: endMs }, thresholds.windowHours),
+    exclusion: resultThen.observed.baselineExclusion ?? null,
+    excluded: stretchesAt(stretches ?? [], evaluatedAtMs).filter(
+      ({ fromMs, toMs }) => fromMs <= windowStartMs && toMs > baselineStartMs,
+    ),
     asKnownThen,
-    asKnownNow: now,
+    asKnownNow: countsOf(resultNow, await revivals({})),
     match: isSame ? "same" : "different",
     note: isSame ? null : await whyDifferent(config, store, { baselineStartMs }),
   };
-}
-
-/** What was judged `checker` by then, with the alerts as they stood. */
-async function stretchesThen(
-  store: Pick<ExplainStore, "alerts" | "judgements">,
-  slug: string,
-  atMs: number,
-  { windowHours }: Pick<SpikeThresholds, "windowHours">,
-): Promise<JudgedStretch[]> {
-  const said = (await store.judgements.ofOrganization(slug)).filter((entry) => entry.atMs <= atMs);
-  const last = [...new Map(said.map((entry) => [entry.alertId, entry])).values()];
-  const found: JudgedStretch[] = [];
-  for (const { alertId, verdict, comment, by, note, atMs: judgedAtMs } of last) {
-    const kept = verdict === "checker" ? await store.alerts.find(alertId) : null;
-    if (kept === null || verdict === null) continue;
-    const judgement = { verdict, comment, by, note, atMs: judgedAtMs };
-    const end = kept.end !== null && kept.end.atMs <= atMs ? kept.end : null;
-    found.push(...[stretchOf({ alert: { ...kept.alert, judgement }, end }, windowHours) ?? []].flat());
-  }
-  return found;
 }
 
 /** The last run at or before the instant; looked for ever further back, so that a recent one is found fast. */
@@ -234,18 +232,33 @@ function storedCounts(point: RunPoint, own: CheckReport | null): ExplainedCounts
   const days: number[] = [];
   for (let day = 1; typeof observed[`day${day}`] === "number"; day++) days.push(Number(observed[`day${day}`]));
   const { severity, currentCount, baselineCount, expectedCount } = point;
-  return { severity, currentCount, baselineCount, expectedCount, days };
+  const { revivedCount } = observed;
+  return {
+    severity,
+    currentCount,
+    baselineCount,
+    expectedCount,
+    days,
+    revivedCount: typeof revivedCount === "number" ? revivedCount : null,
+  };
 }
 
-function countsOf({ severity, observed }: Awaited<ReturnType<typeof evaluateLocally>>): ExplainedCounts {
+function countsOf({ severity, observed }: SpikeResult, revivals: Regret | null): ExplainedCounts {
   const { currentCount, baselineCount, expectedCount } = observed;
   const days: number[] = [];
   const all: Readonly<Record<string, unknown>> = observed;
   for (let day = 1; typeof all[`day${day}`] === "number"; day++) days.push(Number(all[`day${day}`]));
-  return { severity, currentCount, baselineCount, expectedCount, days };
+  return {
+    severity,
+    currentCount,
+    baselineCount,
+    expectedCount,
+    days,
+    revivedCount: revivals?.revivedCount ?? null,
+  };
 }
 
-/** The days decide nothing that the expected count does not, and are kept with whole reports only. */
+/** The days decide nothing that the expected count does not, and revivals nothing; they are kept with whole reports only. */
 function isEqual(left: ExplainedCounts, right: ExplainedCounts): boolean {
   return (
     left.severity === right.severity &&

@@ -1,7 +1,8 @@
 import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { ExcludedStretch } from "../../spike/exclusion.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
+import type { BaselineExclusion, ExcludedStretch } from "../../spike/exclusion.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 
 /** Counts and what follows from them. */
@@ -12,6 +13,21 @@ export interface ExplainedCounts {
   readonly expectedCount: number | null;
   /** With a median baseline the deaths of each of its days, the latest first. */
   readonly days: readonly number[];
+  /** Deaths of the window whose asset was found alive again by the end of it; null: not read, or not kept. */
+  readonly revivedCount: number | null;
+}
+
+/** What somebody had said of a spike alert by a run. */
+export interface ExplainedJudgement {
+  readonly alertId: string;
+  readonly verdict: JudgementVerdict;
+  readonly comment: string | null;
+  readonly by: string;
+  readonly atMs: number;
+  /** When the deaths of the alert began. */
+  readonly fromMs: number;
+  /** null: it fired still. */
+  readonly toMs: number | null;
 }
 
 /** A threshold that a verdict was made with, and where the configuration sets it now. */
@@ -48,7 +64,11 @@ export interface VerdictExplanation {
   readonly baseline: BaselineKind;
   readonly window: { readonly afterMs: number; readonly untilMs: number } | null;
   readonly baselineSpan: { readonly afterMs: number; readonly untilMs: number } | null;
-  /** Past incidents that were judged `checker` by then and might leave the baseline. */
+  /** What had been said by then of alerts whose deaths lie in the window or the baseline. */
+  readonly judgements: readonly ExplainedJudgement[];
+  /** Whether the stretches of `excluded` are left out of the baseline; null: past incidents are not looked at. */
+  readonly exclusion: BaselineExclusion | null;
+  /** Past incidents of the baseline that were judged `checker` by then. */
   readonly excluded: readonly ExcludedStretch[];
   readonly settings: readonly ExplainedSetting[];
   readonly stored: ExplainedCounts;

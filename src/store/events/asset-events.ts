@@ -1,11 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
 import { minuteMs } from "../../base/time.ts";
-import type { Interval } from "../../contract/liveness-counts.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
-import type { AssetEventRow, EventFacts, EventPlace, NewestDeathsQuery } from "./evidence.ts";
-import { deadStatusId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
+import type { AssetEventRow, AssetEventsQuery, EventFacts, EventPlace, NewestDeathsQuery } from "./evidence.ts";
+import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
 
 // A statement looks at some thousand rows, a few milliseconds.
 const eventsAPage = 4_096;
@@ -28,17 +27,14 @@ const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_se
 const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);
 
 /** Reads a page for EvidenceStore.assetEvents. */
-export async function assetEvents(
-  db: Db,
-  query: { readonly slug: string; readonly interval: Interval; readonly after: EventPlace | null },
-): Promise<readonly AssetEventRow[]> {
-  const { slug, interval, after } = query;
+export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
+  const { slug, interval, after, knownAtMs } = query;
   const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
   const { rows } = await sql<AssetRow>`
     SELECT ${columns} FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
       AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
-      AND asset IS NOT NULL AND ${isPublished}
+      AND asset IS NOT NULL AND ${knownAtMs === undefined ? isPublished : isKnownAt(knownAtMs)}
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
     ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
   return rows.map(assetEvent);
@@ -119,6 +115,14 @@ function assetEvent(row: AssetRow): AssetEventRow {
     isDeath: row.status_id === deadStatusId,
     count: row.count,
   };
+}
+
+/** Matches events that had arrived by then, and those without a recorded arrival. */
+export function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
+  return sql<boolean>`(import_id IN (SELECT import_id FROM event_imports
+      WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
+    OR import_id = ${directImportId} AND ordinal < coalesce(
+      (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }
 
 function slugId(slug: string): RawBuilder<number> {

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
-import { assetEvents, factsOf, newestDeaths } from "./asset-events.ts";
+import { assetEvents, factsOf, isKnownAt, newestDeaths } from "./asset-events.ts";
 import type {
   AttributeCounts,
   AttributeQuery,
@@ -198,13 +198,6 @@ async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs
     }
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
-}
-
-function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
-  return sql<boolean>`(import_id IN (SELECT import_id FROM event_imports
-      WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
-    OR import_id = ${directImportId} AND ordinal < coalesce(
-      (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }
 
 const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);

@@ -52,6 +52,15 @@ export interface EventFacts {
   readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
 }
 
+/** A page of the events of an organization's assets. */
+export interface AssetEventsQuery {
+  readonly slug: string;
+  readonly interval: Interval;
+  readonly after: EventPlace | null;
+  /** Only of events that had arrived by then [all]. */
+  readonly knownAtMs?: number;
+}
+
 /** Deaths of which organization, interval and asset types. */
 export interface NewestDeathsQuery {
   readonly slug: string;
@@ -80,11 +89,7 @@ export interface EvidenceStore {
     readonly bucketMinutes: number;
   }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]>;
   /** Returns the next events of known assets in the interval, dead or alive, in the order of time; empty at the end. */
-  assetEvents(query: {
-    readonly slug: string;
-    readonly interval: Interval;
-    readonly after: EventPlace | null;
-  }): Promise<readonly AssetEventRow[]>;
+  assetEvents(query: AssetEventsQuery): Promise<readonly AssetEventRow[]>;
   /** The names of asset types and the attributes of these rows. */
   factsOf(rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts>;
   /**

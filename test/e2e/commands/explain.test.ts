@@ -23,6 +23,7 @@ defaults:
 organizations:
   - acme
   - { slug: initech, sentinel: { assets: [login] } }
+  - { slug: hooli, baselineExclude: judged }
   - { slug: globex, baseline: median, thresholds: { minSpikeCount: 5 } }
 alerting: { groupWait: 0s, fleet: false }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
@@ -64,6 +65,25 @@ async function verdictOf(id: string): Promise<Verdict> {
   const { stdout } = await flatline("explain", id, "--json");
   return (JSON.parse(stdout) as { verdict: Verdict }).verdict;
 }
+
+async function post(path: string, body: object = {}): Promise<void> {
+  const answer = await fetch(`${url}/api/v1/${path}`, { method: "POST", headers: bearer, body: JSON.stringify(body) });
+  expect(answer.status).toBe(200);
+}
+
+const spikeAlert = {
+  id: "past",
+  check: "dead-asset-spike",
+  slug: "hooli",
+  kind: "verdict",
+  state: "firing",
+  severity: "fail",
+  firingAtMs: null,
+  okSinceMs: null,
+  unknownRuns: 0,
+  acknowledgement: null,
+  reason: "not_ok",
+} as const;
 
 const now = (): string => new Date().toISOString();
 
@@ -125,6 +145,68 @@ describe("flatline explain", () => {
     expect(verdict.asKnownNow).toMatchObject({ severity: "fail", currentCount: 43 });
     // The seventh begins before the first event.
     expect(verdict.asKnownNow.days).toHaveLength(6);
+  });
+
+  it("shows the judgements, the revivals and the stretches left out that stood at a run, not the later ones", async () => {
+    const nowMs = Date.now();
+    const of = (index: number, atMs: number) => ({ at: atMs, slug: "hooli", asset: `h${index}`, assetType: "URL" });
+    const incident = Array.from({ length: 70 }, (_, index) => of(index, nowMs - 3 * dayMs + index * minuteMs));
+    const spike = Array.from({ length: 30 }, (_, index) => of(100 + index, nowMs - hourMs));
+    await post("events", [...incident, ...spike]);
+    const run = async (): Promise<string> => {
+      await post("checks/dead-asset-spike/hooli/run");
+      return now();
+    };
+    const judge = (verdict: string) =>
+      flatline("alerts", "judge", "past", verdict, "--comment", "captcha https://a.b/");
+    await folder.withStore(async ({ alerts }) => {
+      const at = { startsAtMs: nowMs - 3 * dayMs + hourMs, onset: { atMs: nowMs - 3 * dayMs, marker: null } };
+      const past = { ...spikeAlert, ...at, peak: { severity: "fail", currentCount: 70, atMs: at.startsAtMs } } as const;
+      await alerts.save(past);
+      await alerts.end(past, { atMs: nowMs - 2 * dayMs, isByRun: true, baselineExclusion: null });
+    });
+
+    const before = await run();
+    await judge("checker");
+    await post(
+      "events",
+      [100, 101, 102].map((index) => ({ ...of(index, nowMs - minuteMs), status: "DETECTED_AS_ALIVE" })),
+    );
+    const judged = await run();
+    await judge("real");
+    const after = await run();
+
+    expect(await verdictOf(`hooli@${before}`)).toMatchObject({
+      match: "same",
+      judgements: [],
+      exclusion: "none",
+      excluded: [],
+      stored: { baselineCount: 70, revivedCount: 0 },
+      asKnownThen: { baselineCount: 70, revivedCount: 0 },
+      asKnownNow: { baselineCount: 70, revivedCount: 3 },
+    });
+    const stretch = {
+      from: new Date(nowMs - 3 * dayMs).toISOString(),
+      to: new Date(nowMs - 2 * dayMs).toISOString(),
+    };
+    expect(await verdictOf(`hooli@${judged}`)).toMatchObject({
+      match: "same",
+      judgements: [{ alertId: "past", verdict: "checker", comment: "captcha https://a.b/", ...stretch }],
+      exclusion: "applied",
+      excluded: [stretch],
+      stored: { baselineCount: 0, revivedCount: 3 },
+      asKnownThen: { baselineCount: 0, revivedCount: 3 },
+    });
+    expect(await verdictOf(`hooli@${after}`)).toMatchObject({
+      match: "same",
+      judgements: [{ alertId: "past", verdict: "real" }],
+      exclusion: "none",
+      excluded: [],
+      stored: { baselineCount: 70 },
+    });
+    const { stdout } = await flatline("explain", `hooli@${judged}`);
+    expect(stdout).toMatch(new RegExp(`^left out +\\[${stretch.from}, ${stretch.to}\\)$`, "m"));
+    expect(stdout).toMatch(/^checker +\[\S+ \S+\) {2}\S+ by token {2}past {3}captcha hxxps:\/\/a\[\.\]b\/$/m);
   });
 
   it("finds out when its events are gone, with exit code 1", async () => {
