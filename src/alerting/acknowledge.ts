@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
+import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
 import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
 
@@ -39,6 +40,7 @@ export async function acknowledgeAlert(
       await parts.alerts.appendHistory({ ...entry, event: "acknowledged", reason: "acknowledged" });
     });
     if (!mayOpenGate) requireMayOpen(slug, opened);
+    if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
     const detail = { check, kind, severity, ...(comment === null ? {} : { comment }) };
     await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
     return acknowledged;

@@ -61,6 +61,8 @@ export interface DaemonClient {
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
   /** Takes an acknowledgement back. */
   unacknowledge(id: string): Promise<LiveAlert>;
+  /** Adds a comment to an alert. */
+  comment(id: string, by: string | null, text: string): Promise<void>;
   /** Says what an alert was; verdict null takes that back. */
   judge(
     id: string,
@@ -199,6 +201,13 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
     unacknowledge: async (id) => {
       guarded();
       return read(alertSchema, await ask("DELETE", `/api/v1/alerts/${encodeURIComponent(id)}/ack`));
+    },
+    comment: async (id, by, comment) => {
+      guarded();
+      await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/comments`, {
+        comment,
+        ...(by === null ? {} : { by }),
+      });
     },
     judge: async (id, verdict, { by, comment }) => {
       guarded();

@@ -105,6 +105,7 @@ function stepsFor(db: Db, slug: string): Step[] {
     step(null, "run_requests", "request_id", check),
     step(null, "alert_told", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
+    step(null, "comments", "comment_id", ofSlug),
     step(null, "gate_failures", "alert_id", ofSlug),
     step(null, "gate_releases", "release_id", ofSlug),
     step("alerts", "alerts", "id", checks),

@@ -84,6 +84,17 @@ export interface JudgementRow {
   readonly is_standing: number;
 }
 
+export interface CommentRow {
+  readonly comment_id: RowId;
+  readonly alert_id: string;
+  readonly slug: string;
+  readonly at_ms: number;
+  readonly author: string;
+  readonly note: string | null;
+  readonly text: string;
+  readonly act: string | null;
+}
+
 export interface AlertHistoryRow {
   readonly entry_id: RowId;
   readonly alert_id: string;
@@ -199,6 +210,7 @@ export interface Tables extends NoticeTables, DiscoveryTables, PlatformTables {
   readonly alerts: AlertRow;
   readonly ended_alerts: EndedAlertRow;
   readonly judgements: JudgementRow;
+  readonly comments: CommentRow;
   readonly alert_history: AlertHistoryRow;
   readonly outbox: OutboxRow;
   readonly outbox_alerts: { readonly alert_id: string; readonly seq: number };

@@ -1,6 +1,7 @@
 import { createAuditStore } from "./acts/audit-table.ts";
 import { createOutsideActStore } from "./acts/outside-act-table.ts";
 import { createAlertStore } from "./alerts/alert-table.ts";
+import { createCommentStore } from "./alerts/comment-table.ts";
 import { createDeliveryStore } from "./alerts/delivery-table.ts";
 import { engineOf, type LeaseClock } from "./engine/engine.ts";
 import type { EventSums } from "./events/sums/event-sums.ts";
@@ -44,6 +45,7 @@ export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): 
     deliveries: createDeliveryStore(db),
     markers: createMarkerStore(db),
     judgements: createJudgementStore(db),
+    comments: createCommentStore(db),
     gate: createGateStore(db),
     audit: createAuditStore(db),
     outsideActs: createOutsideActStore(db),

@@ -1,6 +1,7 @@
 import type { AuditStore } from "./acts/audit.ts";
 import type { OutsideActStore } from "./acts/outside-acts.ts";
 import type { AlertStore } from "./alerts/alerts.ts";
+import type { CommentStore } from "./alerts/comments.ts";
 import type { EvidenceStore } from "./events/evidence.ts";
 import type { DeliveryStore } from "./alerts/deliveries.ts";
 import type { EventStore } from "./events/events.ts";
@@ -35,6 +36,7 @@ export interface StoreParts {
   readonly deliveries: DeliveryStore;
   readonly markers: MarkerStore;
   readonly judgements: JudgementStore;
+  readonly comments: CommentStore;
   readonly gate: GateStore;
   readonly audit: AuditStore;
   readonly outsideActs: OutsideActStore;

@@ -9,6 +9,7 @@ import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
 import type { AlertJudgement, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertComment } from "../store/alerts/comments.ts";
 import type { JudgementEntry } from "../store/alerts/judgements.ts";
 import type { IngestOutcome } from "../store/events/events.ts";
 import type { EventPlace } from "../store/events/evidence.ts";
@@ -188,6 +189,8 @@ export interface AlertDetail extends AlertSnapshot {
   readonly endsAtMs: number | null;
   /** Oldest first, what was withdrawn included. */
   readonly judgements: readonly JudgementEntry[];
+  /** Oldest first, those that came with acts included. */
+  readonly comments: readonly AlertComment[];
 }
 
 /** Everything that lives, and the fleet verdict while it lasts. */
@@ -214,6 +217,8 @@ export interface AlertsPort {
   acknowledge(id: string, author: Actor, comment: string | null, mayOpenGate: boolean): Promise<AlertSnapshot>;
   /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
   unacknowledge(id: string, author: Actor): Promise<AlertSnapshot>;
+  /** Adds a comment. @throws FlatlineError not_found, conflict (it has too many) */
+  comment(id: string, author: Actor, text: string): Promise<AlertComment>;
   /** Live, or ended and still kept; null: there is none. */
   find(id: string): Promise<AlertDetail | null>;
   /**

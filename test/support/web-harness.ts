@@ -209,6 +209,11 @@ export async function startWeb(
         if (alert.state.acknowledgement === null) throw new FlatlineError("conflict", "it is not acknowledged");
         return { ...alert, state: { ...alert.state, acknowledgement: null } };
       },
+      comment: async (alertId, { name: by, note }, text) => {
+        const detail = world.details.find(({ state }) => state.id === alertId);
+        if (detail === undefined) throw new FlatlineError("not_found", "no alert has this id");
+        return { alertId, slug: detail.state.slug, atMs: harnessNowMs, by, note, text, act: null };
+      },
       find: async (id) => world.details.find(({ state }) => state.id === id) ?? null,
       judge: async (id, verdict, said) => {
         world.judged.push({ id, verdict, ...said });

@@ -3,6 +3,7 @@ import type { Actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
+import { keepComment } from "./comment.ts";
 import { isGateAlert } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
@@ -62,6 +63,7 @@ export async function judgeAlert(
       await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
     });
     if (!mayOpenGate) requireMayOpen(slug, opened);
+    if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
     const action = verdict === null ? "judgement.withdraw" : "judgement";
     const said = { ...(verdict === null ? {} : { verdict }), ...(comment === null ? {} : { comment }) };
     await parts.audit.append({

@@ -1,4 +1,6 @@
 import type { Actor } from "../../contract/actor.ts";
+import { holdingFailures } from "../decide/gate.ts";
+import { keepComment } from "./comment.ts";
 import { changeGate } from "./gate-change.ts";
 import type { ActContext } from "./judge.ts";
 
@@ -17,6 +19,9 @@ export async function releaseGate(
   const { name: by } = author;
   await store.transaction(async (parts) => {
     await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
+      const held = holdingFailures(await parts.gate.failures(slug), settings.gateOf(slug));
+      for (const { alert } of held)
+        await keepComment(parts, { alertId: alert.id, slug, author, text: comment, nowMs, act: "release" });
       await parts.gate.releaseAll(slug, nowMs);
       await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId: null, by, comment });
     });

@@ -62,6 +62,30 @@ export function addUnack(parent: Command, context: CliContext): void {
     });
 }
 
+/** `flatline alerts comment ID TEXT` */
+export function addComment(parent: Command, context: CliContext): void {
+  parent
+    .command("comment")
+    .description("comment on an alert, for whoever reads it next; it notifies nobody")
+    .argument("<id>", "id of an alert that lives or has ended")
+    .argument("<text>", "what you know")
+    .option("--by <name>", "who [$USER]")
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addHelpText(
+      "after",
+      '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
+    )
+    .action(async (id: string, text: string, flags: ActFlags) => {
+      const config = await loadCommandConfig(flags.config, context);
+      const by = flags.by ?? context.env["USER"] ?? null;
+      await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.comment(id, by, text)).catch(
+        refuseUnknownId,
+      );
+      context.stdout.write(`${id}: comment stored\n`);
+    });
+}
+
 const verdictMeanings = {
   checker: "the checker was wrong",
   real: "these assets did die",

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { breakAddresses } from "../../base/broken-address.ts";
 import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../../commands/daemon-answers.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
-import { addAck, addJudge, addUnack } from "./acts.ts";
+import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
 import { describeAuthor } from "../../contract/actor.ts";
@@ -20,7 +20,7 @@ interface ListFlags extends AlertsFlags {
   readonly ended?: string;
 }
 
-/** `flatline alerts list|ack|unack|show|assets|judge`, through the running daemon's HTTP API. */
+/** `flatline alerts list|ack|unack|show|assets|judge|comment`, through the running daemon's HTTP API. */
 export const registerAlerts: RegisterCommand = (program: Command, context: CliContext): void => {
   const alerts = program.command("alerts").description("what fires now, through the running daemon");
   addList(alerts, context);
@@ -29,6 +29,7 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
   addAlertShow(alerts, context);
   addAlertAssets(alerts, context);
   addJudge(alerts, context);
+  addComment(alerts, context);
 };
 
 function addList(parent: Command, context: CliContext): void {

@@ -51,7 +51,7 @@ function renderAlert(shown: ShownAlert, config: Config, context: CliContext): st
 type Row = readonly [name: string, text: string];
 
 function alertRows({ alert, assets }: ShownAlert): Row[] {
-  const { slug, check, kind, state, severity, startsAt, firingAt, endsAt, onsetAt, marker, peak, labels } = alert;
+  const { slug, check, kind, state, severity, startsAt, notifiedAt, endsAt, onsetAt, marker, peak, labels } = alert;
   const after = marker === null || marker === undefined ? "" : `, after «${breakAddresses(marker.text)}»`;
   const count = peak.currentCount === null ? "" : `, ${formatCount(peak.currentCount)} deaths`;
   const { acknowledgement, judgement } = alert;
@@ -62,7 +62,7 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
     // The three instants, in their order: since when, since when flatline saw it, since when people were notified.
     ["began", onsetAt === null || onsetAt === undefined ? "" : `about ${seconds(onsetAt)}${after}`],
     ["detected", seconds(startsAt)],
-    ["notified", firingAt === null ? "" : seconds(firingAt)],
+    ["notified", notifiedAt === null || notifiedAt === undefined ? "" : seconds(notifiedAt)],
     ["ended", endsAt === null || endsAt === undefined ? "" : seconds(endsAt)],
     ["peak", `${peak.severity}${count}, ${seconds(peak.at)}`],
     ["reason", alert.reason],
@@ -73,6 +73,10 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
         ? ""
         : `${judgement.verdict} ${saidBy(judgement.by ?? null, judgement.comment ?? null)}`.trim(),
     ],
+    // Those that came with acts stand beside them.
+    ...(alert.comments ?? [])
+      .filter(({ act }) => act === null)
+      .map(({ at, actor, text }): Row => ["comment", `${actor}, ${seconds(at)}: ${breakAddresses(text)}`]),
     [
       "labels",
       Object.entries(labels)

@@ -11,7 +11,7 @@ const alertSchema = z.looseObject({
   state: z.string(),
   severity: z.string(),
   startsAt: z.string(),
-  firingAt: z.string().nullable(),
+  notifiedAt: z.string().nullable().optional(),
   endsAt: z.string().nullable().optional(),
   onsetAt: z.string().nullable().optional(),
   marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
@@ -20,6 +20,9 @@ const alertSchema = z.looseObject({
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
   acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
+  comments: z
+    .array(z.looseObject({ at: z.string(), actor: z.string(), text: z.string(), act: z.string().nullable() }))
+    .optional(),
   judgement: z
     .looseObject({ verdict: z.string(), ...said })
     .nullable()

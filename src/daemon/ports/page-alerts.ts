@@ -131,7 +131,7 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
       return {
         view: await view(kept, clock.timeout(countOneWithinMs)),
         history: await store.alerts.historyOf(id),
-        judgements: await store.judgements.of(id),
+        comments: await store.comments.of(id),
       };
     },
   };

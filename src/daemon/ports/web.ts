@@ -1,5 +1,6 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
+import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
@@ -127,7 +128,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     const target = current().settings.targetOf(alert.check, alert.slug);
     const [snapshot] = await alertSnapshots([live ?? { alert, isSilenced: false, target }]);
     if (snapshot === undefined) return null;
-    return { ...snapshot, endsAtMs: end?.atMs ?? null, judgements: await store.judgements.of(alertId) };
+    return {
+      ...snapshot,
+      endsAtMs: end?.atMs ?? null,
+      judgements: await store.judgements.of(alertId),
+      comments: await store.comments.of(alertId),
+    };
   }
 
   return {
@@ -209,6 +215,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         options.onAct();
         return afterAct(open);
       },
+      comment: (alertId, author, text) => commentOnAlert(store, { alertId, author, text, nowMs: clock.nowMs() }),
       find,
       judge: async (alertId, verdict, said) => {
         const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });

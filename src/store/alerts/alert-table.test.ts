@@ -130,6 +130,22 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(left.map((found) => found !== null)).toEqual([false, true, false, true]);
       expect(await opened.store.judgements.of("older")).toEqual([]);
     });
+
+    it("take their comments with them, as pending ones do that are over", async () => {
+      const { comments } = opened.store;
+      const comment = { slug: "acme", atMs: 1, by: "kim", note: null, text: "odd", act: null } as const;
+      await alerts.end(alert("old", { slug: "acme", state: "firing" }), end(1));
+      await alerts.end(alert("young", { slug: "acme", state: "firing" }), end(9));
+      await alerts.save(alert("pending"));
+      for (const alertId of ["old", "young", "young", "pending"]) await comments.append({ ...comment, alertId });
+
+      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 9 });
+      await alerts.remove("pending");
+
+      const counts = await Promise.all(["old", "young", "pending"].map((id) => comments.count(id)));
+      expect(counts).toEqual([0, 2, 0]);
+      expect(await comments.of("young")).toEqual(Array.from({ length: 2 }, () => ({ ...comment, alertId: "young" })));
+    });
   });
 
   describe("judgements", () => {

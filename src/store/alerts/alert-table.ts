@@ -94,6 +94,7 @@ export function createAlertStore(db: Db): AlertStore {
         .execute();
     },
     remove: async (alertId) => {
+      await db.deleteFrom("comments").where("alert_id", "=", alertId).execute();
       await db.deleteFrom("alerts").where("id", "=", alertId).execute();
     },
     find: async (alertId) => {
@@ -187,6 +188,7 @@ export function createAlertStore(db: Db): AlertStore {
       const ids = rows.map(({ id }) => id);
       if (ids.length === 0) return { hasMore: false };
       await db.deleteFrom("judgements").where("alert_id", "in", ids).execute();
+      await db.deleteFrom("comments").where("alert_id", "in", ids).execute();
       await db.deleteFrom("ended_alerts").where("id", "in", ids).execute();
       return { hasMore: ids.length >= maxRows };
     },

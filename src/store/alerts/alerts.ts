@@ -96,6 +96,7 @@ export interface AlertStore {
   allLive(): Promise<readonly AlertState[]>;
   byId(alertId: string): Promise<AlertState | null>;
   save(state: AlertState): Promise<void>;
+  /** Deletes a live one, with its comments. */
   remove(alertId: string): Promise<void>;
   /** Live, or ended and still kept. */
   find(alertId: string): Promise<KeptAlert | null>;
@@ -117,8 +118,8 @@ export interface AlertStore {
   /** The whole life of one alert as far as it is kept, oldest first. */
   historyOf(alertId: string): Promise<readonly AlertHistoryEntry[]>;
   /**
-   * Deletes alerts that ended at or before `beforeMs`, with their judgements, at most `maxRows` at a time: not those of the
-   * gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
+   * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
+   * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
    */
   pruneEnded(limits: {
     beforeMs: number;

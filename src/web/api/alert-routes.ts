@@ -5,6 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso, viewJudgement, viewOnsetMarker } from "./check-view.ts";
@@ -23,6 +24,14 @@ const acknowledgementSchema = z.strictObject({
 const judgementSchema = z.strictObject({
   verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
   ...acknowledgementSchema.shape,
+});
+
+const commentSchema = z.strictObject({
+  comment: z
+    .string()
+    .max(longestComment)
+    .refine((comment) => comment.trim() !== "", "is empty"),
+  by: z.string().max(longestName).optional(),
 });
 
 /** `/api/v1/alerts…`: what lives, one alert, what people do and say about it. It holds no findings, so that anybody may read it (CONTRACT 8). */
@@ -81,6 +90,19 @@ export function addAlertRoutes(
       handle: async (request) => judge(request, null, { author: authorOf(request), comment: null }),
     },
   });
+  addResource(scope, "/api/v1/alerts/:id/comments", settings, {
+    POST: {
+      access: "operate",
+      handle: async (request, reply) => {
+        const read = readWith(commentSchema, request.body);
+        if (read.kind === "problems")
+          throw new FlatlineError("invalid_data", "not a comment", { issues: issueMessages(read.problems) });
+        const { comment, by } = read.data;
+        const made = await alerts.comment(await idOf(request), authorOf(request, by), comment);
+        return reply.code(201).send(viewComment(made));
+      },
+    },
+  });
   addResource(scope, "/api/v1/alerts/:id/ack", settings, {
     POST: {
       access: "operate",
@@ -133,13 +155,17 @@ function mayOpen({ identity }: FastifyRequest): boolean {
 
 /** An alert with its end, and all that was said of it for who may read that. */
 function viewDetail(detail: AlertDetail, withPeople: boolean): object {
-  const { endsAtMs, judgements } = detail;
+  const { endsAtMs, judgements, comments } = detail;
   return {
     ...viewAlert(detail, withPeople),
     ...(endsAtMs === null ? {} : { state: "resolved" }),
     endsAt: iso(endsAtMs),
-    ...(withPeople ? { judgements: viewJudgements(judgements) } : {}),
+    ...(withPeople ? { judgements: viewJudgements(judgements), comments: comments.map(viewComment) } : {}),
   };
+}
+
+function viewComment({ atMs, by, note, text, act }: AlertComment): object {
+  return { at: iso(atMs), actor: by, note, text, act };
 }
 
 /** Oldest first; a withdrawal is an end of the one before it. */

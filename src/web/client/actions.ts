@@ -83,6 +83,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
       return silence(button, slug, checks.split(" "));
     case "ack-alert":
     case "unack-alert":
+    case "comment":
     case "judge":
     case "unjudge":
     case "release":

@@ -37,6 +37,8 @@ async function act(what: string, verdict: string | null): Promise<ActOutcome | s
       return judge(facts, path, verdict);
     case "unjudge":
       return direct("DELETE", `${path}/judgement`, "Withdrawn: nobody has judged it.");
+    case "comment":
+      return comment(facts, path);
     case "release":
       return release(facts);
     default:
@@ -176,6 +178,20 @@ async function release(facts: ActFacts): Promise<string | null> {
     },
   });
   return sent === null ? null : `Released: ${many} may be acted on.`;
+}
+
+async function comment({ slug }: ActFacts, path: string): Promise<string | null> {
+  const sent = await openDialog({
+    title: `Comment on the alert of ${slug}?`,
+    verb: "Comment",
+    foot: "It stays with the alert and cannot be changed.",
+    content: `<label><span>What do you know?</span><textarea name="comment" rows="3" maxlength="1000" data-first></textarea></label>`,
+    send: async (form) => {
+      if (textOf(form, "comment") === "") return { message: "Write the comment.", field: "comment" };
+      return send("stored", `${path}/comments`, commentOf(form));
+    },
+  });
+  return sent === null ? null : "Commented.";
 }
 
 function commentOf(form: FormData): { readonly comment?: string } {

@@ -1,7 +1,7 @@
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
-import type { JudgementEntry } from "../../store/alerts/judgements.ts";
+import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
@@ -118,7 +118,7 @@ export interface PageAlertDetail {
   /** Its life, oldest first. */
   readonly history: readonly AlertHistoryEntry[];
   /** What people said that it was, oldest first. */
-  readonly judgements: readonly JudgementEntry[];
+  readonly comments: readonly AlertComment[];
 }
 
 /** A silence of either origin, with what it holds back. Of a recurring one the window that holds, else the next. */

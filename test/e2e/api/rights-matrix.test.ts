@@ -78,6 +78,8 @@ storage: { path: flatline.db }
 const bodies: Readonly<Record<string, object>> = {
   // One that opens no gate, for which the right `gate` is needed.
   "POST /api/v1/alerts/{id}/judgement": { verdict: "checker" },
+  "POST /api/v1/alerts/{id}/comments": { comment: "of the matrix" },
+  "PATCH /api/v1/silences/{id}": { comment: "of the matrix, changed" },
   "POST /api/v1/silences": { slug: "zeta", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
   "POST /api/v1/markers": { slug: "zeta", text: "of the matrix" },
   "POST /api/v1/events": [{ slug: "zeta", at: 1_700_000_000_000, id: "of the matrix" }],

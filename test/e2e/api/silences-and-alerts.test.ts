@@ -6,6 +6,7 @@ import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.t
 import { eventually } from "../../support/program/program.ts";
 
 const token = "a-token-of-the-tests";
+const bearer = { authorization: `Bearer ${token}` };
 
 let folder: DaemonFolder;
 let sink: HttpSink;
@@ -85,6 +86,34 @@ describe("flatline alerts", () => {
       acknowledgement: { by: "token", note: "kim", comment: "on it" },
     });
     expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by token (kim): on it");
+  });
+
+  it("comments, and keeps the comments of acts with them", async () => {
+    const { id } = await alertOf("acme");
+
+    const { exitCode, stdout } = await flatline("alerts", "comment", id, "see https://login.acme.example/a");
+    const shown = await flatline("alerts", "show", id);
+    const all = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`, { headers: bearer })).json()) as {
+      comments: unknown;
+    };
+    const open = await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).text();
+
+    expect([exitCode, stdout]).toEqual([0, `${id}: comment stored\n`]);
+    expect(shown.stdout).toMatch(/^comment +token, \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
+    expect(all.comments).toEqual([
+      { at: expect.stringMatching(/Z$/), actor: "token", note: "kim", text: "on it", act: "acknowledge" },
+      {
+        at: expect.stringMatching(/Z$/),
+        actor: "token",
+        note: "kim",
+        text: "see https://login.acme.example/a",
+        act: null,
+      },
+    ]);
+    expect(open).not.toMatch(/comments|login/);
+    expect((await flatline("alerts", "comment", "nobody", "x")).exitCode).toBe(64);
+    expect((await flatline("alerts", "comment", id, " ")).stderr).toContain("comment: is empty");
+    expect((await flatline("alerts", "comment", id, "x".repeat(1_001))).exitCode).toBe(64);
   });
 
   it("takes an acknowledgement back, once", async () => {

@@ -176,6 +176,14 @@ describe("the page of one alert", () => {
     await page.keyboard.press("Control+Enter");
     await page.locator("#did", { hasText: "Acknowledged: quiet until it ends or gets worse." }).waitFor();
     await page.locator(".act", { hasText: "hxxps://checker[.]example/eu-2" }).waitFor();
+    await page.locator(".comments li", { hasText: "with the acknowledgement" }).waitFor();
+    await page.locator("[data-do=comment]").click();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator("dialog button.primary").click();
+    await page.locator("dialog .problem-line", { hasText: "Write the comment." }).waitFor();
+    await page.locator("dialog [name=comment]").fill("<b>ten</b> of https://acme.example/a load");
+    await page.locator("dialog button.primary").click();
+    await page.locator(".comments li", { hasText: "<b>ten</b> of hxxps://acme[.]example/a load" }).waitFor();
     await page.locator("[data-do=unack-alert]", { hasText: "Take back" }).click();
     await page.locator("#did", { hasText: "Taken back: nobody is on it, and reminders go on." }).waitFor();
     await page.locator(".act .answer", { hasText: /^Nobody$/ }).waitFor();

@@ -152,6 +152,11 @@ const alerts: readonly MigrationStatement[] = [
      is_standing INTEGER NOT NULL)`,
   `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
   `CREATE INDEX judgements_of_checker ON judgements (slug) WHERE is_standing = 1 AND verdict = 'checker'`,
+  // Comments on alerts, live and ended; append-only. act: the act that it came with; null: none.
+  `CREATE TABLE comments (
+     comment_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, slug TEXT NOT NULL, at_ms INTEGER NOT NULL,
+     author TEXT NOT NULL, note TEXT, text TEXT NOT NULL, act TEXT)`,
+  `CREATE INDEX comments_by_alert ON comments (alert_id, comment_id)`,
   `CREATE TABLE alert_history (
      entry_id INTEGER PRIMARY KEY, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)`,

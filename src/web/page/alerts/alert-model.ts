@@ -1,7 +1,7 @@
 import { dayMs } from "../../../base/time.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
-import type { JudgementEntry } from "../../../store/alerts/judgements.ts";
+import type { AlertComment } from "../../../store/alerts/comments.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import type { GateView } from "../../ports.ts";
 import type { ChartData } from "../chart/chart-data.ts";
@@ -44,7 +44,7 @@ export interface AlertData {
   readonly gate: GateView | null;
   readonly rules: PageActRules | null;
   readonly history: readonly AlertHistoryEntry[];
-  readonly judgements: readonly JudgementEntry[];
+  readonly comments: readonly AlertComment[];
   readonly deliveries: readonly DeliveryAttempt[];
   /** Of its notifications, those that no receiver has accepted yet. */
   readonly waiting: readonly Unaccepted[];
@@ -69,7 +69,7 @@ export async function readAlert(
   const { page, outbox } = ports;
   const detail = await page.alert(id);
   if (detail === null) return null;
-  const { view, history, judgements } = detail;
+  const { view, history, comments } = detail;
   const { alert, endsAtMs } = view;
   const { slug, check, kind } = alert;
   const { nowMs } = model;
@@ -97,7 +97,7 @@ export async function readAlert(
     gate: await page.gate(slug),
     rules: page.actRules(slug),
     history,
-    judgements,
+    comments,
     deliveries,
     waiting,
     chart: chartOf(points, thresholdsAt(await page.thresholdsOf(slug, fromMs, toMs), organization), span, asked),

@@ -53,44 +53,24 @@ export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Htm
   </section>`;
 }
 
-/** What people wrote with what they did, oldest first; nothing for who may not read it. */
-export function renderComments({ view, judgements, withPeople, nowMs, gate }: AlertData): Html {
+const actWords = {
+  acknowledge: "with the acknowledgement",
+  judgement: "with the judgement",
+  release: "with the release",
+} as const;
+
+/** Comments of people, alone and with what they did, oldest first; nothing for who may not read them. */
+export function renderComments({ comments, withPeople, nowMs }: AlertData): Html {
   if (!withPeople) return nothing;
-  const { acknowledgement } = view.alert;
-  const comments = [
-    ...(acknowledgement?.comment
-      ? [
-          {
-            by: acknowledgement.by,
-            atMs: acknowledgement.atMs,
-            text: acknowledgement.comment,
-            what: "with the acknowledgement",
-          },
-        ]
-      : []),
-    ...judgements.flatMap(({ by, atMs, comment, verdict }) =>
-      comment === null
-        ? []
-        : [
-            {
-              by,
-              atMs,
-              text: comment,
-              what: verdict === null ? "with the withdrawal" : `with the judgement ${verdict}`,
-            },
-          ],
-    ),
-    ...(gate?.releases ?? []).flatMap(({ by, atMs, comment, alertId }) =>
-      comment === null || (alertId !== null && alertId !== view.alert.id) || atMs < view.alert.startsAtMs
-        ? []
-        : [{ by, atMs, text: comment, what: "with the release" }],
-    ),
-  ].toSorted((left, right) => left.atMs - right.atMs);
-  if (comments.length === 0) return nothing;
   return html`<section aria-labelledby="comments-h">
     <h2 id="comments-h">Comments</h2>
-    <ul class="comments">
-      ${comments.map(({ by, atMs, text, what }) => html`<li><span class="detail">${by ?? "Somebody"}, ${renderTime(atMs, nowMs)}, ${what}</span><br />${breakAddresses(text)}</li>`)}
-    </ul>
+    ${
+      comments.length === 0
+        ? html`<p class="detail">Nobody has commented on it.</p>`
+        : html`<ul class="comments">
+            ${comments.map(({ by, atMs, text, act }) => html`<li><span class="detail">${by}, ${renderTime(atMs, nowMs)}${act === null ? nothing : `, ${actWords[act]}`}</span><br />${breakAddresses(text)}</li>`)}
+          </ul>`
+    }
+    <p><button type="button" data-do="comment">Comment…</button></p>
   </section>`;
 }

@@ -1,0 +1,49 @@
+import { FlatlineError } from "../../base/errors.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { AlertComment } from "../../store/alerts/comments.ts";
+import type { Store, StoreParts } from "../../store/store.ts";
+
+/** A comment on an alert. */
+export interface NewComment {
+  readonly alertId: string;
+  readonly author: Actor;
+  readonly text: string;
+  readonly nowMs: number;
+}
+
+// All of them are listed with their alert; nobody reads more.
+const mostComments = 1_000;
+
+/**
+ * Stores a comment on an alert that lives or has ended and is kept.
+ * @throws FlatlineError not_found without such an alert, conflict when it has as many comments as it may have
+ */
+export async function commentOnAlert(
+  store: Pick<Store, "transaction">,
+  { alertId, author, text, nowMs }: NewComment,
+): Promise<AlertComment> {
+  return store.transaction(async (parts) => {
+    const kept = await parts.alerts.find(alertId);
+    if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
+    if ((await parts.comments.count(alertId)) >= mostComments)
+      throw new FlatlineError(
+        "conflict",
+        `the alert has ${mostComments} comments, which is the most that one may have`,
+      );
+    const { slug, check } = kept.alert;
+    const comment = await keepComment(parts, { alertId, slug, author, text, nowMs, act: null });
+    const detail = { check, comment: text };
+    await parts.audit.append({ atMs: nowMs, actor: author, action: "comment", slug, subject: alertId, detail });
+    return comment;
+  });
+}
+
+/** Keeps a comment with its alert, in the transaction of the act that it came with. */
+export async function keepComment(
+  { comments }: Pick<StoreParts, "comments">,
+  { alertId, slug, author, text, nowMs, act }: NewComment & Pick<AlertComment, "slug" | "act">,
+): Promise<AlertComment> {
+  const comment = { alertId, slug, atMs: nowMs, by: author.name, note: author.note, text, act };
+  await comments.append(comment);
+  return comment;
+}
