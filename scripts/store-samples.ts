@@ -153,7 +153,8 @@ async function addWhatTakesDays(path: string): Promise<void> {
     insert into event_imports (state, started_at_ms) values ('abandoned', 1);
     insert into event_pruned_slugs select slug_id from event_slugs where slug = 'globex';
     insert into receiver_pauses values ('gone', 1);
-    insert into alert_notified values ('an-alert', 1);
+    insert into alert_notified values ('an-alert', 'a-receiver', 1);
+    insert into act_notices (slug, at_ms, body) values ('globex', 1, '[]');
     insert into outside_acts values ('pagerduty', 'an-event', 'an-alert', 1, 1);
     insert into gate_releases (slug, at_ms, how, released_by, comment)
       select 'acme', at_ms, 'released', 'kim', 'a sample' from markers`);

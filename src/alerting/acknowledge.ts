@@ -3,6 +3,7 @@ import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
+import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
 
 /** Who has seen which alert. */
@@ -41,6 +42,7 @@ export async function acknowledgeAlert(
     });
     if (!mayOpenGate) requireMayOpen(slug, opened);
     if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
+    await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by: author.name, comment }));
     const detail = { check, kind, severity, ...(comment === null ? {} : { comment }) };
     await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
     return acknowledged;

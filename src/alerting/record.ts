@@ -14,6 +14,7 @@ import { splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { runTimeMs } from "./decide/run-time.ts";
+import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import { createGroupCommit, isOfStore } from "./group-commit.ts";
@@ -103,9 +104,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     report: CheckReport | null,
     context: SnapshotContext,
   ): Promise<void> {
-    await writeStates(parts, step, report);
-    for (const entry of step.history) await parts.alerts.appendHistory(entry);
     const atMs = clock.nowMs();
+    await writeStates(parts, step, report, atMs);
+    for (const entry of step.history) await parts.alerts.appendHistory(entry);
     for (const { event, alert, endsAtMs, reason } of step.changes) {
       // Acknowledged it is quiet until it is worse, which ends the acknowledgement, or over: then only that is told.
       if (alert.acknowledgement !== null && endsAtMs === null) continue;
@@ -117,8 +118,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The alerts as the step leaves them, and what it means for the gate. */
-  async function writeStates(parts: StoreParts, step: Transition, report: CheckReport | null): Promise<void> {
-    const nowMs = clock.nowMs();
+  async function writeStates(
+    parts: StoreParts,
+    step: Transition,
+    report: CheckReport | null,
+    nowMs: number,
+  ): Promise<void> {
     for (const state of step.live) await parts.alerts.save(state);
     for (const { alert, event } of step.changes) {
       const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
@@ -129,7 +134,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // What never fired is forgotten.
       if (state.state === "pending") await parts.alerts.remove(state.id);
       else if (!isGateAlert(state)) await end();
-      else await changeGate(parts, { ...state, settings: options.settings(), by: null, comment: null, nowMs }, end);
+      else {
+        const { slug } = state;
+        const change = { slug, settings: options.settings(), by: null, comment: null, nowMs };
+        const { opened } = await changeGate(parts, change, end);
+        await noteActNotice(parts, change, releasedEntries(opened, change));
+      }
     }
   }
 

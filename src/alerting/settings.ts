@@ -40,6 +40,8 @@ export interface ReceiverRoute {
   readonly sendResolved: boolean;
   /** Whether it is told of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
+  /** Whether it is told of judgements and of a gate that opens [it is not]. */
+  readonly sendActs?: boolean;
   readonly match: Matcher | null;
   /** Whether it gets the names of dead assets [it does]. */
   readonly sample?: boolean;
@@ -63,6 +65,8 @@ export interface AlertingSettings {
   /** How many dead assets the notification of a fleet verdict names [none]. */
   readonly sample?: number;
   readonly externalUrl: string | null;
+  /** Whether the dead assets of an alert can be asked for here [they cannot]. */
+  readonly hasAssets?: boolean;
   readonly receivers: readonly ReceiverRoute[];
   readonly silences: readonly SilenceRule[];
   /** null: it is not, or no longer, checked. */

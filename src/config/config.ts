@@ -192,6 +192,8 @@ interface ReceiverBase {
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
   readonly sendUnknown: boolean;
+  /** Whether it is told of judgements and of a gate that opens. */
+  readonly sendActs: boolean;
   /** Whether its notifications name dead assets. */
   readonly sample: boolean;
   readonly match: Matcher | null;

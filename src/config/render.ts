@@ -221,7 +221,7 @@ function describeReviewQueue(reviewQueue: ReviewQueueConfig): object {
 }
 
 function describeReceiver(receiver: ReceiverConfig): object {
-  const { name, type, minSeverity, sendResolved, sendUnknown, sample, match, rateLimit } = receiver;
+  const { name, type, minSeverity, sendResolved, sendUnknown, sendActs, sample, match, rateLimit } = receiver;
   const perUnit = { 1_000: "s", 60_000: "m", 3_600_000: "h" }[rateLimit?.perMs ?? 0];
   return {
     name,
@@ -230,6 +230,7 @@ function describeReceiver(receiver: ReceiverConfig): object {
     minSeverity,
     sendResolved,
     sendUnknown,
+    sendActs,
     sample,
     match: match === null ? null : describeMatcher(match),
     timeout: formatDuration(receiver.timeoutMs),

@@ -4,6 +4,13 @@ import type { ExcludedStretch } from "../spike/exclusion.ts";
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
 export type JudgementVerdict = (typeof judgementVerdicts)[number];
 
+/** What each verdict says, as the middle of a sentence. */
+export const judgementMeanings: Readonly<Record<JudgementVerdict, string>> = {
+  checker: "the checker was wrong",
+  real: "these assets did die",
+  expected: "it was known beforehand",
+};
+
 /** A past incident that a person judged `checker`: its deaths are not to be expected again. */
 export interface JudgedStretch {
   readonly fromMs: number;

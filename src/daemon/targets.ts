@@ -48,6 +48,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
+    hasAssets: config.source.type === "embedded",
     receivers: config.receivers,
     silences: config.silences,
     targetOf: (check: CheckName, slug: string) => targets.get(targetKey({ check, slug })) ?? null,

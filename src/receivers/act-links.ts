@@ -1,5 +1,6 @@
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { Secret } from "../base/secret.ts";
+import { isActNotice } from "./wording/acts.ts";
 import type { MessageLink } from "./wording/message.ts";
 import { latestNotices } from "./wording/wording.ts";
 
@@ -21,7 +22,7 @@ export function actLinks(
 ): readonly MessageLink[] {
   const [alert, ...others] = latestNotices(alerts);
   if (sign === null || sign === undefined || alert === undefined || others.length > 0 || fleet !== null) return [];
-  const isOfAlert = alert.status === "firing" && alert.event !== "test" && !alert.isDrill;
+  const isOfAlert = alert.status === "firing" && alert.event !== "test" && !isActNotice(alert) && !alert.isDrill;
   return isOfAlert ? sign(alert, receiver, nowMs) : [];
 }
 

@@ -37,7 +37,7 @@ function fleetPayload({ evidence, sample = [], ...fleet }: FleetNotice) {
 
 function alertPayload(notice: AlertNotice) {
   const onset = onsetOf(notice);
-  const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak } = notice;
+  const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak, judgement, act } = notice;
   return {
     check,
     slug,
@@ -62,9 +62,17 @@ function alertPayload(notice: AlertNotice) {
     result: notice.result,
     error: notice.error,
     isDrill: notice.isDrill,
+    judgement: judgement === undefined ? null : judgementPayload(judgement),
+    assetsUrl: notice.assetsUrl ?? null,
+    /** Of `judged` and `released`: who did it and why; null of others. */
+    act: act === undefined ? null : { by: act.by, comment: act.comment, at: isoTime(act.atMs) },
     /** Some of the assets that died, the newest ones. */
     sample: (notice.sample ?? []).map(samplePayload),
   };
+}
+
+function judgementPayload({ verdict, comment, by, atMs }: NonNullable<AlertNotice["judgement"]>) {
+  return { verdict, comment, by, at: isoTime(atMs) };
 }
 
 function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset) {

@@ -1,4 +1,4 @@
-import { alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
+import { actsOn, alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-onset.ts";
@@ -272,6 +272,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     result: null,
     counts: null,
   };
+  const acts = actsOn(firing, resolved, nowMs);
   return {
     sample: of([{ ...firing, sample: sampledAssets(nowMs) }]),
     "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) } }),
@@ -304,6 +305,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     ]),
     evidence: of([{ ...firing, onset, result: evident }]),
     "evidence-resolved": of([{ ...resolved, onset }]),
+    ...Object.fromEntries(acts.map(([kind, alerts, summary]) => [kind, of(alerts, { summary })])),
     drill: of([{ ...firing, isDrill: true }]),
     test: of([test], { summary: "test: this is a test notification" }),
   };

@@ -51,3 +51,25 @@ export function alertsWithAddresses(sentinel: AlertNotice, unknown: AlertNotice)
     },
   ];
 }
+
+/** Returns notices of acts on an alert that fires and on the same one when it is over, with kind and summary. */
+export function actsOn(firing: AlertNotice, resolved: AlertNotice, nowMs: number) {
+  const comment = "the captcha page of https://evil.example/login";
+  const said = { by: "kim", comment, atMs: nowMs };
+  const assetsUrl = `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`;
+  const common = { result: null, counts: null, previousSeverity: "fail", assetsUrl, act: said } as const;
+  const checker = { ...said, verdict: "checker", note: null } as const;
+  const real = { ...said, verdict: "real", note: null } as const;
+  const judged: AlertNotice = { ...firing, ...common, event: "judged", reason: "judged_checker", judgement: checker };
+  const over: AlertNotice = { ...resolved, ...common, event: "judged", reason: "judged_real", judgement: real };
+  const withdrawn: AlertNotice = { ...firing, ...common, event: "judged", reason: "judgement_withdrawn" };
+  const opened: AlertNotice = { ...over, event: "released", reason: "released_by_judgement" };
+  const byHand: AlertNotice = { ...firing, ...common, event: "released", reason: "released_by_hand" };
+  const twice = [byHand, { ...byHand, id: `${byHand.id.slice(0, -1)}2` }];
+  return [
+    ["judged", [judged], "acme: judged checker by kim"],
+    ["judged-released", [over, opened], "acme: gate open, judged real by kim"],
+    ["withdrawn", [withdrawn], "acme: judgement withdrawn by kim"],
+    ["released", twice, "acme: gate open, released by hand by kim (2 alerts)"],
+  ] as const;
+}

@@ -217,7 +217,7 @@ export interface Tables extends NoticeTables, DiscoveryTables, PlatformTables {
   readonly receiver_pauses: { readonly receiver: string; readonly until_ms: number };
   readonly silences: SilenceRow;
   readonly deliveries: DeliveryRow;
-  readonly alert_notified: { readonly alert_id: string; readonly at_ms: number };
+  readonly alert_notified: { readonly alert_id: string; readonly receiver: string; readonly at_ms: number };
   readonly delivery_slugs: { readonly slug: string; readonly at_ms: number; readonly notification_id: string };
   readonly markers: MarkerRow;
   readonly gate_failures: GateFailureRow;

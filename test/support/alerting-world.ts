@@ -1,4 +1,6 @@
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
+import { judgeAlert } from "../../src/alerting/acts/judge.ts";
+import { releaseGate } from "../../src/alerting/acts/release.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
@@ -10,6 +12,7 @@ import { OwnJournal } from "../../src/store/runs/own-journal.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { actor } from "../../src/contract/actor.ts";
+import type { JudgementVerdict } from "../../src/contract/judgement.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
 import type { Store, StoreParts } from "../../src/store/store.ts";
@@ -47,7 +50,7 @@ export interface WorldOptions {
 }
 
 /** Where a crash can be made to happen. */
-export type CrashPoint = "record" | "form" | "acknowledge";
+export type CrashPoint = "record" | "form" | "acknowledge" | "act";
 
 /** Recorder, notifier and outbox over a real store, with virtual time and receivers of the test's making. */
 export interface AlertingWorld {
@@ -75,6 +78,10 @@ export interface AlertingWorld {
   silence(slug: string, forMs: number): Promise<string>;
   acknowledge(slug: string): Promise<boolean>;
   unacknowledge(slug: string): Promise<void>;
+  /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
+  judge(subject: string, verdict: JudgementVerdict | null, comment?: string): Promise<void>;
+  /** Releases the gate by hand. */
+  release(slug: string, comment: string): Promise<void>;
   /** The notifier of another process that lives on the same store. */
   replica(): Notifier;
   /** Another process on the same store: what the old one had leased has to run out. */
@@ -363,6 +370,16 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const act = { alertId: alert.id, author: actor("kim", "token"), comment: null, mayOpenGate: true };
       await acknowledgeAlert(context, act);
       return true;
+    },
+    judge: async (subject, verdict, comment) => {
+      const alert = (await store.alerts.allLive()).find((one) => one.slug === subject && one.state === "firing");
+      const context = { store: crashable("act"), settings: settings(), nowMs: clock.nowMs() };
+      const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
+      await surviving(() => judgeAlert(context, { ...act, mayOpenGate: true }));
+    },
+    release: async (slug, comment) => {
+      const context = { store, settings: settings(), nowMs: clock.nowMs() };
+      await releaseGate(context, { slug, author: actor("kim", "token"), comment });
     },
     unacknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { holdingFailures, releaseOf } from "../decide/gate.ts";
+import { holdingFailures, releaseOf, type GateRelease } from "../decide/gate.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { StoreParts } from "../../store/store.ts";
@@ -17,12 +17,17 @@ export interface GateChange {
 /** What a change left of the gate. */
 export interface GateChanged<Result> {
   readonly result: Result;
-  /** The failures that held before, where the gate was held and no longer is; else none. */
-  readonly opened: readonly GateFailure[];
+  /** What held before, where the gate was held and no longer is; else none. */
+  readonly opened: readonly OpenedHold[];
+}
+
+/** A failure that held the gate, as it is after the change that opened the gate, and what released it. */
+export interface OpenedHold extends GateFailure {
+  readonly how: GateRelease;
 }
 
 /** @throws FlatlineError forbidden when the act of somebody who may not has opened the gate: roll it back */
-export function requireMayOpen(slug: string, opened: readonly GateFailure[]): void {
+export function requireMayOpen(slug: string, opened: readonly OpenedHold[]): void {
   if (opened.length === 0) return;
   throw new FlatlineError("forbidden", `this would open the gate of ${slug}, which needs the right "gate"`);
 }
@@ -42,12 +47,13 @@ export async function changeGate<Result>(
   const result = await work();
   if (before.length === 0) return { result, opened: [] };
   const after = await parts.gate.failures(slug);
-  for (const { alert } of before) {
-    const now = after.find((failure) => failure.alert.id === alert.id);
-    const how = now === undefined ? null : releaseOf(now, policy);
+  const released = after.flatMap((failure): OpenedHold[] => {
+    const how = before.some(({ alert }) => alert.id === failure.alert.id) ? releaseOf(failure, policy) : null;
+    return how === null ? [] : [{ ...failure, how }];
+  });
+  for (const { alert, how } of released) {
     // A release by hand is one entry for all.
-    if (how === null || how === "released") continue;
-    await parts.gate.addRelease({ slug, atMs: nowMs, how, alertId: alert.id, by, comment });
+    if (how !== "released") await parts.gate.addRelease({ slug, atMs: nowMs, how, alertId: alert.id, by, comment });
   }
-  return { result, opened: holdingFailures(after, policy).length === 0 ? before : [] };
+  return { result, opened: holdingFailures(after, policy).length === 0 ? released : [] };
 }

@@ -7,6 +7,7 @@ import { keepComment } from "./comment.ts";
 import { isGateAlert } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
+import { noteActNotice, releasedEntries, type ActEntry } from "./act-notice.ts";
 import { changeGate, requireMayOpen } from "./gate-change.ts";
 
 /** What somebody says of an alert. */
@@ -55,15 +56,17 @@ export async function judgeAlert(
     const { name: by, note } = author;
     const judged: AlertState =
       verdict === null ? unjudged : { ...unjudged, judgement: { verdict, comment, by, note, atMs: nowMs } };
+    const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
     const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
       await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
       await parts.alerts.change(judged);
       const event = verdict === null ? "judgement_withdrawn" : "judged";
-      const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
       await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
     });
     if (!mayOpenGate) requireMayOpen(slug, opened);
     if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
+    const told: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
+    await noteActNotice(parts, { settings, slug, nowMs }, [told, ...releasedEntries(opened, { by, comment })]);
     const action = verdict === null ? "judgement.withdraw" : "judgement";
     const said = { ...(verdict === null ? {} : { verdict }), ...(comment === null ? {} : { comment }) };
     await parts.audit.append({

@@ -1,5 +1,5 @@
 import type { Actor } from "../../contract/actor.ts";
-import { holdingFailures } from "../decide/gate.ts";
+import { noteActNotice, releasedEntries } from "./act-notice.ts";
 import { keepComment } from "./comment.ts";
 import { changeGate } from "./gate-change.ts";
 import type { ActContext } from "./judge.ts";
@@ -18,13 +18,13 @@ export async function releaseGate(
 ): Promise<void> {
   const { name: by } = author;
   await store.transaction(async (parts) => {
-    await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
-      const held = holdingFailures(await parts.gate.failures(slug), settings.gateOf(slug));
-      for (const { alert } of held)
-        await keepComment(parts, { alertId: alert.id, slug, author, text: comment, nowMs, act: "release" });
+    const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
       await parts.gate.releaseAll(slug, nowMs);
       await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId: null, by, comment });
     });
+    for (const { alert } of opened)
+      await keepComment(parts, { alertId: alert.id, slug, author, text: comment, nowMs, act: "release" });
+    await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by, comment }));
     await parts.audit.append({
       atMs: nowMs,
       actor: author,

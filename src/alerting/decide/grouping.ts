@@ -35,12 +35,21 @@ export interface Plan {
   readonly receiverStates: readonly ReceiverState[];
   /** The fleet verdict when it begins, grows or ends; null: as it was. */
   readonly fleet: FleetState | null;
+  /** What waits to be sent with others since that time: whatever is said of these alerts later waits for it. */
+  readonly postponed: readonly Postponed[];
   /** Alerts of which nobody waits for a change; those that have ended can be forgotten. */
   readonly settled: readonly TrackedAlert[];
   /** When there may be something to send, if nothing else happens; null: never. */
   readonly nextAtMs: number | null;
   /** Some are held back: the end of a silence matters. */
   readonly hasHeld: boolean;
+}
+
+/** News of an alert that wait for a receiver. */
+export interface Postponed {
+  readonly receiver: string;
+  readonly alertId: string;
+  readonly sinceMs: number;
 }
 
 /**
@@ -83,6 +92,7 @@ interface ReceiverPlan {
   readonly told: readonly ToldState[];
   readonly state: ReceiverState | null;
   readonly waiting: readonly string[];
+  readonly postponed: readonly Postponed[];
   readonly nextAtMs: number | null;
   readonly hasHeld: boolean;
 }
@@ -113,6 +123,7 @@ function planAll(input: PlanInput, fleet: FleetState | null): Plan {
     told: plans.flatMap(({ told }) => told),
     receiverStates: plans.flatMap(({ state }) => (state === null ? [] : [state])),
     fleet: fleet === null ? null : changedFleet(fleet, spiking, input, endsAtMs !== null && endsAtMs <= nowMs),
+    postponed: plans.flatMap(({ postponed }) => postponed),
     settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
     nextAtMs: earliest([
       endsAtMs !== null && endsAtMs > nowMs ? endsAtMs : null,
@@ -153,6 +164,11 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
   ];
   const going: readonly DueItem[] = news.flatMap((one) => one.items);
   const goingIds = new Set(going.map(({ alert }) => alert.id));
+  const postponed = items.flatMap(({ alert: { id }, open }) =>
+    open.kind === "due" && !goingIds.has(id) && !fleetNews.dropped.has(id)
+      ? [{ receiver: route.name, alertId: id, sinceMs: open.sinceMs }]
+      : [],
+  );
   return {
     notifications: news
       .filter((one) => one.items.length > 0)
@@ -162,12 +178,11 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
       ...items.flatMap(({ open }) => (open.kind === "ended-untold" ? [open.told] : [])),
     ],
     state: changedState(state, [...singles.items, ...fleetNews.items], fleetNews, nowMs),
-    waiting: items
-      .filter(
-        ({ alert, open }) =>
-          open.kind === "held" || (open.kind === "due" && !goingIds.has(alert.id) && !fleetNews.dropped.has(alert.id)),
-      )
-      .map(({ alert }) => alert.id),
+    waiting: [
+      ...items.flatMap(({ alert, open }) => (open.kind === "held" ? [alert.id] : [])),
+      ...postponed.map(({ alertId }) => alertId),
+    ],
+    postponed,
     nextAtMs: earliest([
       ...news.map((one) => one.nextAtMs),
       ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null)),

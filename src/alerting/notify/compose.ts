@@ -1,4 +1,5 @@
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
+import type { ActEntry } from "../acts/act-notice.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { SampledAsset } from "./notification.ts";
@@ -8,6 +9,7 @@ import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice } from "../decide/outstanding.ts";
 import type { AlertSnapshot } from "./snapshot.ts";
 import { summarize } from "./summary.ts";
+import type { AlertingSettings } from "../settings.ts";
 
 // A platform has some ninety; the names that organizations' tables have for theirs are anybody's.
 const mostAssetTypes = 100;
@@ -52,11 +54,47 @@ function fleetSample(alerts: readonly AlertNotice[], limit: number): SampledAsse
   return [...assets.values()].toSorted((left, right) => right.deadAtMs - left.deadAtMs).slice(0, limit);
 }
 
+/** What a notice shows that neither its plan nor its snapshot has. */
+export interface NoticeFacts {
+  /** Absent until a receiver accepted a message about it. */
+  readonly notifiedAtMs?: number;
+  /** null: its dead assets cannot be asked for. */
+  readonly assetsUrl?: string | null;
+}
+
+/** Where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
+export function assetsUrlOf(
+  { externalUrl, hasAssets }: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
+  { id, check, kind, isDrill }: Pick<AlertSnapshot, "id" | "check" | "kind" | "isDrill">,
+): string | null {
+  if (externalUrl === null || hasAssets !== true || isDrill) return null;
+  if (check !== "dead-asset-spike" || kind !== "verdict") return null;
+  return `${externalUrl.replace(/\/$/, "")}/api/v1/alerts/${encodeURIComponent(id)}/assets`;
+}
+
+/** One act with what it shows of its alert (CONTRACT 12). */
+export function composeActNotice(
+  { event, reason, by, comment }: ActEntry,
+  { sample: _sample, ...snapshot }: AlertSnapshot,
+  { notifiedAtMs, assetsUrl, atMs }: NoticeFacts & { readonly atMs: number },
+): AlertNotice {
+  return {
+    ...snapshot,
+    event,
+    status: snapshot.endsAtMs === null ? "firing" : "resolved",
+    previousSeverity: snapshot.severity,
+    reason,
+    ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
+    ...(assetsUrl === null || assetsUrl === undefined ? {} : { assetsUrl }),
+    act: { by, comment, atMs },
+  };
+}
+
 /** One planned entry with what it shows of the alert. */
 export function composeNotice(
   planned: PlannedNotice,
   { sample = [], ...snapshot }: AlertSnapshot,
-  { notifiedAtMs, isSampled = true }: { readonly notifiedAtMs?: number; readonly isSampled?: boolean } = {},
+  { notifiedAtMs, assetsUrl, isSampled = true }: NoticeFacts & { readonly isSampled?: boolean } = {},
 ): AlertNotice {
   const { event, severity, previousSeverity, reason } = planned;
   const status = event === "resolved" || event === "recovered" ? "resolved" : "firing";
@@ -69,6 +107,7 @@ export function composeNotice(
     reason,
     endsAtMs: status === "firing" ? null : snapshot.endsAtMs,
     ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
+    ...(assetsUrl === null || assetsUrl === undefined ? {} : { assetsUrl }),
     ...(isSampled && sample.length > 0 && (event === "firing" || event === "escalated") ? { sample } : {}),
   };
 }

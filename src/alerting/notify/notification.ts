@@ -3,11 +3,20 @@ import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
+import type { AlertJudgement, AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
 export type NoticeEvent =
-  "firing" | "escalated" | "deescalated" | "reminder" | "resolved" | "unknown" | "recovered" | "test";
+  | "firing"
+  | "escalated"
+  | "deescalated"
+  | "reminder"
+  | "resolved"
+  | "unknown"
+  | "recovered"
+  | "judged"
+  | "released"
+  | "test";
 
 /** One of the assets that a notification names (CONTRACT 12). */
 export interface SampledAsset {
@@ -50,8 +59,22 @@ export interface AlertNotice {
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   /** Set on everything that `flatline drill` causes. */
   readonly isDrill: boolean;
+  /** The judgement that held then; absent: none. */
+  readonly judgement?: AlertJudgement;
+  /** Where the dead assets of the alert can be asked for; absent where they cannot. */
+  readonly assetsUrl?: string;
+  /** Who did what a `judged` or `released` one tells of; absent in others. */
+  readonly act?: NotifiedAct;
   /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
   readonly sample?: readonly SampledAsset[];
+}
+
+/** An act that receivers with `sendActs` are notified of. */
+export interface NotifiedAct {
+  /** null: nobody, a run did. */
+  readonly by: string | null;
+  readonly comment: string | null;
+  readonly atMs: number;
 }
 
 /** The fleet verdict (CONTRACT 7): totals only, never names. */

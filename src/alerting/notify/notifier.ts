@@ -5,7 +5,8 @@ import type { FleetState } from "../../store/alerts/notices.ts";
 import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
-import { composeFleet, composeNotice, composeNotification } from "./compose.ts";
+import { takeActs } from "./act-news.ts";
+import { assetsUrlOf, composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { planNotifications, type Plan } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
 import { recipientsOf, type DeliveryBudget } from "../deliver/receiver.ts";
@@ -60,25 +61,25 @@ export function createNotifier(options: NotifierOptions): Notifier {
   async function runOnce(): Promise<NotifierRun> {
     const settings = options.settings();
     const glance = await planNow(store, settings);
-    if (glance === null) return { formed: 0, nextAtMs: null };
-    if (!hasWork(glance.plan)) return { formed: 0, nextAtMs: nextLook(glance) };
+    const isIdle = glance === null || !hasWork(glance.plan);
+    if (isIdle && (await store.notices.acts()).length === 0) return { formed: 0, nextAtMs: nextLook(glance) };
     const done = await store.transaction(async (parts) => {
       await parts.notices.takeTurn();
       const planned = await planNow(parts, settings);
-      if (planned === null) return null;
-      return { ...planned, formed: await carryOut(parts, settings, planned) };
+      const formed = planned === null ? [] : await carryOut(parts, settings, planned);
+      return { planned, formed: [...formed, ...(await formActs(parts, settings, planned))] };
     });
-    if (done === null) return { formed: 0, nextAtMs: null };
     for (const { recipient, notification } of done.formed) {
       const { id, receiver, status, alerts } = notification;
       const to = recipient === null ? {} : { recipient };
       logger.info({ notification: id, receiver, ...to, status, alerts: alerts.length }, "notification formed");
     }
-    if (done.plan.fleet !== null) announceFleet(done.plan.fleet);
-    if (done.formed.length === 0) return { formed: 0, nextAtMs: nextLook(done) };
+    const { planned, formed } = done;
+    if (planned !== null && planned.plan.fleet !== null) announceFleet(planned.plan.fleet);
+    if (formed.length === 0) return { formed: 0, nextAtMs: nextLook(planned) };
     options.onEnqueued();
     // What was told now has reminders and pauses that the plan could not know of yet.
-    return { formed: done.formed.length, nextAtMs: done.tracked.input.nowMs };
+    return { formed: formed.length, nextAtMs: clock.nowMs() };
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
@@ -91,7 +92,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
     settings: AlertingSettings,
     { tracked, plan }: Planned,
   ): Promise<readonly FormedNotification[]> {
-    const routes = new Map(settings.receivers.map((route) => [route.name, route]));
     const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
     const seqs = plan.notifications.flatMap(({ notices }) => notices.flatMap(({ seq }) => seq ?? []));
     const stored = await parts.notices.snapshots([...new Set(seqs)]);
@@ -102,27 +102,16 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const formed: FormedNotification[] = [];
     for (const { receiver, fleet, notices } of plan.notifications) {
       const shown = [];
-      const isSampled = routes.get(receiver)?.sample ?? true;
+      const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       for (const notice of notices) {
         const snapshot = await snapshotFor({ parts, board }, alerts, stored, snapshots, notice);
         const notifiedAtMs = notified.get(notice.alertId);
-        const known = notifiedAtMs === undefined ? { isSampled } : { isSampled, notifiedAtMs };
-        shown.push(composeNotice(notice, snapshot, known));
+        const facts = { isSampled, assetsUrl: assetsUrlOf(settings, snapshot) };
+        shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
       }
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
-      const compose = (alerts: readonly AlertNotice[]): Notification =>
-        composeNotification({
-          id: newId(),
-          receiver,
-          nowMs: tracked.input.nowMs,
-          externalUrl: settings.externalUrl,
-          fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null),
-          ...(settings.sample === undefined ? {} : { sample: settings.sample }),
-          alerts,
-        });
-      for (const recipient of recipientsOf(routes.get(receiver) ?? { name: receiver }))
-        for (const notification of withinBudget(shown, compose, options.budgetOf?.(receiver) ?? null))
-          formed.push({ recipient, notification });
+      const told = { receiver, fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null), alerts: shown };
+      formed.push(...formFor(settings, told, tracked.input.nowMs));
     }
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     await parts.notices.saveTold(plan.told);
@@ -130,6 +119,37 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
     await parts.notices.settle(plan.settled.flatMap(({ id, live }) => (live === null ? [] : [id])));
     await parts.notices.forgetAlerts(plan.settled.flatMap(({ id, live }) => (live === null ? [id] : [])));
+    return formed;
+  }
+
+  /** The notifications that tell a receiver of these alerts, within its budget, for each of its recipients. */
+  function formFor(
+    settings: AlertingSettings,
+    { receiver, fleet, alerts }: Pick<Notification, "receiver" | "fleet" | "alerts">,
+    nowMs: number,
+  ): readonly FormedNotification[] {
+    const { externalUrl, sample = 0 } = settings;
+    const compose = (some: readonly AlertNotice[]): Notification =>
+      composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, sample, alerts: some });
+    const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
+    const budget = options.budgetOf?.(receiver) ?? null;
+    return recipientsOf(route).flatMap((recipient) =>
+      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification })),
+    );
+  }
+
+  /** After the plan was carried out: what it leaves unsaid of an alert holds its acts back. */
+  async function formActs(
+    parts: StoreParts,
+    settings: AlertingSettings,
+    planned: Planned | null,
+  ): Promise<readonly FormedNotification[]> {
+    const nowMs = clock.nowMs();
+    const alerts = planned?.tracked.input.alerts ?? [];
+    const plan = planned?.plan ?? { told: [], postponed: [] };
+    const news = await takeActs({ parts, board, settings, alerts, plan });
+    const formed = news.flatMap((one) => formFor(settings, { ...one, fleet: null }, nowMs));
+    await parts.outbox.enqueueAll(formed.map(outboxEntry));
     return formed;
   }
 
@@ -199,7 +219,9 @@ function hasWork({ notifications, told, receiverStates, fleet, settled }: Plan):
   return notifications.length + told.length + receiverStates.length + settled.length > 0 || fleet !== null;
 }
 
-function nextLook({ tracked, plan }: Planned): number | null {
+function nextLook(planned: Planned | null): number | null {
+  if (planned === null) return null;
+  const { tracked, plan } = planned;
   const silenceMs = plan.hasHeld ? nextSilenceChangeAtMs(tracked.silences, tracked.input.nowMs) : null;
   if (silenceMs === null || plan.nextAtMs === null) return silenceMs ?? plan.nextAtMs;
   return Math.min(silenceMs, plan.nextAtMs);

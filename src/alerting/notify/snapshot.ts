@@ -3,7 +3,7 @@ import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from ".
 import type { SampledAsset } from "./notification.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertJudgement, AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { CheckState } from "../../store/runs/board.ts";
 
 /** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
@@ -23,6 +23,8 @@ export interface AlertSnapshot {
   readonly counts: ObservedCounts | null;
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   readonly isDrill: boolean;
+  /** The one that held then; absent: none. */
+  readonly judgement?: AlertJudgement;
   /** Of a spike over stored events while it lasts; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }
@@ -43,7 +45,7 @@ export function snapshotOf(
   context: SnapshotContext,
   endsAtMs: number | null,
 ): AlertSnapshot {
-  const { id, check, slug, kind, severity, startsAtMs, peak, onset } = alert;
+  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement } = alert;
   const shown = report?.kind === "result" ? report : null;
   return {
     id,
@@ -61,6 +63,7 @@ export function snapshotOf(
     counts: shown?.counts ?? null,
     error: report?.kind === "error" ? report.error : null,
     isDrill: context.isDrill,
+    ...(judgement === undefined ? {} : { judgement }),
     ...(context.sample === undefined ? {} : { sample: context.sample }),
   };
 }

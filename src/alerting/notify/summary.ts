@@ -34,11 +34,36 @@ export function describeNotice(notice: AlertNotice): string {
       return `${slug}: ${notice.check} gives results again after ${describeLength(notice)}`;
     case "resolved":
       return describeResolved(notice);
+    case "judged":
+      return `${slug}: ${judgedWords(notice)}${byWords(notice)}`;
+    case "released":
+      return `${slug}: gate open, ${releaseWords(notice)}${byWords(notice)}`;
     case "test":
       return `${slug}: this is a test notification`;
     default:
       return event satisfies never;
   }
+}
+
+function judgedWords({ judgement }: AlertNotice): string {
+  return judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
+}
+
+function releaseWords(notice: AlertNotice): string {
+  switch (notice.reason) {
+    case "released_by_judgement":
+      return judgedWords(notice);
+    case "released_by_acknowledgement":
+      return "acknowledged";
+    case "released_by_end":
+      return "the alert is over";
+    default:
+      return "released by hand";
+  }
+}
+
+function byWords({ act }: AlertNotice): string {
+  return act === undefined || act.by === null ? "" : ` by ${act.by}`;
 }
 
 /** A length of time for people: the two largest units, `2h 5m`, `45s`; 0s for none. */
@@ -107,6 +132,8 @@ const backWords = {
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
   const [only] = latest;
+  if (only !== undefined && latest.every(({ event }) => event === "released"))
+    return `${describeNotice(only)}${latest.length === 1 ? "" : ` (${latest.length} alerts)`}`;
   if (only !== undefined && latest.length === 1) {
     return alerts.length === 1 || only.status === "firing"
       ? describeNotice(only)

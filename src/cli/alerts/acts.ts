@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
 
@@ -86,12 +86,6 @@ export function addComment(parent: Command, context: CliContext): void {
     });
 }
 
-const verdictMeanings = {
-  checker: "the checker was wrong",
-  real: "these assets did die",
-  expected: "it was known beforehand",
-} as const satisfies Record<JudgementVerdict, string>;
-
 /** `flatline alerts judge ID VERDICT` */
 export function addJudge(parent: Command, context: CliContext): void {
   parent
@@ -113,7 +107,7 @@ export function addJudge(parent: Command, context: CliContext): void {
       const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
         daemon.judge(id, verdict === "none" ? null : verdict, said),
       ).catch(refuseUnknownId);
-      const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${verdictMeanings[verdict]}`;
+      const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${judgementMeanings[verdict]}`;
       const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}`;
       context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
     });

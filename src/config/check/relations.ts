@@ -208,6 +208,13 @@ function matchesPattern(pattern: string, name: string): boolean {
 function checkReceiver({ path, value: receiver }: Part<WrittenReceiver>): Finding[] {
   const match = known(receiver.match);
   const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match });
+  const isOfAlertsOnly = receiver.type === "pagerduty" || receiver.type === "alertmanager";
+  const isActless = isOfAlertsOnly || (receiver.type === "webhook" && receiver.format === "alertmanager");
+  if (receiver.sendActs === true && isActless) {
+    const kind = receiver.type === "webhook" ? "format: alertmanager" : `type ${receiver.type}`;
+    const message = `does not go with ${kind}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
+    findings.push({ path: [...path, "sendActs"], message, part: "key" });
+  }
   if (receiver.type !== "webhook") return findings;
   if (receiver.template !== undefined && receiver.format === "alertmanager")
     findings.push({ path: [...path, "template"], message: "does not go with format: alertmanager", part: "key" });

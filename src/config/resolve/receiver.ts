@@ -19,6 +19,7 @@ export function resolveReceiver(receiver: ReceiverInput, index: number, secrets:
     minSeverity: receiver.minSeverity,
     sendResolved: receiver.sendResolved,
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
+    sendActs: receiver.sendActs,
     sample: receiver.sample,
     match: receiver.match === undefined ? null : matcherOf(receiver.match),
     timeoutMs: parseDuration(receiver.timeout) ?? 0,

@@ -48,6 +48,12 @@ const common = {
     .boolean()
     .optional()
     .describe("Whether it is told of checks that could not be run; by default as `minSeverity` is `warn`."),
+  sendActs: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether it is told of judgements of its alerts (`judged`) and of a gate that opens (`released`); not for `pagerduty`, `alertmanager` and `format: alertmanager`, which have no word for it.",
+    ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
   timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).default("10s").describe("Of one attempt."),

@@ -40,7 +40,7 @@ const applied = {
       { slug: "globex", thresholds },
     ],
   },
-  settings: { gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) },
+  settings: { receivers: [], gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) },
 };
 const runtime = { current: () => applied } as unknown as Runtime;
 

@@ -77,8 +77,19 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
     alert: notice.id,
     ...(isDrill ? { isDrill } : {}),
   };
-  if (event === "test") logger.info(fields, "test notification");
+  if (event === "judged") {
+    const { judgement, act } = notice;
+    const said = { ...base, event, check, slug, verdict: judgement?.verdict ?? null, by: act?.by, alert: notice.id };
+    logger.info({ ...said, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "alert judged");
+  } else if (event === "released") {
+    const released = { ...base, event, check, slug, reason, by: notice.act?.by, alert: notice.id };
+    logger.info({ ...released, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "gate open");
+  } else if (event === "test") logger.info(fields, "test notification");
   else if (notice.status === "resolved") logger.info(fields, "alert resolved");
   else if (severity === "fail") logger.error(fields, "alert firing");
   else logger.warn(fields, "alert firing");
+}
+
+function commentOf({ act }: AlertNotice, own: readonly string[]): object {
+  return act?.comment === null || act === undefined ? {} : { comment: breakAddresses(act.comment, own) };
 }

@@ -71,13 +71,19 @@ export function templatePayload(payload: NotificationPayload, own: readonly stri
             markers: fleet.markers.map(({ text, at }) => ({ text: broken(text), at })),
             sample: fleet.sample.map(templateSample),
           },
-    alerts: alerts.map(({ result, error, sample, ...alert }) => ({
+    alerts: alerts.map(({ result, error, judgement, act, sample, ...alert }) => ({
       ...alert,
+      judgement: judgement === null ? null : brokenComment(judgement, own),
+      act: act === null ? null : brokenComment(act, own),
       result: result === null ? null : brokenResult(result, own),
       error: error === null ? null : { ...error, message: broken(error.message) },
       sample: sample.map(templateSample),
     })),
   };
+}
+
+function brokenComment<Said extends { readonly comment: string | null }>(said: Said, own: readonly string[]): Said {
+  return { ...said, comment: said.comment === null ? null : breakAddresses(said.comment, own) };
 }
 
 type PayloadSample = NotificationPayload["alerts"][number]["sample"][number];

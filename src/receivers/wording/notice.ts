@@ -1,6 +1,7 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { minuteMs } from "../../base/time.ts";
+import { actSentence, actTitle, isActNotice } from "./acts.ts";
 import { evidenceSentences } from "./evidence.ts";
 import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../contract/death-counts.ts";
@@ -11,6 +12,7 @@ import { plainText } from "./text.ts";
 export function noticeTitle(notice: AlertNotice): string {
   if (notice.event === "test") return "[TEST] test notification";
   const subject = `${plainText(notice.slug)}${subjectWords[notice.check]}`;
+  if (isActNotice(notice)) return `${marker(notice)}${actTitle(notice, subject)}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
   return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
@@ -25,12 +27,13 @@ export function noticeLine(notice: AlertNotice): string {
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
   const prefix = notice.isDrill ? "This is a drill: its numbers are made up. " : "";
+  if (isActNotice(notice)) return prefix + actSentence(notice);
   return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
 }
 
 /** What else is known, for those who read on; null when nothing is. */
 export function noticeDetails(notice: AlertNotice): string | null {
-  if (notice.event === "test") return null;
+  if (notice.event === "test" || isActNotice(notice)) return null;
   const parts = notice.status === "resolved" ? endedDetails(notice) : firingDetails(notice);
   return parts.length === 0 ? null : parts.join(" ");
 }
@@ -198,6 +201,8 @@ function eventWord({ event, severity }: AlertNotice): string {
       return `still ${severity}`;
     case "resolved":
     case "recovered":
+    case "judged":
+    case "released":
     case "test":
       return event;
     case "firing":

@@ -1,6 +1,7 @@
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
+import { isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
 import { fleetMessage } from "./fleet.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
@@ -83,10 +84,12 @@ export function noticeSection(notice: AlertNotice, nowMs: number, externalUrl: s
 }
 
 function wordedSection(notice: AlertNotice, nowMs: number): MessageSection {
+  const lines = { title: noticeTitle(notice), sentence: noticeSentence(notice, nowMs), links: [] };
+  // What was said of the alert before is not said again.
+  if (isActNotice(notice))
+    return { ...lines, details: null, facts: [], carriers: [], carriersOmitted: 0, sample: [], action: null };
   return {
-    title: noticeTitle(notice),
-    sentence: noticeSentence(notice, nowMs),
-    links: [],
+    ...lines,
     details: noticeDetails(notice),
     facts: noticeFacts(notice, nowMs),
     carriers: notice.status === "firing" ? noticeCarriers(notice) : [],
@@ -130,6 +133,11 @@ export function httpLinks(links: readonly { readonly label: string; readonly url
 }
 
 function groupTitle(notices: readonly AlertNotice[]): string {
+  const [first] = notices;
+  if (first !== undefined && notices.every(isActNotice)) {
+    const drill = first.isDrill ? "[DRILL] " : "";
+    return `${drill}gate open: ${plainText(first.slug)}, ${notices.length} alerts`;
+  }
   const firing = notices.filter(({ status }) => status === "firing");
   const resolved = notices.length - firing.length;
   const bySeverity = (["fail", "unknown", "warn"] as const).flatMap((severity) => {

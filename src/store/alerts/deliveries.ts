@@ -40,6 +40,8 @@ export interface DeliveryStore {
   last(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
   /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
   firstAccepted(alertIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The receivers that accepted a message about each of these alerts. */
+  notifiedOf(alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
   acceptedOfFleet(fleetId: string): Promise<readonly FirstAcceptance[]>;
   /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */

@@ -52,7 +52,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
             const values = slugs.slice(start, start + rowsPerStatement).map((slug) => ({ ...key, slug }));
             await db.insertInto("delivery_slugs").values(values).execute();
           }
-          if (outcome === "accepted") await noteNotified(db, alertIds, atMs);
+          if (outcome === "accepted") await noteNotified(db, alertIds, receiver, atMs);
         }
       }),
     ofOrganization: async ({ slug, fromMs, limit }) => {
@@ -84,7 +84,16 @@ export function createDeliveryStore(db: Db): DeliveryStore {
       for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
         const some = alertIds.slice(start, start + rowsPerStatement);
         const rows = await db.selectFrom("alert_notified").selectAll().where("alert_id", "in", some).execute();
-        for (const { alert_id, at_ms } of rows) found.set(alert_id, at_ms);
+        for (const { alert_id, at_ms } of rows) found.set(alert_id, Math.min(at_ms, found.get(alert_id) ?? at_ms));
+      }
+      return found;
+    },
+    notifiedOf: async (alertIds) => {
+      const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));
+      for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
+        const some = alertIds.slice(start, start + rowsPerStatement);
+        const rows = await db.selectFrom("alert_notified").selectAll().where("alert_id", "in", some).execute();
+        for (const { alert_id, receiver } of rows) found.get(alert_id)?.add(receiver);
       }
       return found;
     },
@@ -118,15 +127,15 @@ export function createDeliveryStore(db: Db): DeliveryStore {
 }
 
 /** The earliest one stays: replicas store what they delivered in any order. */
-async function noteNotified(db: Db, alertIds: readonly string[], atMs: number): Promise<void> {
+async function noteNotified(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
   for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
     const some = alertIds.slice(start, start + rowsPerStatement);
     await db
       .insertInto("alert_notified")
-      .values(some.map((alert_id) => ({ alert_id, at_ms: atMs })))
+      .values(some.map((alert_id) => ({ alert_id, receiver, at_ms: atMs })))
       .onConflict((conflict) =>
         conflict
-          .column("alert_id")
+          .columns(["alert_id", "receiver"])
           .doUpdateSet((row) => ({ at_ms: row.ref("excluded.at_ms") }))
           .where((row) => row("excluded.at_ms", "<", row.ref("alert_notified.at_ms"))),
       )

@@ -22,6 +22,7 @@ export interface NoticeTables {
     is_settled: Generated<number>;
     snapshot: string;
   };
+  act_notices: { seq: Generated<number>; slug: string; at_ms: number; body: string };
   alert_told: {
     alert_id: string;
     receiver: string;
@@ -111,6 +112,16 @@ export function createNoticeStore(db: Db): NoticeStore {
         const last = changes.select(({ fn }) => fn.max("seq").as("seq"));
         await db.deleteFrom("alert_changes").where("alert_id", "in", slice).where("seq", "not in", last).execute();
       }
+    },
+    appendAct: async ({ slug, atMs, body }) => {
+      await db.insertInto("act_notices").values({ slug, at_ms: atMs, body }).execute();
+    },
+    acts: async () => {
+      const rows = await db.selectFrom("act_notices").selectAll().orderBy("seq").execute();
+      return rows.map(({ seq, slug, at_ms: atMs, body }) => ({ seq, slug, atMs, body }));
+    },
+    forgetActs: async (seqs) => {
+      for (const slice of slices(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
     },
     told: async () => (await db.selectFrom("alert_told").selectAll().execute()).map(toldOf),
     saveTold: async (told) => {

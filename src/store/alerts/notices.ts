@@ -25,6 +25,16 @@ export interface NewAlertChange extends Omit<AlertChange, "seq"> {
   readonly snapshot: string;
 }
 
+/** Something that somebody did, or that followed from it, which receivers with `sendActs` are notified of. */
+export interface ActNotice {
+  /** Grows with every act. */
+  readonly seq: number;
+  readonly slug: string;
+  readonly atMs: number;
+  /** What was done to which alerts (alerting/acts/act-notice.ts), as JSON. */
+  readonly body: string;
+}
+
 /** What one receiver has been told of one alert; no row: nothing. */
 export interface ToldState {
   readonly receiver: string;
@@ -74,6 +84,11 @@ export interface NoticeStore {
   lastSnapshot(alertId: string): Promise<string | null>;
   /** Nobody waits for the changes of these alerts: all go but each one's last, which is kept for its snapshot. */
   settle(alertIds: readonly string[]): Promise<void>;
+  /** Written in the transaction of the act. */
+  appendAct(act: Omit<ActNotice, "seq">): Promise<void>;
+  /** Acts of which nobody was notified yet, in order. */
+  acts(): Promise<readonly ActNotice[]>;
+  forgetActs(seqs: readonly number[]): Promise<void>;
   told(): Promise<readonly ToldState[]>;
   saveTold(told: readonly ToldState[]): Promise<void>;
   /** These ended, and every receiver is through with them. */

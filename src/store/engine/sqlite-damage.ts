@@ -18,6 +18,7 @@ export const decidingTables = [
   "check_reports",
   "alerts",
   "alert_changes",
+  "act_notices",
   "alert_told",
   "fleets",
   "silences",

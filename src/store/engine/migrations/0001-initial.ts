@@ -196,6 +196,9 @@ const alerts: readonly MigrationStatement[] = [
      is_settled INTEGER NOT NULL DEFAULT 0, snapshot TEXT NOT NULL)`,
   `CREATE INDEX alert_changes_by_alert ON alert_changes (alert_id, seq)`,
   `CREATE INDEX alert_changes_unsettled ON alert_changes (seq) WHERE is_settled = 0`,
+  // Written with the act, deleted when the notifications of it are formed.
+  `CREATE TABLE act_notices (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
   `CREATE TABLE alert_told (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, seq INTEGER NOT NULL, severity TEXT NOT NULL,
      told_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
@@ -224,7 +227,8 @@ const alerts: readonly MigrationStatement[] = [
      PRIMARY KEY (slug, at_ms, notification_id))`,
   `CREATE INDEX delivery_slugs_by_time ON delivery_slugs (at_ms)`,
   // When a receiver first accepted a message about the alert.
-  `CREATE TABLE alert_notified (alert_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE TABLE alert_notified (
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
 
   `CREATE TABLE markers (
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,

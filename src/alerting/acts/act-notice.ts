@@ -1,0 +1,55 @@
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { StoreParts } from "../../store/store.ts";
+import type { GateRelease } from "../decide/gate.ts";
+import type { Reason } from "../decide/reasons.ts";
+import type { AlertingSettings } from "../settings.ts";
+import type { OpenedHold } from "./gate-change.ts";
+
+/** What an act means for one alert, as the alert stood right after it. */
+export interface ActEntry {
+  readonly event: "judged" | "released";
+  readonly reason: Reason;
+  readonly alert: AlertState;
+  /** null: it fires. */
+  readonly endsAtMs: number | null;
+  /** null: nobody, a run did. */
+  readonly by: string | null;
+  readonly comment: string | null;
+}
+
+const releaseReasons = {
+  released: "released_by_hand",
+  judged: "released_by_judgement",
+  acknowledged: "released_by_acknowledgement",
+  resolved: "released_by_end",
+} as const satisfies Record<GateRelease, Reason>;
+
+/** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
+export async function noteActNotice(
+  { notices }: Pick<StoreParts, "notices">,
+  { settings, slug, nowMs }: { readonly settings: Pick<AlertingSettings, "receivers">; slug: string; nowMs: number },
+  entries: readonly ActEntry[],
+): Promise<void> {
+  if (entries.length === 0 || !settings.receivers.some(({ sendActs }) => sendActs === true)) return;
+  await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
+}
+
+/** The entries of a gate that has opened, one an alert that held it last. */
+export function releasedEntries(
+  opened: readonly OpenedHold[],
+  { by, comment }: Pick<ActEntry, "by" | "comment">,
+): ActEntry[] {
+  return opened.map(({ alert, end, how }) => ({
+    event: "released",
+    reason: releaseReasons[how],
+    alert,
+    endsAtMs: end === null ? null : end.atMs,
+    by,
+    comment,
+  }));
+}
+
+/** The entries of a text that noteActNotice wrote in the same schema version of the store. */
+export function readActEntries(body: string): readonly ActEntry[] {
+  return JSON.parse(body) as readonly ActEntry[];
+}

@@ -1,0 +1,105 @@
+import type { ActNotice } from "../../store/alerts/notices.ts";
+import type { Board } from "../../store/runs/board.ts";
+import type { StoreParts } from "../../store/store.ts";
+import { readActEntries, type ActEntry } from "../acts/act-notice.ts";
+import type { Plan } from "../decide/grouping.ts";
+import { matches } from "../decide/matching.ts";
+import { wants, type TrackedAlert } from "../decide/outstanding.ts";
+import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
+import { assetsUrlOf, composeActNotice } from "./compose.ts";
+import type { AlertNotice } from "./notification.ts";
+import { reportFor, snapshotOf } from "./snapshot.ts";
+
+export interface ActsContext {
+  readonly parts: Pick<StoreParts, "alerts" | "notices" | "deliveries">;
+  readonly board: Pick<Board, "state">;
+  readonly settings: AlertingSettings;
+  /** Those that the notifier looks at; an alert that is over and settled is none of them. */
+  readonly alerts: readonly TrackedAlert[];
+  /** What is said now, and what stays unsaid for now. */
+  readonly plan: Pick<Plan, "told" | "postponed">;
+}
+
+/** What one receiver is notified of one act. */
+export interface ActNews {
+  readonly receiver: string;
+  readonly alerts: readonly AlertNotice[];
+}
+
+/**
+ * Takes the acts that nobody was notified of out of the store, as news for each receiver that they are routed to, in order
+ * (CONTRACT 12). An act comes after everything that was to be said of its alerts before: while some of it waits to be sent
+ * with others the act stays, and so do later ones of its organization. A silence holds no act back: somebody did it on purpose.
+ */
+export async function takeActs(context: ActsContext): Promise<readonly ActNews[]> {
+  const { parts, settings, plan } = context;
+  const held = new Set<string>();
+  const taken: { readonly act: ActNotice; readonly news: readonly ActNews[] }[] = [];
+  const routes = settings.receivers.filter(({ sendActs }) => sendActs === true);
+  for (const act of await parts.notices.acts()) {
+    const entries = readActEntries(act.body);
+    const ids = [...new Set(entries.map(({ alert }) => alert.id))];
+    const notified = await parts.deliveries.notifiedOf(ids);
+    const routed = routes.map((route) => ({
+      receiver: route.name,
+      entries: entries.filter((entry) => isRouted(context, entry, route, notified)),
+    }));
+    const isHeld = routed.some(({ receiver, entries }) =>
+      entries.some(({ alert }) =>
+        plan.postponed.some(
+          (news) => news.receiver === receiver && news.alertId === alert.id && news.sinceMs <= act.atMs,
+        ),
+      ),
+    );
+    if (isHeld) held.add(act.slug);
+    if (held.has(act.slug)) continue;
+    const notices = await composeEntries(context, act, entries, ids);
+    const news = routed.map(({ receiver, entries }) => ({
+      receiver,
+      alerts: entries.flatMap((entry) => notices.get(entry) ?? []),
+    }));
+    taken.push({ act, news: news.filter(({ alerts }) => alerts.length > 0) });
+  }
+  await parts.notices.forgetActs(taken.map(({ act }) => act.seq));
+  return taken.flatMap(({ news }) => news);
+}
+
+/** Whether the receiver gets alerts like this one; where it gets them by escalation, whether it was notified of this one. */
+function isRouted(
+  { settings, alerts, plan }: ActsContext,
+  { alert: { id, check, slug, peak } }: ActEntry,
+  route: ReceiverRoute,
+  notified: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean {
+  const target = settings.targetOf(check, slug);
+  const routed = target?.receivers.find(({ name }) => name === route.name);
+  if (target === null || routed === undefined || !wants(route, peak.severity)) return false;
+  if (route.match !== null && !matches(route.match, { check, slug, labels: target.labels })) return false;
+  if (routed.afterMs === 0 || notified.get(id)?.has(route.name) === true) return true;
+  if (plan.told.some(({ alertId, receiver }) => alertId === id && receiver === route.name)) return true;
+  return alerts.some((tracked) => tracked.id === id && tracked.told.has(route.name));
+}
+
+async function composeEntries(
+  { parts, board, settings, alerts }: ActsContext,
+  { atMs }: ActNotice,
+  entries: readonly ActEntry[],
+  ids: readonly string[],
+): Promise<ReadonlyMap<ActEntry, AlertNotice>> {
+  const notified = await parts.deliveries.firstAccepted(ids);
+  const notices = new Map<ActEntry, AlertNotice>();
+  for (const entry of entries) {
+    const { id, kind, check, slug } = entry.alert;
+    const isLive = alerts.some((tracked) => tracked.id === id && tracked.live !== null);
+    // It may have ended since; and of one that is over the last result speaks no longer.
+    const endsAtMs = isLive ? null : ((await parts.alerts.find(id))?.end?.atMs ?? entry.endsAtMs);
+    const report = isLive ? reportFor(kind, board.state(check, slug)) : null;
+    const context = settings.targetOf(check, slug) ?? { labels: {}, url: null, isDrill: false };
+    const snapshot = snapshotOf(entry.alert, report, context, endsAtMs);
+    const notifiedAtMs = notified.get(id);
+    const assetsUrl = assetsUrlOf(settings, snapshot);
+    const facts = notifiedAtMs === undefined ? { assetsUrl, atMs } : { assetsUrl, atMs, notifiedAtMs };
+    notices.set(entry, composeActNotice(entry, snapshot, facts));
+  }
+  return notices;
+}

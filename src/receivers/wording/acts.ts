@@ -1,0 +1,45 @@
+import type { AlertNotice } from "../../alerting/notify/notification.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { judgementMeanings } from "../../contract/judgement.ts";
+import { plainText } from "./text.ts";
+
+/** Whether the notice tells of what somebody did, not of what a run found. */
+export function isActNotice({ event }: AlertNotice): boolean {
+  return event === "judged" || event === "released";
+}
+
+/** `judged checker: acme, 5,119 deaths`: what was done, of which alert. */
+export function actTitle(notice: AlertNotice, subject: string): string {
+  const { event, reason, judgement, peak, check } = notice;
+  const verdict = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
+  const opened = reason === "released_by_judgement" ? `${verdict}, gate open` : "gate open";
+  const count = check === "dead-asset-spike" ? (peak?.currentCount ?? null) : null;
+  const deaths = count === null ? "" : `, ${formatCount(count)} ${count === 1 ? "death" : "deaths"}`;
+  return `${event === "judged" ? verdict : opened}: ${subject}${deaths}`;
+}
+
+/** Who did it, and what it means. */
+export function actSentence({ event, reason, judgement, act }: AlertNotice): string {
+  const by = plainText(act?.by ?? "somebody");
+  const comment = plainText(act?.comment ?? "");
+  const why = comment === "" ? "." : `: ${comment}${/[.!?]$/.test(comment) ? "" : "."}`;
+  const said =
+    judgement === undefined
+      ? `${by} has withdrawn the judgement${why}`
+      : `${capitalized(judgementMeanings[judgement.verdict])}, says ${by}${why}`;
+  if (event === "judged") return said;
+  switch (reason) {
+    case "released_by_judgement":
+      return `${said} The gate is open.`;
+    case "released_by_acknowledgement":
+      return `The gate is open: ${by} has acknowledged the alert${why}`;
+    case "released_by_end":
+      return "The gate is open: the alert is over.";
+    default:
+      return `${by} has released the gate${why}`;
+  }
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

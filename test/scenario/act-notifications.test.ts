@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
+
+let world: AlertingWorld;
+let engine: StoreEngineCase["engine"];
+
+const platform = { name: "platform", sendActs: true };
+
+async function open(options: WorldOptions = {}): Promise<void> {
+  world = await createAlertingWorld({ engine, receivers: [{ name: "ops" }, platform], ...options });
+}
+
+async function fire(slug = "acme", severity: "warn" | "fail" = "fail"): Promise<void> {
+  await world.run(slug, severity, { count: 5_119 });
+  await world.advance(minuteMs);
+}
+
+const acts = (receiver = "platform"): readonly string[][] =>
+  world
+    .notifications(receiver)
+    .map(({ alerts }) => alerts.filter(({ act }) => act !== undefined).map(({ event, reason }) => `${event} ${reason}`))
+    .filter((entries) => entries.length > 0);
+
+const events = (receiver = "platform"): readonly string[] =>
+  world.notifications(receiver).flatMap(({ alerts }) => alerts.map(({ event }) => event));
+
+async function alertId(): Promise<string> {
+  const [alert] = await world.store.alerts.allLive();
+  if (alert === undefined) throw new Error("nothing fires");
+  return alert.id;
+}
+
+const releaseOn = (...ways: readonly ("judged" | "acknowledged" | "resolved")[]): WorldOptions => ({
+  settings: { gateOf: () => ({ releaseOn: ways, whenUnknown: "allow" }) },
+});
+
+describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
+  beforeEach(() => {
+    engine = name;
+  });
+  afterEach(() => world.close());
+
+  describe("a receiver with sendActs", () => {
+    it("is notified of a judgement at once, of the alert as it is, and others are not", async () => {
+      await open({ settings: { externalUrl: "https://flatline.example.com/", hasAssets: true } });
+      await fire();
+      const id = await alertId();
+      await world.judge("acme", "checker", "captcha page");
+      await world.settle();
+
+      const [judged] = world.notifications("platform").slice(1);
+      expect(judged).toMatchObject({ status: "firing", severity: "fail", summary: "acme: judged checker by kim" });
+      expect(judged?.alerts).toMatchObject([
+        {
+          id,
+          event: "judged",
+          reason: "judged_checker",
+          status: "firing",
+          endsAtMs: null,
+          judgement: { verdict: "checker", by: "kim", comment: "captcha page" },
+          act: { by: "kim", comment: "captcha page" },
+          assetsUrl: `https://flatline.example.com/api/v1/alerts/${id}/assets`,
+          result: { severity: "fail" },
+        },
+      ]);
+      expect(events("ops")).toEqual(["firing"]);
+    });
+
+    it.each(["real", "expected"] as const)(
+      "gets the gate that opens by %s with the judgement, under one id",
+      async (verdict) => {
+        await open();
+        await fire();
+        await world.judge("acme", verdict);
+        await world.settle();
+        await world.advance(hourMs);
+
+        expect(acts()).toEqual([[`judged judged_${verdict}`, "released released_by_judgement"]]);
+      },
+    );
+
+    it("gets a withdrawn judgement as judged without one", async () => {
+      await open();
+      await fire();
+      await world.judge("acme", "real");
+      await world.judge("acme", null);
+      await world.settle();
+
+      expect(acts()).toEqual([
+        ["judged judged_real", "released released_by_judgement"],
+        ["judged judgement_withdrawn"],
+      ]);
+      expect(world.notifications("platform").at(-1)?.alerts[0]?.judgement).toBeUndefined();
+    });
+
+    it("gets a release by hand with every alert that held the gate, and none where nothing was held", async () => {
+      await open();
+      await fire();
+      await world.run("acme", "fail", { check: "sentinel" });
+      await world.advance(2 * minuteMs);
+      await world.release("acme", "looked at ten");
+      await world.release("acme", "again");
+      await world.settle();
+
+      expect(acts()).toEqual([["released released_by_hand", "released released_by_hand"]]);
+      const [opened] = world.notifications("platform").slice(-1);
+      expect(opened?.summary).toBe("acme: gate open, released by hand by kim (2 alerts)");
+      expect(opened?.alerts.map(({ check, act }) => [check, act?.comment])).toEqual([
+        ["dead-asset-spike", "looked at ten"],
+        ["sentinel", "looked at ten"],
+      ]);
+    });
+
+    it("gets the gate that an acknowledgement opens", async () => {
+      await open(releaseOn("acknowledged"));
+      await fire();
+      await world.acknowledge("acme");
+      await world.settle();
+
+      expect(acts()).toEqual([["released released_by_acknowledgement"]]);
+    });
+
+    it.each([
+      ["resolved", null],
+      ["judged", "checker"],
+    ] as const)("gets the gate that opens with the end of an alert, after its resolved (%s)", async (way, verdict) => {
+      await open(releaseOn(way));
+      await fire();
+      if (verdict !== null) await world.judge("acme", verdict);
+      await world.settle();
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      const reason = verdict === null ? "released_by_end" : "released_by_judgement";
+      expect(acts().at(-1)).toEqual([`released ${reason}`]);
+      expect(events().slice(-2)).toEqual(["resolved", "released"]);
+      expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ status: "resolved", result: null });
+    });
+
+    it("gets an act on an alert that has ended and is settled", async () => {
+      await open();
+      await fire();
+      const id = await alertId();
+      await world.run("acme", "ok");
+      await world.advance(hourMs);
+      await world.judge(id, "real");
+      await world.settle();
+
+      expect(acts()).toEqual([["judged judged_real", "released released_by_judgement"]]);
+      expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ id, status: "resolved" });
+    });
+
+    it("gets it after the firing that still waits for groupWait", async () => {
+      await open();
+      await world.run("acme", "fail");
+      await world.judge("acme", "checker");
+      await world.settle();
+      expect(events()).toEqual([]);
+      await world.advance(minuteMs);
+
+      expect(events()).toEqual(["firing", "judged"]);
+    });
+
+    it("gets it after what could not be delivered before", async () => {
+      await open();
+      const receiver = world.receivers.get("platform");
+      if (receiver === undefined) throw new Error("no receiver");
+      let isDown = true;
+      receiver.answer = (): DeliveryOutcome =>
+        isDown ? { kind: "retry", error: "HTTP 503", retryAfterMs: null } : { kind: "accepted", detail: "" };
+      await fire();
+      await world.advance(secondMs);
+      await world.judge("acme", "real");
+      await world.advance(secondMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+      isDown = false;
+      await world.advance(10 * minuteMs);
+
+      expect(events()).toEqual(["firing", "judged", "released", "resolved"]);
+    });
+
+    it("gets each act once under one id, over crashes of every step and replicas", async () => {
+      await open();
+      await fire();
+      world.crashAt("act");
+      await world.judge("acme", "checker");
+      world.crashAt("form");
+      await Promise.all([world.settle(), world.replica().runOnce()]);
+      world.crashAt("acknowledge");
+      await world.judge("acme", "real");
+      await world.advance(10 * minuteMs);
+      await world.restart();
+      await world.advance(hourMs);
+
+      expect(acts()).toEqual([["judged judged_checker"], ["judged judged_real", "released released_by_judgement"]]);
+      const ids = world.receivers.get("platform")?.attempts.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    it("gets acts on what is silenced or acknowledged: somebody does them on purpose", async () => {
+      await open();
+      await fire();
+      await world.silence("acme", hourMs);
+      await world.judge("acme", "expected");
+      await world.settle();
+
+      expect(acts()).toEqual([["judged judged_expected", "released released_by_judgement"]]);
+    });
+  });
+
+  describe("an act goes to no receiver", () => {
+    it.each<[string, WorldOptions]>([
+      ["that the organization does not name", { targets: { acme: { receivers: [{ name: "ops", afterMs: 0 }] } } }],
+      ["whose match leaves the alert out", { receivers: [{ ...platform, match: { slug: "globex" } }] }],
+      ["whose minSeverity the alert never reached", { receivers: [{ ...platform, minSeverity: "fail" }] }],
+      [
+        "that the alert has not escalated to",
+        { targets: { acme: { receivers: [{ name: "platform", afterMs: 2 * hourMs }] } } },
+      ],
+    ])("%s", async (_rule, options) => {
+      await open(options);
+      await fire("acme", "warn");
+      await world.judge("acme", "checker");
+      await world.advance(hourMs);
+
+      expect(acts()).toEqual([]);
+      expect(await world.store.notices.acts()).toEqual([]);
+    });
+
+    it("where it escalated before, it goes there, also when the alert is over", async () => {
+      await open({ targets: { acme: { receivers: [{ name: "platform", afterMs: minuteMs }] } } });
+      await fire();
+      await world.advance(minuteMs + 10 * secondMs);
+      const id = await alertId();
+      await world.judge("acme", "checker");
+      await world.settle();
+      expect(acts()).toEqual([["judged judged_checker"]]);
+      // What receivers accepted is kept by the daemon; here the test does.
+      await world.store.deliveries.add([
+        {
+          notificationId: "n",
+          receiver: "platform",
+          recipient: null,
+          atMs: world.clock.nowMs(),
+          tookMs: 1,
+          outcome: "accepted",
+          detail: "",
+          slugs: ["acme"],
+          fleetId: null,
+          alertIds: [id],
+        },
+      ]);
+      await world.run("acme", "ok");
+      await world.advance(hourMs);
+      await world.judge(id, "real");
+      await world.settle();
+
+      expect(acts().at(-1)).toEqual(["judged judged_real"]);
+    });
+  });
+});
