@@ -59,6 +59,8 @@ describe("dashboards/rules", () => {
       "FlatlineReceiverHangs",
       "FlatlineDeadLetters",
       "FlatlineConfigReloadFailed",
+      "FlatlineDiscoveryFailing",
+      "FlatlineDiscoveryHeld",
       "FlatlineAbsent",
     ]);
   });
@@ -73,6 +75,23 @@ describe("dashboards/rules", () => {
     expect(Object.keys(annotations)).toEqual(["summary", "description", "runbook_url"]);
     expect(annotations["runbook_url"]).toBe(`https://flatline.example.com/docs/runbooks.md#${alert.toLowerCase()}`);
     expect(labels["severity"]).toMatch(/^(?:critical|warning)$/);
+  });
+
+  it.each(alerts.filter(({ alert }) => !/^Flatline(?:Absent|ConfigReloadFailed|CheckFailing)$/.test(alert)))(
+    "$alert says a number",
+    ({ annotations = {} }) => {
+      expect(`${annotations["summary"]} ${annotations["description"]}`).toMatch(/\$value|\bvalue\b/);
+    },
+  );
+
+  it("asks in its annotations for metrics only that flatline exports, or the rules record", () => {
+    const asked = alerts.flatMap(
+      ({ annotations = {} }) => annotations["description"]?.match(/[a-z_:]*flatline_[\w:]+(?=\{)/g) ?? [],
+    );
+    const known = new Set<string>([...instruments.map(({ name }) => name), ...records]);
+
+    expect(asked.length).toBeGreaterThan(10);
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
   });
 
   it("records nothing that is not proved", () => {
