@@ -13,10 +13,10 @@ import {
   YAxisConfigBuilder,
 } from "@grafana/grafana-foundation-sdk/heatmap";
 
-import { dashboard } from "./frame.ts";
+import { dashboard, linkToPage } from "./frame.ts";
 import { fixedColor, severityColors, severityMapping } from "./palette.ts";
 import { figures, series, steps, table } from "./panels.ts";
-import { datasource, figureNow, ofJob, ofSpike, overTime, rowsNow, severityLevel } from "./queries.ts";
+import { datasource, figureNow, ofJob, ofSpike, overTime, ratioOrExcess, rowsNow, severityLevel } from "./queries.ts";
 
 /** Those whose last verdict is not ok; to be joined with `and on (…)`. */
 const notOk = `flatline_check_severity{${ofSpike}, severity=~"warn|fail|unknown"} == 1`;
@@ -28,8 +28,9 @@ const expected = "flatline_check_expected_deaths";
 
 const linkToOrganization = {
   title: "Show ${__value.text}",
-  url: "/d/flatline-organization?var-slug=${__value.text:percentencode}&${job:queryparam}&${datasource:queryparam}&${__url_time_range}",
+  url: "/d/flatline-organization?var-slug=${__value.text:percentencode}&${job:queryparam}&${page:queryparam}&${datasource:queryparam}&${__url_time_range}",
 };
+const organizationLinks = [linkToOrganization, linkToPage("__value.text")];
 
 /** Which organizations spike, how many at once, and what carries it. */
 export function fleetDashboard(): Dashboard {
@@ -111,23 +112,28 @@ export function fleetDashboard(): Dashboard {
     )
     .withPanel(otherChecks())
     .withPanel(ratioHeatmap())
+    .withPanel(highestRatios())
     .withPanel(
       series({
-        title: "The ten highest ratios",
-        description: "Count divided by what was expected, of those that are highest at each moment.",
-        width: 12,
-        height: 9,
-        queries: [
-          overTime(
-            `topk(10, max by (slug) (${ratio(`${current}{${ofSpike}}`, `${expected}{${ofSpike}}`)}))`,
-            "{{slug}}",
-          ),
-        ],
+        title: "False deaths",
+        description:
+          "Share of the deaths of the last 30 days whose asset was found alive later, of the ten organizations where it is highest (embedded source only). It climbs as a whole when the checker is wrong.",
+        width: 16,
+        height: 8,
+        queries: [overTime(`topk(10, max by (slug) (flatline_check_false_death_ratio{${ofSpike}}))`, "{{slug}}")],
       })
-        .unit("none")
-        .scaleDistribution(
-          new ScaleDistributionConfigBuilder().type(ScaleDistribution.Symlog).linearThreshold(1).log(10),
-        ),
+        .unit("percentunit")
+        .noValue("No death of a known asset, or the source is not the embedded one"),
+    )
+    .withPanel(
+      figures({
+        title: "What people judged",
+        description:
+          "Judgements since the start of the daemon: the checker was wrong, these assets did die, or it was known beforehand.",
+        width: 8,
+        height: 8,
+        queries: [figureNow(`sum by (verdict) (flatline_alerts_judged_total{${ofJob}})`, "{{verdict}}")],
+      }),
     )
     .build();
 }
@@ -178,7 +184,7 @@ function whoSpikes(): ReturnType<typeof table> {
       { id: "custom.cellOptions", value: { type: "color-text" } },
       { id: "custom.width", value: 100 },
     ])
-    .overrideByName("Organization", [{ id: "links", value: [linkToOrganization] }])
+    .overrideByName("Organization", [{ id: "links", value: organizationLinks }])
     .overrideByName("Count", [{ id: "unit", value: "locale" }])
     .overrideByName("Expected", [{ id: "decimals", value: 1 }])
     .overrideByName("Ratio", [
@@ -220,19 +226,33 @@ function otherChecks(): ReturnType<typeof table> {
       { id: "custom.cellOptions", value: { type: "color-text" } },
       { id: "custom.width", value: 100 },
     ])
-    .overrideByName("Organization", [{ id: "links", value: [linkToOrganization] }]);
+    .overrideByName("Organization", [{ id: "links", value: organizationLinks }]);
+}
+
+function highestRatios(): ReturnType<typeof series> {
+  return series({
+    title: "The ten highest ratios",
+    description:
+      "Count divided by what was expected, of those that are highest at each moment. Where nothing was expected the ratio is infinite: the deaths stand in its place.",
+    width: 12,
+    height: 9,
+    queries: [overTime(`topk(10, max by (slug) (${ratioOrExcess(ofSpike)}))`, "{{slug}}")],
+  })
+    .unit("suffix:×")
+    .decimals(1)
+    .scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Symlog).linearThreshold(1).log(10));
 }
 
 function ratioHeatmap(): HeatmapBuilder {
   return new HeatmapBuilder()
     .title("How the ratios spread")
     .description(
-      "How many organizations (colour) count how many times what was expected (height). A band that climbs as a whole is the checker; a single cell above is one organization.",
+      "How many organizations (colour) count how many times what was expected (height). A band that climbs as a whole is the checker; a single cell above is one organization. Where nothing was expected the deaths stand in place of the ratio.",
     )
     .datasource(datasource)
     .span(12)
     .height(9)
-    .withTarget(overTime(ratio(`${current}{${ofSpike}}`, `${expected}{${ofSpike}}`), "{{slug}}"))
+    .withTarget(overTime(ratioOrExcess(ofSpike), "{{slug}}"))
     .calculate(true)
     .calculation(
       new HeatmapCalculationOptionsBuilder().yBuckets(

@@ -6,6 +6,7 @@ import {
   DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  TextBoxVariableBuilder,
   VariableRefresh,
   VariableSort,
 } from "@grafana/grafana-foundation-sdk/dashboard";
@@ -29,6 +30,11 @@ export function dashboard({ uid, title, description, from }: DashboardFrame): Da
     .asDropdown(false)
     .includeVars(true)
     .keepTime(true);
+  const toPage = new DashboardLinkBuilder("Page of flatline")
+    .type(DashboardLinkType.Link)
+    .url("${page}")
+    .icon("external link")
+    .targetBlank(true);
   // What people note on a graph by hand; Grafana adds it by itself when it is missing, and then calls the file changed.
   const ofGrafana = new AnnotationQueryBuilder()
     .name("Annotations & Alerts")
@@ -47,9 +53,31 @@ export function dashboard({ uid, title, description, from }: DashboardFrame): Da
     .refresh("30s")
     .tooltip(DashboardCursorSync.Crosshair)
     .link(links)
+    .link(toPage)
     .annotation(ofGrafana)
     .withVariable(new DatasourceVariableBuilder("datasource").label("Prometheus").type("prometheus"))
-    .withVariable(labelVariable("job", "label_values(flatline_build_info, job)").label("Job").includeAll(true));
+    .withVariable(labelVariable("job", "label_values(flatline_build_info, job)").label("Job").includeAll(true))
+    .withVariable(
+      new TextBoxVariableBuilder("page")
+        .label("Page of flatline")
+        .description("Where people reach flatline's own page: alerting.externalUrl of its configuration.")
+        .defaultValue("http://localhost:9640"),
+    );
+}
+
+/** Links to the page of an organization whose slug is this variable of Grafana. */
+export function linkToPage(slug: string): DashboardLinkOfData {
+  return {
+    title: "Open on the page of flatline",
+    url: `\${page}/o/\${${slug}:percentencode}`,
+    targetBlank: true,
+  };
+}
+
+interface DashboardLinkOfData {
+  readonly title: string;
+  readonly url: string;
+  readonly targetBlank: boolean;
 }
 
 /**

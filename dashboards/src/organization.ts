@@ -1,7 +1,8 @@
 import { type AnnotationQuery, type Dashboard, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
 
-import { dashboard, labelVariable } from "./frame.ts";
+import { dashboard, labelVariable, linkToPage } from "./frame.ts";
 import { dashedLine, fixedColor, plainColors, severityColors, severityMapping, yesNoMapping } from "./palette.ts";
+import { coverage, falseDeaths, sentinels, silence } from "./liveness.ts";
 import { bands, figures, series, steps, table } from "./panels.ts";
 import { datasource, figureNow, ofJob, overTime, quantile, rowsNow, severityLevel } from "./queries.ts";
 
@@ -62,7 +63,9 @@ export function organizationDashboard(): Dashboard {
         width: 5,
         height: 4,
         queries: [figureNow(severityLevel(ofSlug, "slug"), "{{slug}}")],
-      }).mappings(severityMapping),
+      })
+        .mappings(severityMapping)
+        .overrideByRegexp("/.*/", [{ id: "links", value: [linkToPage("__field.labels.slug")] }]),
     )
     .withPanel(
       figures({
@@ -179,6 +182,11 @@ export function organizationDashboard(): Dashboard {
         { isAboutRuns: true },
       ).unit("s"),
     )
+    .withRow(new RowBuilder("The liveness checker"))
+    .withPanel(falseDeaths(ofSlug))
+    .withPanel(sentinels(ofSlug))
+    .withPanel(silence(ofSlug))
+    .withPanel(coverage(ofSlug))
     .withRow(new RowBuilder("As the service says it"))
     .withPanel(rawMap("Observed", "flatline_check_observed"))
     .withPanel(rawMap("Thresholds", "flatline_check_threshold"))

@@ -46,7 +46,7 @@ export interface PanelFrame {
  */
 const runInterval = "5m";
 
-/** Lines over time. `isAboutRuns`: of counters or histograms that grow with each run or delivery only. */
+/** Lines over time, with their last and highest values in the legend. `isAboutRuns`: of counters or histograms that grow with each run or delivery only. */
 export function series(
   frame: PanelFrame,
   { isStacked = false, isAboutRuns = false, isStepped = false } = {},
@@ -59,6 +59,7 @@ export function series(
     .height(frame.height)
     .targets([...frame.queries])
     .min(0)
+    .unit("short")
     .drawStyle(GraphDrawStyle.Line)
     .lineInterpolation(isStepped ? LineInterpolation.StepAfter : LineInterpolation.Linear)
     .lineWidth(isStacked ? 0 : 2)
@@ -69,8 +70,9 @@ export function series(
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
     .legend(
       new VizLegendOptionsBuilder()
-        .displayMode(LegendDisplayMode.List)
+        .displayMode(LegendDisplayMode.Table)
         .placement(LegendPlacement.Bottom)
+        .calcs(["lastNotNull", "max"])
         .showLegend(true),
     );
   if (isStacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group("A"));
@@ -88,6 +90,7 @@ export function figures(frame: PanelFrame): StatBuilder {
     .height(frame.height)
     .targets([...frame.queries])
     .noValue("–")
+    .unit("locale")
     .colorMode(BigValueColorMode.Value)
     .graphMode(BigValueGraphMode.None)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
@@ -105,6 +108,7 @@ export function table(frame: PanelFrame, emptyText: string): TableBuilder {
     .height(frame.height)
     .targets([...frame.queries])
     .noValue(emptyText)
+    .unit("locale")
     .thresholds(steps([]))
     .filterable(true);
 }

@@ -37,3 +37,12 @@ export function quantile(q: number, histogram: string, matchers: string, by: rea
   const labels = [...by, "le"].join(", ");
   return `histogram_quantile(${q}, sum by (${labels}) (rate(${histogram}_bucket{${matchers}}[$__rate_interval])))`;
 }
+
+/**
+ * How many times the expected deaths were counted. Where none was expected that is infinite, which no axis shows: there the
+ * excess stands in its place.
+ */
+export function ratioOrExcess(matchers: string): string {
+  const [count, expected] = [`flatline_check_deaths{${matchers}}`, `flatline_check_expected_deaths{${matchers}}`];
+  return `(${count} / (${expected} > 0) or ${count} - ${expected})`;
+}

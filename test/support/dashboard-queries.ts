@@ -4,6 +4,7 @@ export interface DashboardModel {
   readonly title: string;
   readonly panels: readonly PanelModel[];
   readonly templating: { readonly list: readonly VariableModel[] };
+  readonly links: readonly object[];
   readonly annotations: { readonly list: readonly { readonly name: string; readonly expr?: string }[] };
 }
 
@@ -14,6 +15,8 @@ export interface PanelModel {
   readonly description?: string;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly datasource?: { readonly type: string; readonly uid: string };
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly options?: { readonly legend?: { readonly calcs: readonly string[] } };
   readonly targets?: readonly {
     readonly refId: string;
     readonly expr: string;

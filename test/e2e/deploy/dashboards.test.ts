@@ -64,6 +64,24 @@ describe("the dashboards", () => {
     expect(new Set(ranges)).toEqual(new Set(["$__rate_interval"]));
   });
 
+  it.each(dashboards)("$title: every number has a unit, every line its last and highest value", ({ panels }) => {
+    const ofNumbers = panels.filter(({ type }) => type === "timeseries" || type === "stat" || type === "table");
+
+    expect(ofNumbers.filter(({ fieldConfig }) => fieldConfig?.defaults.unit === undefined)).toEqual([]);
+    const lines = panels.filter(({ type }) => type === "timeseries");
+    for (const { options } of lines) expect(options?.legend?.calcs).toEqual(["lastNotNull", "max"]);
+  });
+
+  it("link to the page of flatline, each organization to its own", () => {
+    for (const { links, templating } of dashboards) {
+      expect(links).toContainEqual(expect.objectContaining({ url: "${page}" }));
+      expect(templating.list.find(({ name }) => name === "page")).toMatchObject({ type: "textbox" });
+    }
+    const texts = dashboards.map(({ panels }) => JSON.stringify(panels));
+    expect(texts[0]).toContain("${page}/o/${__value.text:percentencode}");
+    expect(texts[1]).toContain("${page}/o/${__field.labels.slug:percentencode}");
+  });
+
   it("ask for metrics only that flatline exports", () => {
     const asked = new Set(queries.flatMap(({ expr }) => expr.match(/flatline_\w+/g) ?? []));
     const known = new Set<string>(instruments.map(({ name }) => name));
@@ -95,7 +113,18 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
             { fixture: join(root, "examples/fixture.yaml") },
           ],
         },
-        organizations: ["ads-hosts", "adware-hosts", "risk-hosts", "tracker-hosts"],
+        organizations: [
+          {
+            slug: "ads-hosts",
+            sentinel: { assets: ["known-to-be-alive"], schedule: "* * * * * *" },
+            eventFlow: { enabled: true, schedule: "* * * * * *", maxCoverageDrop: 1 },
+            // Nothing in the example is as old as the measured maturity.
+            regret: { window: "1h", maturity: "1h", minDeaths: 1, warnAbove: 1, failAbove: 1 },
+          },
+          "adware-hosts",
+          { slug: "risk-hosts", baseline: "median" },
+          "tracker-hosts",
+        ],
         defaults: { reviewQueue: { enabled: true, schedule: "* * * * * *" } },
       }),
       startFlatline(folder, "remote", {
@@ -194,10 +223,26 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
 
     await expect
       .poll(() => rows("severity"), { timeout: 15_000 })
-      .toEqual({ "ads-hosts": 3, "adware-hosts": 1, foreign: 3, empty: 1, broken: 2 });
-    expect(Object.keys(await rows("count")).toSorted()).toEqual(["ads-hosts", "adware-hosts"]);
+      .toEqual({ "ads-hosts": 3, "adware-hosts": 1, "risk-hosts": 3, foreign: 3, empty: 1, broken: 2 });
+    expect(Object.keys(await rows("count")).toSorted()).toEqual(["ads-hosts", "adware-hosts", "risk-hosts"]);
     expect((await rows("ratio"))["ads-hosts"]).toBeGreaterThan(100);
   });
+
+  it.each(["The ten highest ratios (A)", "How the ratios spread (A)"])(
+    "shows the deaths in place of a ratio where nothing was expected: %s",
+    async (panel) => {
+      const query = queries.find(({ where }) => where === `flatline-fleet: ${panel}`);
+      if (query === undefined) throw new Error(`no panel ${panel}`);
+      const deaths = 'flatline_check_deaths{slug="risk-hosts"}';
+
+      const shown = async (): Promise<number | undefined> =>
+        (await ask(query, "example", "")).find(({ labels }) => labels["slug"] === "risk-hosts")?.value;
+
+      await expect.poll(shown, { timeout: 15_000 }).toBeGreaterThan(10);
+      expect(await shown()).toBe((await prometheus.query(deaths))[0]?.value);
+      expect((await prometheus.query('flatline_check_expected_deaths{slug="risk-hosts"}'))[0]?.value).toBe(0);
+    },
+  );
 
   it("annotates the alerts that fire", async () => {
     const annotation = queries.find(({ kind }) => kind === "annotation");
