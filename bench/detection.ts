@@ -13,8 +13,10 @@ import { measureAttribution } from "./detection/attribution.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { detectionRules, episodesOf } from "./detection/rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection/report.ts";
+import { measureHalves } from "./detection/halves.ts";
 import { measureFlapping } from "./detection/flapping.ts";
 import { injectRegressions } from "./detection/injection.ts";
+import { measureJudging } from "./detection/judging.ts";
 import { measureRegret } from "./detection/regret.ts";
 
 const ownFolder = fileURLToPath(new URL("../examples/records", import.meta.url));
@@ -103,6 +105,16 @@ export async function measureDetection(folder: string, injections: number): Prom
     ),
     // Half a million evaluations: not where nothing is to be planted either.
     flapping: injections === 0 ? [] : measureFlapping(series),
+    judging: injections === 0 ? [] : measureJudging(series),
+    halves:
+      injections === 0
+        ? []
+        : await measureHalves({
+            folder,
+            files: files.toSorted(),
+            labels: labels === null ? null : labelsFile,
+            truths: new Map(series.map(({ record: { slug }, truth }) => [slug, truth])),
+          }),
     attribution: measureAttribution(
       series.filter(({ record: { assets } }) => assets > 0),
       randomOf(seed),

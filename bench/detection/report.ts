@@ -5,8 +5,10 @@ import { format, resolveConfig } from "prettier";
 
 import type { AttributionResult } from "./attribution.ts";
 import type { FlappingResult } from "./flapping.ts";
+import type { HalfResult } from "./halves.ts";
 import type { InjectionResult } from "./injection.ts";
 import { flippedShares } from "./injection.ts";
+import type { JudgingResult } from "./judging.ts";
 import type { RegretResult } from "./regret.ts";
 
 /** What bench/results/detection.json holds. */
@@ -44,6 +46,8 @@ export interface DetectionResult {
   readonly regret: readonly RegretResult[];
   readonly attribution: readonly AttributionResult[];
   readonly flapping: readonly FlappingResult[];
+  readonly judging: readonly JudgingResult[];
+  readonly halves: readonly HalfResult[];
 }
 
 const mostColumns = 6;
@@ -55,10 +59,10 @@ export const detectionFile = fileURLToPath(new URL("../../docs/detection.md", im
 export function detectionTables(result: DetectionResult): string {
   const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
   const regret = result.regret.length > 0 ? `\n\n${regretTable(result)}` : "";
-  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}\n\n${flappingTable(result)}`;
+  return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}\n\n${flappingTable(result)}\n\n${judgingTable(result)}\n\n${halvesTable(result)}`;
 }
 
-/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->`, `<!-- flapping -->` and `<!-- end -->` written anew. */
+/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->`, `<!-- flapping -->`, `<!-- judging -->`, `<!-- halves -->` and `<!-- end -->` written anew. */
 export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
   const blocks: Readonly<Record<string, string>> = {
     rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
@@ -66,9 +70,11 @@ export async function detectionPage(page: string, result: DetectionResult): Prom
     regret: regretTable(result),
     attribution: attributionTable(result),
     flapping: flappingTable(result),
+    judging: judgingTable(result),
+    halves: halvesTable(result),
   };
   const written = page.replaceAll(
-    /<!-- (rules|injected|regret|attribution|flapping) -->[^]*?<!-- end -->/g,
+    /<!-- (rules|injected|regret|attribution|flapping|judging|halves) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
@@ -115,6 +121,39 @@ function flappingTable({ flapping }: DetectionResult): string {
       one.falseAlarmsAWeek.toFixed(3),
       one.groundlessAWeek.toFixed(3),
       formatHours(one.medianLengthHours),
+    ]),
+  );
+}
+
+function judgingTable({ judging }: DetectionResult): string {
+  return table(
+    ["rule", "judged", "found", "false alarms a week", "without real mass deaths"],
+    judging.map((one) => [
+      one.rule,
+      one.judgedAfterHours === null
+        ? "never"
+        : one.judgedAfterHours === 0
+          ? "at once"
+          : `${one.judgedAfterHours} h after it fired`,
+      `${one.found} of ${one.incidents}`,
+      `${one.falseAlarmsAWeek.toFixed(2)} (${one.falseAlarms})`,
+      `${one.groundlessAWeek.toFixed(2)} (${one.falseAlarms - one.onMassDeaths})`,
+    ]),
+  );
+}
+
+function halvesTable({ halves }: DetectionResult): string {
+  const cell = ({ found, incidents, groundlessAWeek, falseAlarmsAWeek }: HalfResult["here"]): string =>
+    `${found} of ${incidents}, ${groundlessAWeek.toFixed(2)} (${falseAlarmsAWeek.toFixed(2)})`;
+  return table(
+    ["tuned on", "proposed", "found there, false alarms a week", "judged on", "found here", "by the default rule"],
+    halves.map((one) => [
+      one.tunedOn,
+      one.proposed,
+      cell(one.there),
+      one.judgedOn,
+      cell(one.here),
+      cell(one.byDefault),
     ]),
   );
 }

@@ -97,7 +97,8 @@ function addReplay(tally: Tally, { slug, episodes, truth, fromMs, toMs }: Scored
   tally.spanMs += Math.max(0, toMs - fromMs);
 }
 
-function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
+/** Returns whether an episode tells of an incident: it overlaps it or the day after, and began at most 12 h before. */
+export function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
   return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
 }
 

@@ -3,6 +3,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { detectionFile, detectionPage, type DetectionResult } from "../../bench/detection/report.ts";
+import { measureMeanJudged } from "../../bench/detection/judging.ts";
+import { readLabels } from "../../src/backtest/truth.ts";
+import { readEventFiles } from "../../src/commands/replay/event-records.ts";
 import { measureDetection } from "../../bench/detection.ts";
 
 const records = fileURLToPath(new URL("../../examples/records", import.meta.url));
@@ -28,6 +31,21 @@ describe("docs/detection.md", () => {
       { slug: "lightswitch", incidents: 10, found: 6 },
       { slug: "riskhosts", incidents: 12, found: 10 },
     ]);
+  });
+
+  it("says of a baseline without judged incidents what it measures now", async () => {
+    const files = { files: ["lightswitch.csv.gz", "riskhosts.csv.gz"], cwd: records, stdin: process.stdin };
+    const read = { ...files, signal: new AbortController().signal, onProgress: () => undefined };
+    const labels = readLabels(readFileSync(`${records}/labels.json`, "utf8"), "labels.json");
+    const series = [...(await readEventFiles(read)).values()].map((record) => ({
+      record,
+      truth: labels.get(record.slug) ?? { incidents: [], massDeaths: [] },
+    }));
+
+    const measured = measureMeanJudged(series);
+
+    expect(stored.judging).toContainEqual(measured);
+    expect(measured).toMatchObject({ judgedAfterHours: 0, found: 20, incidents: 22 });
   });
 
   it("takes a folder of other data, and says what is wrong with one that has none", async () => {
