@@ -1,4 +1,5 @@
-FROM node:24-slim AS build
+# The same base twice, by digest: .github/dependabot.yml keeps both fresh. What is built runs on every platform.
+FROM --platform=$BUILDPLATFORM node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No install scripts in here: the one that is allowed brings a Node of its own, and this image has one.
@@ -8,7 +9,7 @@ COPY scripts/build.js scripts/bundle.js scripts/
 COPY src src
 RUN node scripts/build.js
 
-FROM node:24-slim
+FROM node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 LABEL org.opencontainers.image.title="flatline" \
       org.opencontainers.image.description="Alerts when a takedown platform's liveness checker breaks" \
       org.opencontainers.image.licenses="MIT"

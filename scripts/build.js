@@ -20,16 +20,16 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   for (const name of readdirSync(client)) {
     if (name.endsWith(".svg")) copyFileSync(`${client}/${name}`, `${assets}/${name}`);
   }
-  const uplot = `${root}node_modules/uplot/dist`;
-  copyFileSync(`${uplot}/uPlot.iife.min.js`, `${assets}/uplot.js`);
+  const uplot = `${root}node_modules/uplot`;
+  copyFileSync(`${uplot}/dist/uPlot.iife.min.js`, `${assets}/uplot.js`);
   // One file, in the order of the cascade: what is narrow or printed overrides all before it.
   const styles = ["base", "frame", "overview", "organization", "chart", "parts", "narrow", "listing", "alerts"];
-  const css = [`${uplot}/uPlot.min.css`, ...styles.map((name) => `${client}/style/${name}.css`)].map((path) =>
+  const css = [`${uplot}/dist/uPlot.min.css`, ...styles.map((name) => `${client}/style/${name}.css`)].map((path) =>
     readFileSync(path, "utf8"),
   );
   writeFileSync(`${assets}/page.css`, css.join("\n"));
   // As the code that they describe (scripts/bundle.js).
   writeFileSync(`${root}dist/types/package.json`, '{ "type": "commonjs" }\n');
   process.exitCode = statuses.find((status) => status !== 0) ?? 0;
-  if (process.exitCode === 0) await bundle(root);
+  if (process.exitCode === 0) await bundle(root, [uplot]);
 }

@@ -4,8 +4,11 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** Writes dist/program; `root` ends with a slash. */
-export async function bundle(root) {
+/**
+ * Writes dist/program, and dist/libraries.json: what is inside the package, for its SBOM. `copied` are the folders of libraries
+ * that the build copies. `root` ends with a slash.
+ */
+export async function bundle(root, copied) {
   const { rolldown } = await import("rolldown");
   const folder = join(root, "dist/program");
   const workers = globSync("src/**/*-worker.ts", { cwd: root });
@@ -32,18 +35,24 @@ export async function bundle(root) {
   });
   await build.close();
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
-  const packages = new Set(output.flatMap((chunk) => (chunk.moduleIds ?? []).flatMap(packageFolder)));
-  const licences = [...packages].map(licence).toSorted((left, right) => left.localeCompare(right, "en"));
-  writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licences.join("\n"));
+  const folders = new Set([...copied, ...output.flatMap((chunk) => (chunk.moduleIds ?? []).flatMap(packageFolder))]);
+  const libraries = [...folders].map(library).toSorted((left, right) => left.id.localeCompare(right.id, "en"));
+  writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), libraries.map(licence).join("\n"));
+  const ids = libraries.map(({ id }) => id);
+  writeFileSync(join(root, "dist/libraries.json"), `${JSON.stringify(ids, null, 2)}\n`);
 }
 
 function packageFolder(id) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [];
 }
 
-/** Their licences want to be where their code is. */
-function licence(folder) {
+function library(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return { folder, id: `${name}@${version}`, name, version, license };
+}
+
+/** Their licences want to be where their code is. */
+function licence({ folder, name, version, license }) {
   const [file] = globSync("{LICEN[CS]E,licen[cs]e}*", { cwd: folder });
   const text = file === undefined ? `License: ${license}\n` : readFileSync(join(folder, file), "utf8");
   return `${name} ${version}\n\n${text}\n${"-".repeat(80)}\n`;

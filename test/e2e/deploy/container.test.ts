@@ -64,11 +64,7 @@ let url: string;
 
 beforeAll(async () => {
   if (storage === "") return;
-  await runOrThrow(
-    "buildah",
-    ["bud", "--isolation", "chroot", "--pull-never", "--format", "docker", "-t", image, "."],
-    15 * minuteMs,
-  );
+  await runOrThrow("scripts/build-image.sh", [image], 15 * minuteMs);
   folder = await makeProgramFolder(config);
   // The container's user is not the one who runs the tests.
   await runOrThrow("chmod", ["-R", "a+rX", folder.path]);

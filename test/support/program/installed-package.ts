@@ -24,13 +24,7 @@ export interface InstalledPackage extends AsyncDisposable {
  */
 export async function installPackage(): Promise<InstalledPackage> {
   const top = await mkdtemp(join(tmpdir(), "flatline-package-"));
-  const folder = join(top, "empty");
-  await mkdir(folder);
-  const npm = async (args: readonly string[], cwd: string): Promise<string> => {
-    const { stdout } = await run("npm", [...args, "--offline", "--cache", join(top, "cache")], { cwd });
-    return stdout;
-  };
-  const packing = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", top], root);
+  const packing = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", top], root, top);
   const [packed] = JSON.parse(packing) as {
     readonly filename: string;
     readonly size: number;
@@ -38,13 +32,25 @@ export async function installPackage(): Promise<InstalledPackage> {
   }[];
   if (packed === undefined) throw new Error(`npm pack made nothing: ${packing}`);
   const tarball = join(top, packed.filename);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
-  await npm(["install", "--no-audit", "--no-fund", tarball], folder);
   return {
-    folder,
+    folder: await installTarball(tarball, top),
     tarball,
     files: packed.files.map(({ path }) => path),
     tarballBytes: packed.size,
     [Symbol.asyncDispose]: () => rm(top, { recursive: true, force: true }),
   };
+}
+
+/** Installs a tarball of the package into an empty folder inside of `top`, and returns that folder. npm is as above. */
+export async function installTarball(tarball: string, top: string): Promise<string> {
+  const folder = join(top, "empty");
+  await mkdir(folder);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
+  await npm(["install", "--no-audit", "--no-fund", tarball], folder, top);
+  return folder;
+}
+
+async function npm(args: readonly string[], cwd: string, top: string): Promise<string> {
+  const { stdout } = await run("npm", [...args, "--offline", "--cache", join(top, "cache")], { cwd });
+  return stdout;
 }

@@ -1,0 +1,275 @@
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { globSync } from "node:fs";
+import { appendFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+
+import { at, helm, parseManifests, runHelm } from "../../kubernetes/helm.ts";
+import { installTarball } from "../../support/program/installed-package.ts";
+import { runProgram } from "../../support/program/program.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
+const { version } = JSON.parse(await read("package.json")) as { readonly version: string };
+const tarball = `flatline-${version}.tgz`;
+
+let top: string;
+let out: string;
+/** The package, as whoever downloads the release has it. */
+let installed: string;
+let dryRun: SpawnSyncReturns<string>;
+
+function release(...args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, ["scripts/release.ts", ...args], { cwd: root, encoding: "utf8" });
+}
+
+beforeAll(async () => {
+  top = await mkdtemp(join(tmpdir(), "flatline-release-"));
+  out = join(top, "files");
+  dryRun = release("--no-image", "--out", out, "--repository", "Example/Flatline");
+  installed = await installTarball(join(out, tarball), top);
+});
+afterAll(() => rm(top, { recursive: true, force: true }));
+
+describe("the dry run of a release", () => {
+  it("makes the package, its bill of materials, the chart where Helm is, and their checksums", async () => {
+    const chart = helm.isMissing ? [] : [`flatline-chart-${version}.tgz`];
+
+    expect([dryRun.status, dryRun.stderr]).toEqual([0, ""]);
+    expect((await readdir(out)).toSorted()).toEqual(
+      ["SHA256SUMS", `flatline-${version}.cdx.json`, tarball, ...chart].toSorted(),
+    );
+    for (const file of await readdir(out)) expect(dryRun.stdout).toContain(`${file}: `);
+  });
+
+  it("has checksums of every file, which a changed file does not pass", async () => {
+    const check = () => spawnSync("sha256sum", ["--check", "SHA256SUMS"], { cwd: out, encoding: "utf8" });
+    const checked = check();
+    const file = join(out, `flatline-${version}.cdx.json`);
+    const text = await readFile(file);
+
+    await appendFile(file, "\n");
+    const changed = check();
+    await rm(file);
+    await appendFile(file, text);
+
+    expect(checked.stdout.trim().split("\n")).toHaveLength((await readdir(out)).length - 1);
+    expect([checked.status, changed.status]).toEqual([0, 1]);
+  });
+
+  it("makes a package that runs in an empty folder", async () => {
+    const options = { cwd: installed, entry: join(installed, "node_modules/.bin/flatline") };
+
+    const versionRun = await runProgram(["--version"], options);
+    const checkRun = await runProgram(["check", "-c", "node_modules/flatline/config.example.yaml"], options);
+
+    expect(versionRun).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+    expect([checkRun.exitCode, checkRun.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
+  });
+
+  it.skipIf(helm.isMissing)(`makes a chart of the image that is published${helm.note}`, async () => {
+    const values = JSON.stringify({ config: { source: { type: "embedded" }, organizations: ["acme"] } });
+
+    const { stdout } = runHelm(["template", "a", join(out, `flatline-chart-${version}.tgz`), "--values=-"], values);
+
+    const deployment = parseManifests(stdout).find(({ kind }) => kind === "Deployment");
+    expect(at(deployment, "spec/template/spec/containers/0/image")).toBe(`ghcr.io/example/flatline:${version}`);
+  });
+
+  it("refuses a tag of another version, and one that the changelog knows nothing of", () => {
+    const { status, stderr } = release("--no-image", "--out", join(top, "refused"), "--tag", "v9.9.9");
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(`release: package.json has ${version}, the tag is v9.9.9\n`);
+    expect(stderr).toContain(`release: CHANGELOG.md has no section "## ${version}"`);
+  });
+});
+
+describe("the bill of materials", () => {
+  const sbomSchema = z.looseObject({
+    bomFormat: z.literal("CycloneDX"),
+    specVersion: z.string().regex(/^1\.\d$/),
+    metadata: z.looseObject({
+      component: z.looseObject({ type: z.literal("application"), name: z.literal("flatline") }),
+    }),
+    components: z.array(
+      z.looseObject({
+        "bom-ref": z.string(),
+        name: z.string(),
+        version: z.string(),
+        purl: z.string().startsWith("pkg:npm/"),
+        hashes: z.array(z.looseObject({ alg: z.literal("SHA-512"), content: z.string().length(128) })).min(1),
+        licenses: z.array(z.looseObject({ license: z.looseObject({ id: z.string() }) })).min(1),
+      }),
+    ),
+    dependencies: z.array(z.strictObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
+  });
+  let sbom: z.infer<typeof sbomSchema>;
+  beforeAll(async () => {
+    sbom = sbomSchema.parse(JSON.parse(await readFile(join(out, `flatline-${version}.cdx.json`), "utf8")));
+  });
+  const listed = (): string[] => sbom.components.map(({ name, version }) => `${name}@${version}`).toSorted();
+
+  /** By the source maps of the installed program, the folders whose code is in it. */
+  async function bundled(): Promise<string[]> {
+    const program = join(installed, "node_modules/flatline/dist/program");
+    const maps = await Promise.all(
+      globSync("*.js.map", { cwd: program }).map(
+        async (file) => JSON.parse(await readFile(join(program, file), "utf8")) as { readonly sources: string[] },
+      ),
+    );
+    const folders = maps.flatMap(({ sources }) =>
+      sources.flatMap((source) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(source)?.[0] ?? []),
+    );
+    return Promise.all(
+      [...new Set(folders)].map(async (folder) => {
+        const manifest = JSON.parse(await read(`${folder}/package.json`)) as { readonly name: string; version: string };
+        return `${manifest.name}@${manifest.version}`;
+      }),
+    );
+  }
+
+  it("lists what the source maps of the program name, what draws the page's charts, and nothing else", async () => {
+    const uplot = JSON.parse(await read("node_modules/uplot/package.json")) as { readonly version: string };
+
+    expect(listed()).toEqual([...(await bundled()), `uplot@${uplot.version}`].toSorted());
+    expect(listed().length).toBeGreaterThan(50);
+  });
+
+  it("lists what the licences in the package are of", async () => {
+    const text = await readFile(join(installed, "node_modules/flatline/dist/program/THIRD-PARTY-LICENSES.txt"), "utf8");
+    const heads = [...`${"-".repeat(80)}\n\n${text}`.matchAll(/^-{80}\n\n(\S+) (\S+)\n/gm)];
+
+    expect(heads.map(([, name, own]) => `${name}@${own}`).toSorted()).toEqual(listed());
+  });
+
+  it("says which of them needs which, down from flatline", () => {
+    const refs = new Set(sbom.components.map((component) => component["bom-ref"]));
+    const edges = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const reached = new Set<string>();
+    const reach = (ref: string): void => {
+      for (const next of edges.get(ref) ?? []) {
+        if (reached.has(next)) continue;
+        reached.add(next);
+        reach(next);
+      }
+    };
+    reach(`flatline@${version}`);
+
+    expect([...reached].filter((ref) => !refs.has(ref))).toEqual([]);
+    expect([...refs].filter((ref) => !reached.has(ref))).toEqual([]);
+  });
+});
+
+describe("the release workflow", async () => {
+  const step = z.looseObject({ uses: z.string().optional(), run: z.string().optional() });
+  const workflow = z.object({
+    permissions: z.strictObject({ contents: z.literal("read") }),
+    jobs: z.record(
+      z.string(),
+      z.looseObject({
+        permissions: z.record(z.string(), z.string()).optional(),
+        uses: z.string().optional(),
+        steps: z.array(step).default([]),
+      }),
+    ),
+  });
+  const texts = Object.fromEntries(
+    await Promise.all(
+      ["ci", "release"].map(async (name) => [name, await read(`.github/workflows/${name}.yml`)] as const),
+    ),
+  );
+  const { jobs } = workflow.parse(parse(texts["release"] ?? ""));
+  const steps = Object.values(jobs).flatMap((job) => job.steps);
+  const commands = steps.flatMap((step) => step.run ?? []);
+
+  it.each(Object.entries(texts))("names actions by their commits, with their versions beside: %s", (_name, text) => {
+    const used = [...text.matchAll(/uses: (.*)$/gm)].map(([, action = ""]) => action);
+    const pinned = /^(?:[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\.\/\.github\/workflows\/ci\.yml)$/;
+
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((action) => !pinned.test(action))).toEqual([]);
+  });
+
+  it("installs nothing whose checksum the lock does not have", async () => {
+    for (const path of ["package-lock.json", "test/kubernetes/package-lock.json"]) {
+      const { packages } = JSON.parse(await read(path)) as { readonly packages: Readonly<Record<string, object>> };
+      const without = Object.entries(packages).filter(([place, entry]) => place !== "" && !("integrity" in entry));
+
+      expect(without.map(([place]) => place)).toEqual([]);
+    }
+  });
+
+  it("builds on the same base image twice, by its digest, for which a bot looks each day", async () => {
+    const bases = [...(await read("Dockerfile")).matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, base]) => base);
+    const { updates } = parse(await read(".github/dependabot.yml")) as { readonly updates: readonly object[] };
+
+    expect(bases).toHaveLength(2);
+    expect(new Set(bases).size).toBe(1);
+    expect(bases[0]).toMatch(/^node:24-slim@sha256:[0-9a-f]{64}$/);
+    expect(updates).toContainEqual({ "package-ecosystem": "docker", directory: "/", schedule: { interval: "daily" } });
+  });
+
+  it("has commands that a shell can read, of scripts and files that there are", async () => {
+    const { scripts } = JSON.parse(await read("package.json")) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    for (const command of commands)
+      expect(spawnSync("bash", ["-n", "-c", command], { encoding: "utf8" }).stderr, command).toBe("");
+
+    const named = commands.flatMap((command) =>
+      [...command.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name),
+    );
+    expect(named).toEqual(["release:dry"]);
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it("may write only where it publishes, and may sign only there", () => {
+    const writing = Object.entries(jobs).flatMap(([name, { permissions = {} }]) =>
+      Object.entries(permissions).flatMap(([right, value]) => (value === "write" ? [`${name}: ${right}`] : [])),
+    );
+
+    expect(writing.toSorted()).toEqual([
+      "image: id-token",
+      "image: packages",
+      "publish: contents",
+      "publish: id-token",
+      "publish: packages",
+    ]);
+    expect(jobs["test"]?.uses).toBe("./.github/workflows/ci.yml");
+  });
+
+  it("publishes and signs the files that the dry run makes", () => {
+    const tag = { GITHUB_REF_NAME: `v${version}` };
+    const named = commands.flatMap((command) => command.match(/files\/flatline-[^" ]+/g) ?? []);
+    const paths = named.map(
+      (path) => spawnSync("bash", ["-c", `echo "${path}"`], { encoding: "utf8", env: tag }).stdout,
+    );
+
+    expect(paths.map((path) => path.trim())).toEqual([`files/flatline-chart-${version}.tgz`, `files/${tarball}`]);
+    expect(commands.join("\n")).toMatch(
+      /cosign sign --yes "\$image@[^]*cosign sign-blob[^]*cosign sign --yes "\$charts/,
+    );
+    expect(commands.join("\n")).toMatch(
+      /--platform linux\/amd64,linux\/arm64[^]*--sbom true[^]*npm publish [^\n]*--provenance/,
+    );
+  });
+
+  it("takes the release's notes from the changelog", async () => {
+    const [line = ""] = (commands.at(-1) ?? "").split("\n");
+    const changelog = "# Changelog\n\n## 1.2.3\n\n- [fix] This.\n\n## 1.2.2\n\n- [fix] That.\n";
+
+    const { stdout } = spawnSync("bash", ["-c", line.replace("CHANGELOG.md > notes.md", "-")], {
+      encoding: "utf8",
+      input: changelog,
+      env: { PATH: process.env["PATH"], GITHUB_REF_NAME: "v1.2.3" },
+    });
+
+    expect(stdout.trim()).toBe("- [fix] This.");
+  });
+});
