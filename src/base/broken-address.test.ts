@@ -52,6 +52,11 @@ describe("a text", () => {
       "5,119 deaths at 09:40: version 1.2.3, kim@acme.example",
       "5,119 deaths at 09:40: version 1.2.3, kim@acme.example",
     ],
+    ["(https://a.example/x)(https://b.example/y)", "(hxxps://a[.]example/x)(hxxps://b[.]example/y)"],
+    ["https://a.example,http://b.example", "hxxps://a[.]example,hxxp://b[.]example"],
+    ["https://app.example.com/?to=https://evil.example", "https://app.example.com/?to=hxxps://evil[.]example"],
+    ["https://https://evil.example", "hxxps://hxxps://evil[.]example"],
+    ["it begins with https:// or http://", "it begins with https:// or http://"],
   ])("%s is shown as %s", (text, shown) => {
     expect(breakAddresses(text, own)).toBe(shown);
   });

@@ -14,15 +14,17 @@ export function breakAddress(address: string): string {
   return breakScheme(scheme) + broken.replaceAll("@", "[at]");
 }
 
+// A scheme of any length would be looked for from each letter of a long word.
+const scheme = /[a-z][a-z0-9+.-]{0,30}:\/\//.source;
+// One ends where the next begins: `(https://a.example)(https://b.example)` has two.
+const urls = new RegExp(String.raw`${scheme}(?:(?:(?!${scheme})[^\s<>"])+|(?=${scheme}))`, "gi");
+
 /**
  * Returns the text with every URL that has a scheme broken, but those of `ownOrigins`: people may follow these. Text of others
  * may look like an own address and be none, so that the origin has to end where it ends.
  */
 export function breakAddresses(text: string, ownOrigins: readonly string[] = []): string {
-  // A scheme of any length would be looked for from each letter of a long word.
-  return text.replaceAll(/[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"]+/gi, (url) =>
-    ownOrigins.some((origin) => isOf(origin, url)) ? url : breakAddress(url),
-  );
+  return text.replaceAll(urls, (url) => (ownOrigins.some((origin) => isOf(origin, url)) ? url : breakAddress(url)));
 }
 
 /** Returns the origins, for {@link breakAddresses}, of addresses of http or https or of templates of one; null is none. */

@@ -8,7 +8,7 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { ExpositionEncoding } from "../metrics/exposition-body.ts";
 import type { ExpositionFormat } from "../metrics/exposition.ts";
-import type { AlertJudgement, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertHistoryEntry, AlertJudgement, AlertState } from "../store/alerts/alerts.ts";
 import type { AlertComment } from "../store/alerts/comments.ts";
 import type { JudgementEntry } from "../store/alerts/judgements.ts";
 import type { IngestOutcome } from "../store/events/events.ts";
@@ -189,6 +189,8 @@ export interface AlertDetail extends AlertSnapshot {
   readonly endsAtMs: number | null;
   /** Oldest first, what was withdrawn included. */
   readonly judgements: readonly JudgementEntry[];
+  /** Its life as far as it is kept, oldest first. */
+  readonly history: readonly AlertHistoryEntry[];
   /** Oldest first, those that came with acts included. */
   readonly comments: readonly AlertComment[];
 }

@@ -26,6 +26,7 @@ import { addHealthRoutes } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes } from "./api/metrics-routes.ts";
+import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addLinkRoutes } from "./page/link/routes.ts";
 import { addPageAssets } from "./page/assets.ts";
@@ -259,6 +260,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
   void server.register(async (scope) => addAlertRoutes(scope, access, options));
   void server.register(async (scope) => addAlertAssetRoutes(scope, access, options));
+  void server.register(async (scope) => addReportRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, options));
   void server.register(async (scope) => addMarkerRoutes(scope, access, options));
   void server.register(async (scope) => addGateRoutes(scope, access, options));

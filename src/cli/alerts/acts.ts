@@ -127,7 +127,7 @@ Example:
 `;
 
 /** An id that the daemon does not know was typed wrong. */
-function refuseUnknownId(error: unknown): never {
+export function refuseUnknownId(error: unknown): never {
   if (error instanceof FlatlineError && error.code === "not_found") throw new FlatlineError("usage", error.message);
   throw error;
 }

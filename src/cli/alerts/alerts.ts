@@ -5,6 +5,7 @@ import { withDaemon } from "../../commands/daemon-client.ts";
 import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
+import { addReport } from "./report.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
@@ -20,7 +21,7 @@ interface ListFlags extends AlertsFlags {
   readonly ended?: string;
 }
 
-/** `flatline alerts list|ack|unack|show|assets|judge|comment`, through the running daemon's HTTP API. */
+/** `flatline alerts list|ack|unack|show|assets|judge|comment|report`, through the running daemon's HTTP API. */
 export const registerAlerts: RegisterCommand = (program: Command, context: CliContext): void => {
   const alerts = program.command("alerts").description("what fires now, through the running daemon");
   addList(alerts, context);
@@ -30,6 +31,7 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
   addAlertAssets(alerts, context);
   addJudge(alerts, context);
   addComment(alerts, context);
+  addReport(alerts, context);
 };
 
 function addList(parent: Command, context: CliContext): void {

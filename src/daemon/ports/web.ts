@@ -133,6 +133,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       endsAtMs: end?.atMs ?? null,
       judgements: await store.judgements.of(alertId),
       comments: await store.comments.of(alertId),
+      history: await store.alerts.historyOf(alertId),
     };
   }
 

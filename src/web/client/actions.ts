@@ -1,4 +1,5 @@
 import { swapPage } from "./swap.ts";
+import { copyReport } from "./report.ts";
 import { actOnAlert } from "./acts.ts";
 import { askToken, callApi, keepToken, type Answer } from "./token.ts";
 import { openDialog } from "./dialog.ts";
@@ -88,6 +89,8 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "unjudge":
     case "release":
       return onAlert(button);
+    case "copy-report":
+      return copyReport(button);
     case "log-in":
       if ((await askToken()) !== null) await swapPage(location.href);
       return;

@@ -116,6 +116,23 @@ describe("flatline alerts", () => {
     expect((await flatline("alerts", "comment", id, "x".repeat(1_001))).exitCode).toBe(64);
   });
 
+  it("are reported as Markdown, to who may read names", async () => {
+    const { id } = await alertOf("acme");
+
+    const { exitCode, stdout } = await flatline("alerts", "report", id);
+    const open = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}/report`);
+    const given = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}/report`, { headers: bearer });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^# fail: `acme`, dead-asset-spike\n\n- Alert: `/);
+    expect(stdout).toContain("## Evidence\n\n- `9");
+    expect(stdout).toMatch(/^- \S+Z `token`, acknowledging: `on it`$/m);
+    expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
+    expect(open.status).toBe(401);
+    expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
+    expect((await flatline("alerts", "report", "nobody")).exitCode).toBe(64);
+  });
+
   it("takes an acknowledgement back, once", async () => {
     const { id } = await alertOf("acme");
 

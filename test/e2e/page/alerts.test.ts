@@ -197,6 +197,28 @@ describe("the page of one alert", () => {
     await page.locator(".comments li", { hasText: "opened twenty by hand" }).waitFor();
   });
 
+  it("is copied as Markdown, or shown for copying where the browser gives no clipboard", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}`);
+    await page.evaluate(`
+      sessionStorage.setItem("flatline-token", "${token}");
+      Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (window.copied = text) } })`);
+    await page.locator("[data-do=copy-report]").click();
+    await page.locator("[data-do=copy-report]", { hasText: "Copied" }).waitFor();
+    expect(await page.evaluate("window.copied")).toMatch(/^# fail: `acme`, dead-asset-spike\n/);
+    await page.locator("[data-do=copy-report]", { hasText: "Copy report" }).waitFor();
+
+    await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))`);
+    await page.locator("[data-do=copy-report]").click();
+    expect(await page.locator("dialog textarea").inputValue()).toMatch(/^# fail: `acme`/);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(
+      await page.evaluate(
+        "getSelection().toString() !== '' || document.querySelector('dialog textarea').selectionEnd > 0",
+      ),
+    ).toBe(true);
+    await page.keyboard.press("Escape");
+  });
+
   it("is judged in a dialog with what each choice means, changed and taken back", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
     await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);

@@ -1,0 +1,58 @@
+import type { FastifyInstance } from "fastify";
+
+import { FlatlineError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import { requireOrganization } from "../access/identity.ts";
+import type { AccessSettings, AlertAssetsPort, AlertsPort, AssetPage, ChecksPort, GatePort } from "../ports.ts";
+import { renderAlertReport } from "../report/alert-report.ts";
+import { addResource } from "../resource.ts";
+
+export interface ReportRoutesOptions {
+  readonly alerts: AlertsPort;
+  readonly checks: ChecksPort;
+  readonly gate: GatePort;
+  readonly alertAssets: AlertAssetsPort;
+  readonly clock: Clock;
+}
+
+const shownAssets = 10;
+
+/** `/api/v1/alerts/{id}/report`: an alert as Markdown, for pasting where people talk about it (CONTRACT 12). */
+export function addReportRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { alerts, checks, gate, alertAssets, clock }: ReportRoutesOptions,
+): void {
+  /** Without them a report is still worth having. */
+  async function newestAssets(id: string): Promise<AssetPage | null> {
+    try {
+      return (await (await alertAssets.of(id))?.page({ limit: shownAssets })) ?? null;
+    } catch (error) {
+      if (error instanceof FlatlineError && (error.code === "too_large" || error.code === "unavailable")) return null;
+      throw error;
+    }
+  }
+
+  addResource(scope, "/api/v1/alerts/:id/report", settings, {
+    GET: {
+      access: "read",
+      handle: async (request, reply) => {
+        const { id } = request.params as { readonly id: string };
+        const detail = await alerts.find(id);
+        if (detail === null) throw new FlatlineError("not_found", "no alert has this id");
+        const { check, slug } = detail.state;
+        requireOrganization(request, slug);
+        const report = detail.endsAtMs === null ? (await checks.get(check, slug))?.state.lastReport : null;
+        const text = renderAlertReport({
+          detail,
+          result: report?.kind === "result" ? report.result : null,
+          gate: await gate.look(slug),
+          assets: await newestAssets(id),
+          externalUrl: settings().externalUrl,
+          nowMs: clock.nowMs(),
+        });
+        return reply.type("text/markdown; charset=utf-8").send(text);
+      },
+    },
+  });
+}

@@ -1,0 +1,140 @@
+import { breakAddress } from "../../base/broken-address.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { deathWords } from "../../contract/death-counts.ts";
+import { brokenFinding, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { AlertDetail, AssetPage, GateView } from "../ports.ts";
+import { inertText } from "./inert-text.ts";
+
+/** Everything that the report of one alert says. */
+export interface ReportFacts {
+  readonly detail: AlertDetail;
+  /** What its check's last run found while it lives; null: nothing, or it has ended. */
+  readonly result: HealthcheckResult | null;
+  /** null: its organization is no longer configured. */
+  readonly gate: GateView | null;
+  /** The newest of its assets; null: it has none, or they could not be read in time. */
+  readonly assets: AssetPage | null;
+  /** The address by which people reach flatline; null: it is not configured. */
+  readonly externalUrl: string | null;
+  readonly nowMs: number;
+}
+
+// A report is for pasting: what is longer is on the alert's page.
+const mostComments = 100;
+const mostEvents = 100;
+
+/** Renders an alert as Markdown. All text of others in it is inert. */
+export function renderAlertReport(facts: ReportFacts): string {
+  const { state, endsAtMs } = facts.detail;
+  const severity = endsAtMs === null ? state.severity : `ended, ${state.severity}`;
+  const check = state.kind === "verdict" ? state.check : `${state.check} (${state.kind})`;
+  const parts = [
+    `# ${severity}: ${inertText(state.slug)}, ${check}`,
+    list(instants(facts)),
+    section("Evidence", evidence(facts)),
+    section("Dead assets", deadAssets(facts)),
+    section("What happened", events(facts)),
+    section("Comments", comments(facts)),
+    `As of ${instant(facts.nowMs)}. Times are UTC; addresses are broken on purpose.`,
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+type Line = readonly [name: string, text: string | null];
+
+function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
+  const { state, endsAtMs, notifiedAtMs, labels, silenced } = detail;
+  const { id, onset, startsAtMs, acknowledgement, judgement, peak } = state;
+  const marker = onset?.marker ?? null;
+  const page = externalUrl === null ? null : `${externalUrl.replace(/\/+$/, "")}/alerts/${encodeURIComponent(id)}`;
+  const lines: Line[] = [
+    ["Alert", inertText(id)],
+    ["Page", page],
+    [
+      "Began",
+      onset === undefined
+        ? null
+        : `${instant(onset.atMs)}${marker === null ? "" : `, after the marker ${inertText(marker.text)} of ${instant(marker.atMs)}`}`,
+    ],
+    ["Detected", instant(startsAtMs)],
+    ["Notified", notifiedAtMs === null ? "nobody yet" : instant(notifiedAtMs)],
+    ["Acknowledged", acknowledgement === null ? "by nobody" : by(acknowledgement.atMs, acknowledgement.by)],
+    ["Judged", judgement === undefined ? "by nobody" : `${judgement.verdict}, ${by(judgement.atMs, judgement.by)}`],
+    ["Ended", endsAtMs === null ? `not yet, it is ${state.state}${silenced ? ", silenced" : ""}` : instant(endsAtMs)],
+    [
+      "Peak",
+      `${peak.severity}${peak.currentCount === null ? "" : `, ${deathWords({ currentCount: peak.currentCount, expectedCount: null }) ?? ""}`}, ${instant(peak.atMs)}`,
+    ],
+    ["Gate", gate === null ? null : `${gate.decision}, ${inertText(gate.message)}`],
+    [
+      "Labels",
+      Object.entries(labels)
+        .map(([name, value]) => inertText(`${name}=${value}`))
+        .join(", ") || null,
+    ],
+  ];
+  return lines.flatMap(([name, text]) => (text === null ? [] : [`${name}: ${text}`]));
+}
+
+function evidence({ result }: ReportFacts): string[] {
+  if (result === null) return [];
+  const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
+  const reason = typeof likelyCauseReason === "string" ? `: ${inertText(likelyCauseReason)}` : "";
+  return [
+    ...result.findings.map((finding) => inertText(brokenFinding(finding).message)),
+    ...(typeof likelyCause === "string" ? [`Likely cause: ${inertText(likelyCause)}${reason}`] : []),
+    ...(typeof revivedCount === "number" && revivedCount > 0 ? [`Undone so far: ${formatCount(revivedCount)}`] : []),
+    ...(result.suggestedAction === null ? [] : [`Do this first: ${inertText(result.suggestedAction)}`]),
+  ];
+}
+
+function deadAssets({ assets }: ReportFacts): string[] {
+  if (assets === null) return [];
+  const { count, knownCount, fromMs, toMs } = assets;
+  return [
+    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name; the newest:`,
+    ...assets.assets.map(({ asset, assetType, deadAtMs, revivedAtMs }) => {
+      const type = assetType === null ? "" : ` ${inertText(assetType)}`;
+      const revived = revivedAtMs === null ? "still dead" : `alive again ${instant(revivedAtMs)}`;
+      return `${instant(deadAtMs)}${type} ${inertText(breakAddress(asset))}, ${revived}`;
+    }),
+  ];
+}
+
+function events({ detail: { history } }: ReportFacts): string[] {
+  const lines = history.map(
+    ({ atMs, event, severity }) => `${instant(atMs)} ${event.replaceAll("_", " ")}, ${severity}`,
+  );
+  return newest(lines, mostEvents);
+}
+
+const actWords = { acknowledge: "acknowledging", judgement: "judging", release: "releasing the gate" } as const;
+
+function comments({ detail }: ReportFacts): string[] {
+  const lines = detail.comments.map(
+    ({ atMs, by: name, act, text }) =>
+      `${instant(atMs)} ${inertText(name)}${act === null ? "" : `, ${actWords[act]}`}: ${inertText(text)}`,
+  );
+  return newest(lines, mostComments);
+}
+
+function newest(lines: readonly string[], most: number): string[] {
+  const left = lines.length - most;
+  return left <= 0 ? [...lines] : [`${formatCount(left)} earlier ones are on the alert's page`, ...lines.slice(left)];
+}
+
+function by(atMs: number, name: string | null): string {
+  return `${instant(atMs)}${name === null ? "" : ` by ${inertText(name)}`}`;
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `## ${title}\n\n${list(lines)}`;
+}
+
+function list(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join("\n");
+}
+
+function instant(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
+}
