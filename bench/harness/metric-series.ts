@@ -20,6 +20,7 @@ const noFleet = {
   storeBytes: 4_096,
   unwatchedSlugs: 0,
   markers: [],
+  gates: [],
   discovery: [],
 };
 

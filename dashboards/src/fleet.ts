@@ -111,6 +111,7 @@ export function fleetDashboard(): Dashboard {
       ).noValue("No asset type has an excess, or the service does not name them"),
     )
     .withPanel(otherChecks())
+    .withPanel(heldGates())
     .withPanel(ratioHeatmap())
     .withPanel(highestRatios())
     .withPanel(
@@ -206,7 +207,7 @@ function otherChecks(): ReturnType<typeof table> {
     {
       title: "Other checks that are not ok",
       description: "Sentinels, the flow of events and review queues whose last verdict is not ok, the worst first.",
-      width: 24,
+      width: 14,
       height: 6,
       queries: [rowsNow(`(${severityLevel(others, "check, slug")}) > 0`)],
     },
@@ -241,6 +242,35 @@ function highestRatios(): ReturnType<typeof series> {
     .unit("suffix:×")
     .decimals(1)
     .scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Symlog).linearThreshold(1).log(10));
+}
+
+/** Where nothing acts on deaths until somebody has looked. */
+function heldGates(): ReturnType<typeof table> {
+  return table(
+    {
+      title: "Gates that are held",
+      description:
+        "Organizations whose deaths are not to be acted on, the longest first (flatline_gate_held_since_timestamp_seconds): judge the alert that holds, or release.",
+      width: 10,
+      height: 6,
+      queries: [rowsNow(`max by (slug) (time() - flatline_gate_held_since_timestamp_seconds{${ofJob}})`)],
+    },
+    "No gate is held",
+  )
+    .withTransformation({
+      id: "organize",
+      options: {
+        excludeByName: { Time: true },
+        indexByName: { slug: 0, Value: 1 },
+        renameByName: { slug: "Organization", Value: "Held for" },
+      },
+    })
+    .withTransformation({ id: "sortBy", options: { fields: {}, sort: [{ field: "Held for", desc: true }] } })
+    .overrideByName("Organization", [{ id: "links", value: [linkToOrganization] }])
+    .overrideByName("Held for", [
+      { id: "unit", value: "s" },
+      { id: "decimals", value: 0 },
+    ]);
 }
 
 function ratioHeatmap(): HeatmapBuilder {

@@ -60,7 +60,7 @@ export function organizationDashboard(): Dashboard {
       figures({
         title: "Severity",
         description: "The worst of its checks, by their last verdicts; unknown is a check that gave no result.",
-        width: 5,
+        width: 4,
         height: 4,
         queries: [figureNow(severityLevel(ofSlug, "slug"), "{{slug}}")],
       })
@@ -71,7 +71,7 @@ export function organizationDashboard(): Dashboard {
       figures({
         title: "Count and expected",
         description: "Absent when the service names them otherwise: see `source.observedKeys` and the raw maps below.",
-        width: 7,
+        width: 6,
         height: 4,
         queries: [
           figureNow(bySlug("flatline_check_deaths"), "count {{slug}}"),
@@ -83,7 +83,7 @@ export function organizationDashboard(): Dashboard {
       figures({
         title: "Ratio",
         description: "Count divided by expected; absent when nothing is expected.",
-        width: 4,
+        width: 3,
         height: 4,
         queries: [
           figureNow(
@@ -94,6 +94,20 @@ export function organizationDashboard(): Dashboard {
       })
         .unit("suffix:×")
         .decimals(1),
+    )
+    .withPanel(
+      figures({
+        title: "Gate held for",
+        description: "Since when deaths are not to be acted on; absent while the gate is open.",
+        width: 4,
+        height: 4,
+        queries: [
+          figureNow(`max by (slug) (time() - flatline_gate_held_since_timestamp_seconds{${ofSlug}})`, "{{slug}}"),
+        ],
+      })
+        .unit("s")
+        .decimals(0)
+        .noValue("open"),
     )
     .withPanel(
       figures({
@@ -110,7 +124,7 @@ export function organizationDashboard(): Dashboard {
       figures({
         title: "Next run",
         description: "In how long; negative when it is late.",
-        width: 4,
+        width: 3,
         height: 4,
         queries: [figureNow(`${bySlug("flatline_check_next_run_timestamp_seconds")} - time()`, "{{slug}}")],
       })

@@ -1,4 +1,5 @@
 import { readAlertingView } from "../alerting/view.ts";
+import { heldGates } from "../alerting/decide/gate.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
@@ -41,6 +42,10 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       storeBytes: await store.bytes(),
       unwatchedSlugs: (await unwatched.slugs()).length,
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
+      gates: gatesOf(
+        config.organizations,
+        heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug)),
+      ),
       discovery: options.discovered.gauges(config),
       nowMs,
     };
@@ -74,4 +79,13 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       return { ...known, nowMs };
     }
   };
+}
+
+/** Of every organization, and of those that have left the configuration while their gate is held. */
+function gatesOf(
+  organizations: readonly { readonly slug: string }[],
+  held: ReadonlyMap<string, number>,
+): FleetGauges["gates"] {
+  const slugs = new Set([...organizations.map(({ slug }) => slug), ...held.keys()]);
+  return [...slugs].map((slug) => ({ slug, heldSinceMs: held.get(slug) ?? null }));
 }

@@ -24,6 +24,7 @@ const noFleet: FleetGauges = {
   storeBytes: 4_096,
   unwatchedSlugs: 0,
   markers: [],
+  gates: [],
   discovery: [],
   nowMs,
 };
@@ -83,6 +84,10 @@ function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
     metrics,
     gauges: {
       alerts: [alert, { ...alert, slug: odd, severity: "unknown", silenced: true }],
+      gates: [
+        { slug: "acme", heldSinceMs: nowMs - 90_000 },
+        { slug: "globex", heldSinceMs: null },
+      ],
       outbox: [{ receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: nowMs - 90_000 }],
       receivers: ["ops", "pager"],
       pauses: new Map([["ops", nowMs + 60_000]]),
@@ -310,6 +315,19 @@ describe("the fleet's gauges", () => {
     expect(await ratio()).toBe(0.25);
     metrics.falseDeathRatio("dead-asset-spike", "acme", null);
     expect(await ratio()).toBeNull();
+  });
+
+  it("show of every gate whether it is held, and since when while it is", async () => {
+    const { metrics, gauges } = busyMetrics();
+
+    const families = await read(metrics, gauges);
+
+    const held = (slug: string): (number | null)[] =>
+      ["flatline_gate_held", "flatline_gate_held_since_timestamp_seconds"].map((name) =>
+        seriesValue(families, name, { slug }),
+      );
+    expect(held("acme")).toEqual([1, nowMs / 1_000 - 90]);
+    expect(held("globex")).toEqual([0, null]);
   });
 
   it("show the outbox of every receiver, 0 where nothing waits", async () => {

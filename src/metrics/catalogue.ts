@@ -1,6 +1,6 @@
 import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
-import { countedJudgementInstruments } from "./judgement-instruments.ts";
+import { countedJudgementInstruments, storedGateInstruments } from "./judgement-instruments.ts";
 import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
 
 /** Types of the text format, by the same words as in OpenMetrics. */
@@ -262,6 +262,7 @@ export const fleetInstruments = {
     unit: "1",
   },
   ...storedReceiverInstruments,
+  ...storedGateInstruments,
   storeBytes: {
     name: "flatline_store_bytes",
     type: "gauge",

@@ -21,6 +21,13 @@ export function renderFleet(
     storeBytes: [[{}, gauges.storeBytes]],
     unwatchedSlugs: [[{}, gauges.unwatchedSlugs]],
     markers: listMarkers(gauges.markers),
+    gateHeld: gauges.gates.map(({ slug, heldSinceMs }) => [
+      { slug: slug.toWellFormed() },
+      Number(heldSinceMs !== null),
+    ]),
+    gateHeldSince: gauges.gates.flatMap(({ slug, heldSinceMs }) =>
+      heldSinceMs === null ? [] : [[{ slug: slug.toWellFormed() }, heldSinceMs / secondMs] as const],
+    ),
     discoveryUp: gauges.discovery.map(({ source, isUp }) => [{ source }, Number(isUp)]),
     discoveryHeld: gauges.discovery.map(({ source, isHeld }) => [{ source }, Number(isHeld)]),
     discovered: gauges.discovery.map(({ source, organizations }) => [{ source }, organizations]),

@@ -50,6 +50,7 @@ describe("dashboards/rules", () => {
       "FlatlineSentinelDead",
       "FlatlineEventFlowLow",
       "FlatlineRegretHigh",
+      "FlatlineGateHeldLong",
       "FlatlineFleetSpike",
       "FlatlineCheckFailing",
       "FlatlineCheckStale",

@@ -72,6 +72,20 @@ export function holdingFailures(failures: readonly GateFailure[], policy: GatePo
   return failures.filter((failure) => releaseOf(failure, policy) === null);
 }
 
+/** The slugs whose gate a failure holds, each with the time since when; `failures` may be of any organization. */
+export function heldGates(
+  failures: readonly GateFailure[],
+  policyOf: (slug: string) => GatePolicy,
+): ReadonlyMap<string, number> {
+  const held = new Map<string, number>();
+  for (const failure of failures) {
+    const { slug } = failure.alert;
+    if (releaseOf(failure, policyOf(slug)) !== null) continue;
+    held.set(slug, Math.min(failure.failedAtMs, held.get(slug) ?? failure.failedAtMs));
+  }
+  return held;
+}
+
 /** What releases the failure as things are; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
   const { alert, end, failedAtMs, releasedAtMs } = failure;

@@ -1,11 +1,5 @@
 import { releaseGate } from "../../alerting/acts/release.ts";
-import {
-  decideGate,
-  holdingFailures,
-  isGateAlert,
-  type GateDecision,
-  type GatePolicy,
-} from "../../alerting/decide/gate.ts";
+import { decideGate, heldGates, isGateAlert, type GateDecision, type GatePolicy } from "../../alerting/decide/gate.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
@@ -93,9 +87,8 @@ export function createGatePort(options: GatePortOptions): GatePort {
     held: () =>
       read(async () => {
         const { settings } = runtime.current();
-        const failures = await store.gate.failures();
-        const holding = failures.filter((one) => holdingFailures([one], settings.gateOf(one.alert.slug)).length > 0);
-        const slugs = [...new Set(holding.map(({ alert }) => alert.slug))].toSorted();
+        const held = heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
+        const slugs = [...held.keys()].toSorted();
         return (await Promise.all(slugs.map(view))).filter(isHeldByFailure);
       }),
     release: async (slug, author, comment) => {

@@ -38,6 +38,7 @@ interface Gate {
   readonly reason: string;
   readonly message: string;
   readonly alertId: string | null;
+  readonly since: string | null;
   readonly suspectFrom: string | null;
   readonly releases: readonly { readonly how: string; readonly by?: string | null }[];
 }
@@ -50,6 +51,12 @@ async function ask(path: string, init: RequestInit = {}): Promise<{ status: numb
 
 const post = (path: string, body?: object) =>
   ask(path, { method: "POST", headers: bearer, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+/** The value of a series of /metrics; null: it is absent. */
+async function metricOf(series: string): Promise<number | null> {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split("\n");
+  const line = lines.find((one) => one.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length));
+}
 const gateOf = async (slug: string): Promise<Gate> => (await ask(`/api/v1/gate/${slug}`)).body as Gate;
 const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
 
@@ -66,6 +73,10 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(gate).toMatchObject({ decision: "hold", releases: [], suspectFrom: expect.stringMatching(/Z$/) });
     expect(gate.message).toContain("act on none of its deaths until it is judged or released");
     expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("hold") });
+    expect(await metricOf('flatline_gate_held{slug="acme"}')).toBe(1);
+    expect(await metricOf('flatline_gate_held{slug="silent"}')).toBe(0);
+    const heldSince = await metricOf('flatline_gate_held_since_timestamp_seconds{slug="acme"}');
+    expect(heldSince).toBe(Date.parse(gate.since ?? "") / 1_000);
 
     await post(`/api/v1/alerts/${id}/ack`, { by: "kim" });
     expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
@@ -82,6 +93,8 @@ describe("GET /api/v1/gate/{slug}", () => {
       releases: [{ how: "judged", alertId: id }],
     });
     expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
+    expect(await metricOf('flatline_gate_held{slug="acme"}')).toBe(0);
+    expect(await metricOf('flatline_gate_held_since_timestamp_seconds{slug="acme"}')).toBeNull();
     expect((await flatline("alerts", "list")).stdout).toContain("judged real by token (kim): ten opened by hand");
   });
 

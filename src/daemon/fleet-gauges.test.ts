@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+
+import { createEventWorld } from "../../test/support/store/event-store.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import { createFleetGauges } from "./fleet-gauges.ts";
+import type { Runtime } from "./runtime.ts";
+
+const startMs = Date.UTC(2026, 0, 15, 12);
+const configured = 10_000;
+
+function failure(slug: string, check: AlertState["check"] = "dead-asset-spike"): AlertState {
+  return {
+    id: `${check} ${slug}`,
+    check,
+    slug,
+    kind: "verdict",
+    state: "firing",
+    severity: "fail",
+    startsAtMs: startMs,
+    firingAtMs: startMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    peak: { severity: "fail", currentCount: 90, atMs: startMs },
+    acknowledgement: null,
+    reason: "not_ok",
+  };
+}
+
+it("tells of every gate whether a failure holds it and since when, with one question to the store", async () => {
+  await using world = await createEventWorld();
+  const { store } = world;
+  const clock = createVirtualClock({ startMs });
+  const judged = {
+    ...failure("slug-2"),
+    judgement: { verdict: "real", comment: null, by: "kim", note: null, atMs: 1 },
+  };
+  const failures = [failure("slug-1"), failure("slug-1", "sentinel"), judged as AlertState, failure("gone")];
+  for (const [index, alert] of failures.entries()) {
+    await store.alerts.save(alert);
+    await store.gate.fail(alert, startMs + index);
+  }
+  let questions = 0;
+  const counting = {
+    ...store,
+    gate: {
+      ...store.gate,
+      failures: (slug?: string) => {
+        questions += 1;
+        return store.gate.failures(slug);
+      },
+    },
+  };
+  const organizations = Array.from({ length: configured }, (_, index) => ({ slug: `slug-${index}` }));
+  const settings = {
+    silences: [],
+    targetOf: () => null,
+    gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "hold" }),
+  };
+  const runtime = { current: () => ({ settings, config: { organizations, receivers: [] } }) } as unknown as Runtime;
+  const gauges = createFleetGauges({
+    store: counting,
+    runtime,
+    clock,
+    unwatched: { slugs: async () => [] },
+    discovered: { gauges: () => [] },
+    isStoreAway: () => false,
+  });
+
+  const { gates } = await gauges();
+
+  expect(questions).toBe(1);
+  expect(gates).toHaveLength(configured + 1);
+  expect(gates.filter(({ heldSinceMs }) => heldSinceMs !== null)).toEqual([
+    { slug: "slug-1", heldSinceMs: startMs },
+    { slug: "gone", heldSinceMs: startMs + 3 },
+  ]);
+});
