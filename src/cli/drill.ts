@@ -22,7 +22,9 @@ const defaultTimeoutMs = 30 * secondMs;
 export const registerDrill: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("drill")
-    .description("send a synthetic regression through evaluation, alert, outbox and receivers, then its end")
+    .description(
+      "send a synthetic regression through evaluation, alert, outbox and receivers, judge it, then send its end",
+    )
     .option("--receiver <name...>", "only these receivers [all]")
     .option("--timeout <duration>", "how long to wait for each of the two messages [30s]", parseDurationMs)
     .option("-c, --config <file>", "configuration file")
@@ -44,7 +46,10 @@ export const registerDrill: RegisterCommand = (program: Command, context: CliCon
 const help = `
 The organization is a shadow, flatline-drill, in a store of its own that is removed afterwards: the running daemon, its
 store and its metrics see nothing of it. The receivers are the real ones; everything they get says that it is a drill.
-Their match and rateLimit do not count, sendResolved does.
+Their match and rateLimit do not count, sendResolved does; sendActs does not.
+
+In between it judges the alert \`checker\`, asks the gate (by \`defaults.gate\`) before and after the end, and shows how many
+deaths are expected a day later, with the incident in the baseline and without it (\`baselineExclude\`).
 
 Exit code: 0 every receiver accepted what it was sent, 1 not.
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { GateDecision } from "../../alerting/decide/gate.ts";
 import { createNotifier } from "../../alerting/notify/notifier.ts";
 import { createOutbox, type Outbox } from "../../alerting/deliver/outbox.ts";
 import { recipientsOf } from "../../alerting/deliver/receiver.ts";
@@ -14,6 +15,7 @@ import { createSilentLogger, type Logger } from "../../base/logger.ts";
 import { hourMs, secondMs } from "../../base/time.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
 import { suggest } from "../../base/suggestions.ts";
+import { createAlertSample } from "../../daemon/evidence/alert-sample.ts";
 import { createReceiver } from "../../receivers/create-receiver.ts";
 import { Board } from "../../store/runs/board.ts";
 import { OwnJournal } from "../../store/runs/own-journal.ts";
@@ -43,8 +45,8 @@ export interface DrillReport {
 const closeWithinMs = 5 * secondMs;
 
 /**
- * Sends a simulated incident of a shadow organization through evaluation, alert, outbox and the real receivers, then its
- * end, all marked as a drill. It uses a temporary store: the daemon's store, metrics and organizations are not affected.
+ * Sends a simulated incident of a shadow organization through evaluation, alert, outbox and the real receivers, judges it,
+ * then sends its end, all marked as a drill; and shows what the gate answers meanwhile, and what is expected afterwards. It uses a temporary store: the daemon's store, metrics and organizations are not affected.
  * @throws usage for a receiver that is not configured, or if there is none
  */
 export async function runDrill(
@@ -81,6 +83,7 @@ export async function runDrill(
       journal: () => journal,
       distrust: () => undefined,
       onChange: () => undefined,
+      readSample: createAlertSample(() => config),
     });
     const notifier = createNotifier({ ...common, store, board: checks, onEnqueued: () => outbox.wake() });
     const outbox: Outbox = createOutbox({
@@ -102,10 +105,24 @@ export async function runDrill(
     outbox.start();
     work.add("outbox", () => outbox.stop(0));
 
-    const shadow = createShadow({ store, journal, clock, recorder });
-    for (const phase of ["firing", "resolved"] as const) {
-      await runPhase(phase, { shadow, board, notify: () => notifier.runOnce(), signal: deps.signal, chosen, options });
-    }
+    const shadow = createShadow({ store, journal, clock, recorder, settings: common.settings() });
+    const parts = { shadow, board, notify: () => notifier.runOnce(), signal: deps.signal, chosen, options };
+    await runPhase("firing", parts);
+    await askGate(parts, "hold");
+    await board.time(
+      "judge the alert",
+      () => shadow.judge(),
+      (verdict) => ({ isOk: true, detail: verdict }),
+    );
+    await runPhase("resolved", parts);
+    const { releaseOn } = config.defaults.gate;
+    const isOpened = releaseOn.includes("judged") || releaseOn.includes("resolved");
+    await askGate(parts, isOpened ? "allow" : "hold");
+    await board.time(
+      "expect tomorrow",
+      () => shadow.expectTomorrow(),
+      (expected) => ({ isOk: true, detail: describeTomorrow(expected) }),
+    );
     const steps = board.steps();
     const isPassed = steps.every(({ isOk }) => isOk);
     return { slug: drillSlug, isPassed, steps, tookMs: clock.monotonicMs() - startedMs };
@@ -151,6 +168,19 @@ async function runPhase(
   }
   const unwanted = chosen.filter((receiver) => !isWanted(receiver)).flatMap(deliveriesTo);
   board.note(phase, unwanted);
+}
+
+function askGate({ shadow, board }: PhaseParts, wanted: GateDecision["decision"]): Promise<GateDecision> {
+  return board.time(
+    "ask the gate",
+    () => shadow.gate(),
+    ({ decision, reason }) => ({ isOk: decision === wanted, detail: `${decision}: ${reason}` }),
+  );
+}
+
+function describeTomorrow({ withIt, without }: { readonly withIt: number; readonly without: number }): string {
+  const [left, kept] = [without, withIt].map((count) => Number(count.toPrecision(3)));
+  return `${left} deaths with the incident left out of the baseline (baselineExclude: judged), ${kept} with it`;
 }
 
 function deliveriesTo(receiver: ReceiverConfig): readonly string[] {

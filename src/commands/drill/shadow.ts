@@ -1,10 +1,17 @@
+import { judgeAlert } from "../../alerting/acts/judge.ts";
+import { decideGate, type GateDecision } from "../../alerting/decide/gate.ts";
+import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { Recorder } from "../../alerting/record.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
+import { actor } from "../../contract/actor.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import { runCheck } from "../../monitor/run-check.ts";
 import type { CheckTarget } from "../../monitor/target.ts";
+import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
@@ -21,10 +28,16 @@ export interface Shadow {
   evaluate(signal: AbortSignal): Promise<CheckReport>;
   /** Makes a run durable; answers what it changed. */
   record(report: CheckReport): Promise<readonly string[]>;
+  /** Says of its alert that the checker was wrong. */
+  judge(): Promise<JudgementVerdict>;
+  gate(): Promise<GateDecision>;
+  /** Returns how many deaths a day are expected when the incident is in the baseline, and when it is left out. */
+  expectTomorrow(): Promise<{ readonly withIt: number; readonly without: number }>;
 }
 
 const check = "dead-asset-spike";
 const runTimeoutMs = 30_000;
+const { windowHours } = defaultThresholds;
 const target: CheckTarget = {
   check,
   slug: drillSlug,
@@ -41,7 +54,8 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
     groupIntervalMs: 0,
     fleet: null,
     externalUrl: config.alerting.externalUrl,
-    receivers: receivers.map((receiver) => ({ ...receiver, match: null })),
+    // A platform acts on a judgement by itself, and cannot know that it is of a drill.
+    receivers: receivers.map((receiver) => ({ ...receiver, match: null, sendActs: false })),
     silences: [],
     gateOf: () => config.defaults.gate,
     targetOf: () => ({ policy, receivers: routed, labels: {}, url: null, isDrill: true }),
@@ -54,8 +68,9 @@ export function createShadow(deps: {
   readonly journal: OwnJournal;
   readonly clock: Clock;
   readonly recorder: Recorder;
+  readonly settings: AlertingSettings;
 }): Shadow {
-  const { store, journal, clock, recorder } = deps;
+  const { store, journal, clock, recorder, settings } = deps;
   const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: [drillSlug] });
   const observedKeys = {
     currentCount: "currentCount",
@@ -63,20 +78,56 @@ export function createShadow(deps: {
     expectedCount: "expectedCount",
     ratio: "ratio",
   };
+  const storeEvents = (nowMs: number, isRegression: boolean): Promise<void> =>
+    store.transaction(async ({ events }) => {
+      while ((await events.prune({ beforeMs: nowMs + hourMs, maxRows: 1_000 })).hasMore);
+      await events.add(syntheticEvents(nowMs, isRegression));
+    });
   return {
-    store: async (phase) => {
-      const nowMs = clock.nowMs();
-      await store.transaction(async ({ events }) => {
-        while ((await events.prune({ beforeMs: nowMs + hourMs, maxRows: 1_000 })).hasMore);
-        await events.add(syntheticEvents(nowMs, phase === "firing"));
-      });
-    },
+    store: (phase) => storeEvents(clock.nowMs(), phase === "firing"),
     evaluate: (signal) => runCheck(target, { source, clock, observedKeys }, clock.timeout(runTimeoutMs, signal)),
     record: async (report) => {
       const nowMs = clock.nowMs();
       const run = { check, slug: drillSlug, dueAtMs: nowMs, isAsked: true, journal } as const;
       const { changes } = await recorder.record({ run, report, nextDueAtMs: nowMs + hourMs });
       return changes.map(({ event }) => event);
+    },
+    judge: async () => {
+      const [alert] = await store.alerts.live(check, drillSlug);
+      if (alert === undefined) throw new FlatlineError("internal", "the drill has no alert to judge");
+      const author = actor("drill", "cli");
+      const judgement = { alertId: alert.id, verdict: "checker", author, comment: null, mayOpenGate: true } as const;
+      await judgeAlert({ store, settings, nowMs: clock.nowMs() }, judgement);
+      return judgement.verdict;
+    },
+    gate: async () =>
+      decideGate(
+        {
+          failures: await store.gate.failures(drillSlug),
+          checkers: await store.judgements.judgedChecker(drillSlug),
+          isKnown: true,
+          nowMs: clock.nowMs(),
+          windowHours,
+        },
+        settings.gateOf(drillSlug),
+      ),
+    expectTomorrow: async () => {
+      const nowMs = clock.nowMs();
+      await storeEvents(nowMs, true);
+      const judged = await store.judgements.judgedChecker(drillSlug);
+      const stretches = judged.flatMap((kept) => stretchOf(kept, windowHours) ?? []);
+      const later = {
+        slug: drillSlug,
+        thresholds: defaultThresholds,
+        baseline: "mean",
+        appUrl: null,
+        nowMs: nowMs + dayMs + hourMs,
+      } as const;
+      const [withIt, without] = [
+        await evaluateLocally(later, store.events),
+        await evaluateLocally({ ...later, stretches }, store.events),
+      ];
+      return { withIt: withIt.observed.expectedCount, without: without.observed.expectedCount };
     },
   };
 }
@@ -90,9 +141,13 @@ function syntheticEvents(nowMs: number, isRegression: boolean): LivenessEvent[] 
   ];
   const week = Array.from({ length: 7 }, (_, day) => quietDay(nowMs - (day + 1) * dayMs - hourMs)).flat();
   if (!isRegression) return [...week, ...quietDay(nowMs - hourMs)];
+  const spike = (assetType: string, count: number, assetOf: (index: number) => string): LivenessEvent[] =>
+    Array.from({ length: count }, (_, index) => {
+      return { ...common, atMs: nowMs - minuteMs, assetType, asset: assetOf(index + 1), count: 1 };
+    });
   return [
     ...week,
-    { ...common, atMs: nowMs - minuteMs, assetType: "URL", count: 90 },
-    { ...common, atMs: nowMs - minuteMs, assetType: "EMAIL", count: 30 },
+    ...spike("URL", 90, (index) => `https://drill-${index}.example/login`),
+    ...spike("EMAIL", 30, (index) => `drill-${index}@drill.example`),
   ];
 }

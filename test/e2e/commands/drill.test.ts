@@ -14,6 +14,7 @@ interface Payload {
     readonly slug: string;
     readonly isDrill: boolean;
     readonly event: string;
+    readonly sample: readonly { readonly asset: string }[];
   }[];
 }
 
@@ -90,12 +91,20 @@ describe("flatline drill", () => {
       ["form notifications", null, "2 for 2 receivers"],
       ["deliver firing", "ops", "accepted, HTTP 200"],
       ["deliver firing", "chat", "accepted, HTTP 200"],
+      ["ask the gate", null, "hold: fail_firing"],
+      ["judge the alert", null, "checker"],
       ["store its end", null, "done"],
       ["evaluate", null, "ok: 4 deaths where 4 were expected"],
       ["change the alert", null, "resolved"],
       ["form notifications", null, "2 for 2 receivers"],
       ["deliver resolved", "ops", "accepted, HTTP 200"],
       ["deliver resolved", "chat", "accepted, HTTP 200"],
+      ["ask the gate", null, "allow: released"],
+      [
+        "expect tomorrow",
+        null,
+        "4 deaths with the incident left out of the baseline (baselineExclude: judged), 20.6 with it",
+      ],
     ]);
     for (const { tookMs, isOk } of report.steps)
       expect([tookMs >= 0 && tookMs <= report.tookMs, isOk]).toEqual([true, true]);
@@ -107,9 +116,31 @@ describe("flatline drill", () => {
       ["resolved", [["resolved", "flatline-drill", true]]],
     ]);
     expect(sent[0]?.summary).toMatch(/^\[DRILL\] /);
+    expect(sent[0]?.alerts[0]?.sample.length).toBe(10);
+    expect(sent[0]?.alerts[0]?.sample[0]?.asset).toMatch(
+      /^https:\/\/drill-\d+\.example\/login$|^drill-\d+@drill\.example$/,
+    );
+    expect(chat.requests[0]?.body).toMatch(/hxxps:\/\/drill-\d+\[\.\]example|drill-\d+\[at\]drill/);
     expect(sent[0]?.alerts[0]?.id).toBe(sent[1]?.alerts[0]?.id);
     expect(chat.requests.map(({ body }) => body.includes("DRILL"))).toEqual([true, true]);
     expect(stdout).not.toContain("secret-of-the-chat");
+  });
+
+  it("goes by the configured gate, and notifies nobody of its own judgement", async () => {
+    const ops = await sink(200);
+    await folder.configure(`
+source: { type: embedded }
+defaults: { gate: { releaseOn: [acknowledged] } }
+organizations: [acme]
+receivers: [{ name: ops, type: webhook, url: "${ops.url}", sendActs: true }]
+storage: { path: flatline.db }
+`);
+
+    const { exitCode, stdout } = await drill();
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^ask the gate +[\d,]+ ms +ok +hold: fail_latched$/m);
+    expect(ops.requests.map((request) => payloadOf(request).alerts[0]?.event)).toEqual(["firing", "resolved"]);
   });
 
   it("leaves nothing behind: no store where the daemon's would be", async () => {
