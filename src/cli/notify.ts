@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { endReceiverPause } from "../commands/outbox.ts";
-import { sendTest, type TestDelivery } from "../commands/test-delivery.ts";
+import { sendTest } from "../commands/test-delivery.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { loadCommandConfig } from "./command-config.ts";
@@ -30,6 +30,8 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
       await endPause(config, context, name);
     });
 };
+
+type TestDelivery = Awaited<ReturnType<typeof sendTest>>[number];
 
 function renderLines(sent: readonly TestDelivery[]): string {
   const lines = sent.map(({ name, outcome, detail }) => {

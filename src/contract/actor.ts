@@ -42,6 +42,7 @@ export const actions = [
   "outbox.retry",
   "outbox.discard",
   "outbox.resume",
+  "receiver.test",
   "keys.create",
   "keys.revoke",
   "review",

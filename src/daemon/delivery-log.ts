@@ -76,7 +76,8 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
           tookMs: Math.round(clock.monotonicMs() - startedMs),
           outcome: outcome.kind === "accepted" || outcome.kind === "retry" ? outcome.kind : "refused",
           detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
-          slugs: [...new Set(notification.alerts.map(({ slug }) => slug))],
+          // A test is about no organization, whatever slug it has.
+          slugs: [...new Set(notification.alerts.flatMap(({ slug, event }) => (event === "test" ? [] : [slug])))],
           fleetId: notification.fleet?.id ?? null,
           alertIds: [...new Set(notification.alerts.map(({ id }) => id))],
         });

@@ -444,6 +444,16 @@ export interface OutboxPort {
   retry(id: string, author: Actor): Promise<boolean>;
   /** Deletes it for good. False: no such entry, or it is under way. */
   discard(id: string, author: Actor): Promise<boolean>;
+  /** Sends a test to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
+  test(receiver: string, author: Actor): Promise<readonly TestedDelivery[] | null>;
+}
+
+/** What one recipient of a receiver answered to a test. */
+export interface TestedDelivery {
+  /** null: the receiver has no recipients. */
+  readonly recipient: string | null;
+  readonly outcome: "accepted" | "retry" | "rejected";
+  readonly detail: string;
 }
 
 /** What people and programs did. */

@@ -245,6 +245,7 @@ export async function startWeb(
       list: async () => world.outbox,
       retry: async (id) => world.outbox.some((entry) => entry.id === id),
       discard: async (id) => world.outbox.some((entry) => entry.id === id),
+      test: async (receiver) => (receiver === "ops" ? [{ recipient: null, outcome: "accepted", detail: "204" }] : null),
       receivers: async () => [
         {
           name: "ops",
@@ -273,6 +274,7 @@ export async function startWeb(
       heldSince: async () => [],
       storeProblem: () => null,
       storeBytes: async () => 4_096,
+      deliveries: async () => [],
       source: () => "embedded",
       hours: () => [],
       readHours: async () => [],

@@ -118,6 +118,10 @@ export function createPagePort(options: PagePortOptions): PagePort {
     },
     markers: (slug, fromMs, toMs) => store.markers.between({ slug, fromMs, toMs }),
     gate: (slug) => options.gate.look(slug),
+    deliveries: async (receiver, limit) => {
+      await options.deliveries.flush();
+      return store.deliveries.latest({ receiver, limit });
+    },
     lastDelivery: async (receiver, isAccepted) => {
       await options.deliveries.flush();
       return store.deliveries.last(receiver, isAccepted);

@@ -3,7 +3,6 @@ import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
-import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
@@ -34,6 +33,7 @@ import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";
 import { createFleetGauges } from "../fleet-gauges.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
+import { createOutboxPort } from "./outbox.ts";
 
 export interface WebPortsOptions {
   readonly store: Store;
@@ -243,28 +243,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     markers: options.markers,
     gate: options.gate,
     events: () => options.ingest,
-    outbox: {
-      list: () => store.outbox.list(),
-      retry: async (id, author) => {
-        const isChanged = await retryEntry(store, { id, author, nowMs: clock.nowMs() });
-        if (isChanged) options.onOutboxChanged();
-        return isChanged;
-      },
-      discard: (id, author) => discardEntry(store, { id, author, nowMs: clock.nowMs() }),
-      receivers: async () => {
-        const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
-        const pauses = await store.outbox.pauses(clock.nowMs());
-        return current().config.receivers.map(({ name, type, minSeverity, sendResolved }) => ({
-          name,
-          type,
-          minSeverity,
-          sendResolved,
-          pending: totals.get(name)?.pending ?? 0,
-          deadLetters: totals.get(name)?.deadLetters ?? 0,
-          pausedUntilMs: pauses.get(name) ?? null,
-        }));
-      },
-    },
+    outbox: createOutboxPort({ ...options, onChanged: options.onOutboxChanged }),
     unwatched: options.unwatched,
     alertAssets: options.alertAssets,
     audit: { list: (query) => store.audit.list(query) },

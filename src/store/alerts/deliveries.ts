@@ -38,6 +38,8 @@ export interface DeliveryStore {
   }): Promise<readonly DeliveryAttempt[]>;
   /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
   last(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
+  /** The latest attempts of one receiver, or of all (null), newest first. */
+  latest(query: { readonly receiver: string | null; readonly limit: number }): Promise<readonly DeliveryAttempt[]>;
   /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
   firstAccepted(alertIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The receivers that accepted a message about each of these alerts. */

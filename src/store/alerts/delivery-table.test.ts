@@ -54,6 +54,22 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await store.deliveries.last("pager", false)).toBeNull();
     });
 
+    it("are listed by receiver or of all, newest first", async () => {
+      await store.deliveries.add([
+        attempt(1),
+        attempt(2, { outcome: "retry", detail: "503" }),
+        attempt(3, { receiver: "pager", slugs: [] }),
+        attempt(4),
+      ]);
+
+      expect(times(await store.deliveries.latest({ receiver: null, limit: 3 }))).toEqual([4, 3, 2]);
+      expect(times(await store.deliveries.latest({ receiver: "ops", limit: 9 }))).toEqual([4, 2, 1]);
+      expect(await store.deliveries.latest({ receiver: "pager", limit: 1 })).toEqual([
+        attempt(3, { receiver: "pager", slugs: [] }),
+      ]);
+      expect(await store.deliveries.latest({ receiver: "nobody", limit: 9 })).toEqual([]);
+    });
+
     it("say who accepted a fleet verdict, and when each first did", async () => {
       const ofFleet = { fleetId: "f" };
       await store.deliveries.add([

@@ -79,6 +79,11 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         .executeTakeFirst();
       return row === undefined ? null : attempt(row);
     },
+    latest: async ({ receiver, limit }) => {
+      const all = attempts().orderBy("at_ms", "desc").orderBy("notification_id").limit(limit);
+      const rows = await (receiver === null ? all : all.where("receiver", "=", receiver)).execute();
+      return rows.map(attempt);
+    },
     firstAccepted: async (alertIds) => {
       const found = new Map<string, number>();
       for (let start = 0; start < alertIds.length; start += rowsPerStatement) {

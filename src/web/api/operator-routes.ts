@@ -43,6 +43,22 @@ export function addOperatorRoutes(
       DELETE: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.discard(id, author)) },
     });
   });
+  void scope.register(async (bodyless) => {
+    dropBodies(bodyless);
+    addResource(bodyless, "/api/v1/receivers/:name/test", settings, {
+      POST: {
+        access: "admin",
+        isAboutAll: true,
+        handle: async (request) => {
+          const { name } = request.params as { readonly name: string };
+          const deliveries = await outbox.test(name, authorOf(request));
+          if (deliveries === null)
+            throw new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}`);
+          return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
+        },
+      },
+    });
+  });
   addResource(scope, "/api/v1/receivers", settings, {
     GET: {
       access: "read",

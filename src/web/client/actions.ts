@@ -78,6 +78,8 @@ async function act(button: HTMLButtonElement): Promise<void> {
         await busy(button, () => callEach(alerts, (id) => `/api/v1/alerts/${encodeURIComponent(id)}/ack`)),
         "Acknowledged: quiet until it is resolved or worse.",
       );
+    case "test-receiver":
+      return testReceiver(button);
     case "reload":
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
     case "silence":
@@ -192,6 +194,23 @@ async function changeLetters(what: "retry" | "discard"): Promise<void> {
     { ok: true, message: "", body: null },
     what === "retry" ? `${ids.length} will be tried again.` : `${ids.length} discarded.`,
   );
+}
+
+/** Sends a test to the receiver of the button, and shows what it answered. */
+async function testReceiver(button: HTMLButtonElement): Promise<void> {
+  const { receiver = "" } = button.dataset;
+  const answer = await busy(button, () => callApi("POST", `/api/v1/receivers/${encodeURIComponent(receiver)}/test`));
+  if (answer === null || !answer.ok) return tell(answer, "");
+  const { accepted, deliveries } = answer.body as TestAnswer;
+  const details = deliveries.map(({ recipient, detail }) => (recipient === null ? detail : `${recipient}: ${detail}`));
+  const message = `${receiver} ${accepted ? "accepted the test" : "did not accept the test"}: ${details.join(", ")}`;
+  tell({ ...answer, ok: accepted, message }, message);
+}
+
+/** What `POST /api/v1/receivers/{name}/test` answers. */
+interface TestAnswer {
+  readonly accepted: boolean;
+  readonly deliveries: readonly { readonly recipient: string | null; readonly detail: string }[];
 }
 
 async function busy(button: HTMLButtonElement, work: () => Promise<Answer | null>): Promise<Answer | null> {

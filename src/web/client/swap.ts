@@ -16,7 +16,7 @@ export function beginChart(): void {
 export async function swapPage(url: string): Promise<boolean> {
   const page = await fetchPage(url);
   if (page === null) return false;
-  show(page);
+  show(page, url === location.href);
   return true;
 }
 
@@ -51,14 +51,17 @@ async function fetchPage(url: string): Promise<Document | null> {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-function show(page: Document): void {
+/** `isSame`: the page is the one that is shown, later; what an act answered stays then. */
+function show(page: Document, isSame: boolean): void {
   const main = document.getElementById("main");
   const next = page.getElementById("main");
   if (main === null || next === null) return;
   const focused = document.activeElement;
   const open = [...main.querySelectorAll("details")].map((details) => details.open);
   const selector = main.contains(focused) ? selectorOf(focused) : null;
+  const said = isSame ? document.getElementById("did") : null;
   main.innerHTML = next.innerHTML;
+  if (said !== null) document.getElementById("did")?.replaceWith(said);
   main.dataset["live"] = next.dataset["live"] ?? "no";
   for (const [index, details] of [...main.querySelectorAll("details")].entries()) details.open = open[index] ?? false;
   if (selector !== null) main.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
@@ -80,8 +83,9 @@ function show(page: Document): void {
 /** How to find what had the focus in the page that comes. */
 function selectorOf(element: Element | null): string | null {
   if (!(element instanceof HTMLElement)) return null;
-  const does = element.dataset["do"];
-  if (does !== undefined) return `[data-do="${does}"]`;
+  const { do: does, receiver } = element.dataset;
+  if (does !== undefined)
+    return `[data-do="${does}"]${receiver === undefined ? "" : `[data-receiver="${CSS.escape(receiver)}"]`}`;
   const href = element.getAttribute("href");
   return href === null ? null : `a[href="${CSS.escape(href)}"]`;
 }

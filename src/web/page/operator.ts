@@ -24,6 +24,9 @@ const payloadSchema = z.object({
   alerts: z.array(z.object({ slug: z.string(), check: z.string(), event: z.string() })).default([]),
 });
 
+// A look at the last hours of a busy fleet; the log has all of it.
+const shownDeliveries = 50;
+
 /** The pages that only an operator sees. */
 export function operatorPages(options: PageRoutesOptions, signal: () => AbortSignal): readonly OperatorRoute[] {
   const { clock, page, outbox } = options;
@@ -41,10 +44,13 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
     [
       "/receivers",
       "receivers",
-      async () => {
+      async (request) => {
+        const receiver = paramsOf(request).get("receiver");
         const entries = await outbox.list();
         const rows = await readReceiverRows({ outbox, page, entries });
-        return { title: "Receivers · flatline", main: renderReceivers(rows, entries.map(outboxRow), clock.nowMs()) };
+        const attempts = await page.deliveries(receiver, shownDeliveries);
+        const data = { receivers: rows, outbox: entries.map(outboxRow), attempts, chosen: receiver };
+        return { title: "Receivers · flatline", main: renderReceivers(data, clock.nowMs()) };
       },
     ],
     [

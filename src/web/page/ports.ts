@@ -203,6 +203,8 @@ export interface PagePort {
   markers(slug: string, fromMs: number, toMs: number): Promise<readonly Marker[]>;
   /** Whether a pipeline may act on its deaths now; null where nobody configured the organization. */
   gate(slug: string): Promise<GateView | null>;
+  /** What a receiver, or all of them (null), answered last, newest first. */
+  deliveries(receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]>;
   /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
   lastDelivery(receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null>;
   queue(signal: AbortSignal): Promise<PageQueue>;

@@ -1,6 +1,8 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
+import { renderAttempts } from "./attempts.ts";
+import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { mark } from "../parts/marks.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */
@@ -34,8 +36,17 @@ export interface OutboxRow {
   readonly event: string;
 }
 
-/** Receivers, dead letters and what waits. */
-export function renderReceivers(receivers: readonly ReceiverRow[], outbox: readonly OutboxRow[], nowMs: number): Html {
+/** Everything on the page of receivers. */
+export interface ReceiversData {
+  readonly receivers: readonly ReceiverRow[];
+  readonly outbox: readonly OutboxRow[];
+  /** The last ones, of the chosen receiver or, where none is chosen (null), of all. */
+  readonly attempts: readonly DeliveryAttempt[];
+  readonly chosen: string | null;
+}
+
+/** Receivers, dead letters, what waits and what was sent. */
+export function renderReceivers({ receivers, outbox, attempts, chosen }: ReceiversData, nowMs: number): Html {
   if (receivers.length === 0)
     return html`<h1 class="sentence">No receiver is configured.</h1>
       <p class="why">
@@ -74,6 +85,7 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
             <th scope="col">Last delivered</th>
             <th scope="col">Last error</th>
             <th scope="col" class="num">Dead letters</th>
+            <th scope="col"><span class="sr">Test</span></th>
           </tr>
         </thead>
         <tbody>
@@ -83,7 +95,9 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
               <td>
                 <span class="sevcell ${state}">${mark(state)} <span class="word">${wordOf(one, nowMs)}</span></span>
               </td>
-              <th scope="row">${one.name}</th>
+              <th scope="row">
+                <a href="/receivers?receiver=${encodeURIComponent(one.name)}" data-swap>${one.name}</a>
+              </th>
               <td>${one.type}</td>
               <td data-name="from">${one.minSeverity}</td>
               <td class="num" data-name="waiting">${formatCount(one.waiting)}</td>
@@ -97,11 +111,17 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
                 ${one.lastError === null ? none : `${one.lastError.text}, ${formatTime(one.lastError.atMs, nowMs)}`}
               </td>
               <td class="num" data-name="dead letters">${formatCount(one.deadLetters)}</td>
+              <td class="button-cell">
+                <button type="button" data-do="test-receiver" data-receiver="${one.name}">
+                  Send test<span class="sr"> to ${one.name}</span>
+                </button>
+              </td>
             </tr>`;
           })}
         </tbody>
       </table>
     </div>
+    <p class="status"><span class="did" id="did" role="status"></span></p>
     ${
       paused === undefined
         ? nothing
@@ -119,7 +139,6 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
                 <label><input type="checkbox" id="all" /> all</label>
                 <button type="button" data-outbox="retry">Retry selected</button>
                 <button type="button" data-outbox="discard">Discard…</button>
-                <span class="did" id="did" role="status"></span>
               </p>
               ${renderLetters(dead, nowMs, true)}`
       }
@@ -127,7 +146,8 @@ export function renderReceivers(receivers: readonly ReceiverRow[], outbox: reado
     <section aria-labelledby="waiting-h">
       <h2 id="waiting-h">Waiting</h2>
       ${waiting.length === 0 ? html`<p class="detail">Nothing waits.</p>` : renderLetters(waiting, nowMs, false)}
-    </section>`;
+    </section>
+    ${renderAttempts(attempts, chosen, nowMs)}`;
 }
 
 function wordOf(row: ReceiverRow, nowMs: number): string {
