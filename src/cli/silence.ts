@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Silence } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
-import { silencedSlugs } from "../commands/silence-scope.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
+import { matchesText } from "../base/text-pattern.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
+import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
@@ -26,6 +26,7 @@ interface AddFlags extends DaemonFlags {
   readonly startsAt?: number;
   readonly comment: string;
   readonly createdBy?: string;
+  readonly allowUnknown?: boolean;
 }
 
 // Long enough for most maintenance, short enough that a forgotten one hides little.
@@ -53,6 +54,10 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--starts-at <time>", "from when [now]", parseInstant)
     .requiredOption("--comment <text>", "why; whoever lists it sees it")
     .option("--created-by <name>", "who [$USER]")
+    .option(
+      "--allow-unknown",
+      "also where the daemon checks no organization that <slug> matches, for one that is to come",
+    )
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
     .option("--json", "print the silence as JSON")
@@ -61,32 +66,33 @@ function addAdd(parent: Command, context: CliContext): void {
       if (flags.duration !== undefined && flags.until !== undefined) {
         throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
       }
-      const { config } = await loadFleetConfig(flags.config, context);
+      const config = await loadCommandConfig(flags.config, context);
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
       const endsAtMs = flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs);
       if (endsAtMs > latestInstantMs) throw new FlatlineError("usage", "--duration ends after the year 9999");
       const createdBy = flags.createdBy ?? context.env["USER"];
-      const made = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.addSilence({
+      const made = await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+        if (flags.allowUnknown !== true) requireKnown(slug, await daemon.slugs());
+        return daemon.addSilence({
           slug,
           ...(flags.check === undefined ? {} : { check: flags.check }),
           ...(flags.startsAt === undefined ? {} : { startsAtMs }),
           endsAtMs,
           comment: flags.comment,
           ...(createdBy === undefined || createdBy === "" ? {} : { createdBy }),
-        }),
-      );
+        });
+      });
       context.stdout.write(flags.json === true ? json(made) : `${made.id ?? "–"}: ${describe(made)}\n`);
-      // Another daemon's organizations are not known here.
-      if (flags.url !== undefined || silencedSlugs(config, slug).length > 0) return;
-      const hint = suggest(
-        slug,
-        config.organizations.map((organization) => organization.slug),
-      );
-      context.stderr.write(
-        `note: no organization of ${config.files[0] ?? "the configuration"} matches ${slug}${hint}\n`,
-      );
     });
+}
+
+/** A silence of nobody looks like one that holds: it is nearly always a typo. */
+function requireKnown(pattern: string, slugs: readonly string[]): void {
+  if (slugs.some((slug) => matchesText(pattern, slug))) return;
+  const what = pattern.includes("*") ? `no organization matches ${pattern}` : `no organization is called ${pattern}`;
+  throw new FlatlineError("usage", `${what}${suggest(pattern, slugs)}`, {
+    issues: ["nothing was silenced; --allow-unknown silences it all the same"],
+  });
 }
 
 const addHelp = `

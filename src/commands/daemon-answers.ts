@@ -95,6 +95,9 @@ export const silenceSchema = z.looseObject({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
+/** Where somebody may want to go on the daemon's page. */
+export const placesSchema = z.looseObject({ places: z.array(z.looseObject({ kind: z.string(), name: z.string() })) });
+
 /** A marker as the daemon lists it, who made it only with the token; times are ISO 8601. */
 export const markerSchema = z.looseObject({
   id: z.string(),

@@ -15,6 +15,7 @@ import {
   gateListSchema,
   gateSchema,
   markerSchema,
+  placesSchema,
   silenceSchema,
   statusSchema,
   type DaemonStatus,
@@ -73,6 +74,8 @@ export interface DaemonClient {
   /** Those that a failure holds. */
   heldGates(): Promise<readonly Gate[]>;
   releaseGate(slug: string, by: string | null, comment: string): Promise<Gate>;
+  /** The organizations that it checks, as far as the token may see them. */
+  slugs(): Promise<readonly string[]>;
   silences(): Promise<readonly Silence[]>;
   addSilence(silence: SilenceRequest): Promise<Silence>;
   /** Changes the end of a silence, its comment or both. */
@@ -222,6 +225,11 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
       guarded();
       const body = { ...(by === null ? {} : { by }), comment };
       return read(gateSchema, await ask("POST", `/api/v1/gate/${encodeURIComponent(slug)}/release`, body));
+    },
+    slugs: async () => {
+      guarded();
+      const { places } = read(placesSchema, await ask("GET", "/places.json"));
+      return places.flatMap(({ kind, name }) => (kind === "organization" ? [name] : []));
     },
     silences: async () => {
       guarded();

@@ -235,12 +235,32 @@ describe("flatline silence", () => {
     );
   });
 
-  it("lasts two hours unless told otherwise, and notes a name that matches nobody", async () => {
-    const { stderr, stdout } = await flatline("silence", "add", "acmee", "--comment", "typo", "--json");
+  it("lasts two hours unless told otherwise", async () => {
+    const { stdout } = await flatline("silence", "add", "acme", "--comment", "typo", "--json");
 
     const { startsAt, endsAt } = JSON.parse(stdout) as { startsAt: string; endsAt: string };
     expect(Math.abs(Date.parse(endsAt) - Date.parse(startsAt) - 7_200_000)).toBeLessThan(5_000);
-    expect(stderr).toMatch(/^note: no organization of .*flatline\.yaml matches acmee; did you mean "acme"\?\n$/);
+  });
+
+  it.each([
+    ["acmee", 'no organization is called acmee; did you mean "acme"?'],
+    ["umbrella", "no organization is called umbrella"],
+    ["eu-*", "no organization matches eu-*"],
+  ])("refuses %s, which nobody has, unless it is told that this is meant", async (slug, said) => {
+    const count = async (): Promise<number> =>
+      (JSON.parse((await flatline("silence", "list", "--json")).stdout) as object[]).length;
+    const before = await count();
+
+    const refused = await flatline("silence", "add", slug, "--comment", "typo");
+    const between = await count();
+    const elsewhere = ["--url", `http://127.0.0.1:${port}`];
+    const meant = await flatline("silence", "add", slug, "--comment", "to come", "--allow-unknown", ...elsewhere);
+
+    expect([refused.exitCode, refused.stdout, between]).toEqual([64, "", before]);
+    expect(refused.stderr).toBe(
+      `flatline: ${said}\n  nothing was silenced; --allow-unknown silences it all the same\n`,
+    );
+    expect([meant.exitCode, meant.stderr, await count()]).toEqual([0, "", before + 1]);
   });
 
   it.each<[string, string[], string]>([
