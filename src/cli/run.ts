@@ -6,6 +6,7 @@ import { describeWork, firstLine } from "../commands/terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
 import { createLogger, type Logger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
+import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { configFingerprint } from "../config/document/fingerprint.ts";
 import { findConfigPath, type LoadOptions } from "../config/load.ts";
@@ -73,8 +74,8 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   };
   const app = createApp(config, { ...context, logger, readConfig });
   // What a reload could not apply is in the log and in the metrics.
-  const reload = (): void => void app.reload().catch(() => undefined);
-  context.onHangup(reload);
+  const reload = (by: "signal" | "file"): void => void app.reload(actor(by, "config")).catch(() => undefined);
+  context.onHangup(() => reload("signal"));
   const asked = aborted(signal);
   // A start may take long: a preload, a database that is not there yet.
   try {
@@ -82,7 +83,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   } finally {
     opening.end(app.address()?.url ?? null);
   }
-  if (fingerprint !== null) void watch(load, fingerprint, reload, context, logger);
+  if (fingerprint !== null) void watch(load, fingerprint, () => reload("file"), context, logger);
   await asked;
   const { isStored } = await app.stop();
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);

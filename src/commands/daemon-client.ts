@@ -5,6 +5,7 @@ import { Secret } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
 import type { Config } from "../config/config.ts";
+import { userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import { checkNames } from "../contract/report.ts";
@@ -90,6 +91,8 @@ export interface DaemonClient {
 export interface DaemonDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** The operating system's user, who is in the audit beside the token. */
+  userName(): string;
   /** Ends a request early. */
   readonly signal: AbortSignal;
 }
@@ -127,6 +130,7 @@ export async function withDaemon<Result>(
         url: `${url}${path}`,
         headers: {
           accept: isText ? "*/*" : "application/json",
+          [userHeader]: encodeURIComponent(deps.userName().toWellFormed()),
           ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },

@@ -18,6 +18,9 @@ export function actor(name: string, via: ActVia): Actor {
   return { name, via, user: null, note: null };
 }
 
+/** The header in which a command that asks the daemon names its user, encoded as in a URL; not authenticated. */
+export const userHeader = "x-flatline-user";
+
 /** Formats an author for people: the name, and in brackets the part that is not authenticated. */
 export function describeAuthor(name: string | null, note: string | null = null): string {
   if (name === null || note === null || note === name) return name ?? note ?? "";

@@ -7,6 +7,7 @@ import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
@@ -60,7 +61,7 @@ export interface Running {
   /** How many checks are under way. */
   running(): number;
   settings(): Config["server"];
-  reload(): Promise<void>;
+  reload(author: Actor): Promise<void>;
 }
 
 /**
@@ -71,7 +72,7 @@ export async function startApp(
   written: Config,
   given: AppDeps & { readonly signal: AbortSignal },
   stop: StopSequence,
-  reload: () => Promise<void>,
+  reload: (author: Actor) => Promise<void>,
 ): Promise<Running> {
   const { signal } = given;
   const parts = await openParts(written, given, stop.store);
@@ -170,7 +171,16 @@ export async function startApp(
     publisher.publish();
   }
 
-  const reloading = createReloading({ runtime, fleet: discovered, clock, logger, metrics, apply, readConfig });
+  const reloading = createReloading({
+    runtime,
+    fleet: discovered,
+    clock,
+    logger,
+    metrics,
+    audit: store.audit,
+    apply,
+    readConfig,
+  });
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
   const unwatched = createUnwatched({ store, runtime, clock, logger });
@@ -294,7 +304,7 @@ export async function startApp(
     address,
     running: () => scheduler.running(),
     settings: () => runtime.current().config.server,
-    reload: () => reloading.reload(),
+    reload: (author) => reloading.reload(author),
   };
 }
 

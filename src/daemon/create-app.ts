@@ -1,5 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
+import type { Actor } from "../contract/actor.ts";
 import type { WebAddress } from "../web/web.ts";
 import { startApp, type AppDeps, type Running } from "./app.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
@@ -13,8 +14,8 @@ export interface App {
   start(): Promise<void>;
   /** Where it listens; null before start and after stop. */
   address(): WebAddress | null;
-  /** Reads the configuration again and applies it; a bad one changes nothing and rejects with invalid_config. */
-  reload(): Promise<void>;
+  /** Reads the configuration again and applies it, as an act of `author`; a bad one changes nothing and rejects with invalid_config. */
+  reload(author: Actor): Promise<void>;
   /**
    * Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. Resolves within
    * that and 1.2 s, whatever fails or hangs; never rejects.
@@ -44,16 +45,16 @@ export function createApp(config: Config, deps: AppDeps): App {
   }
 
   /** One at a time, in the order asked for: two at once could leave the older configuration behind. */
-  function reload(): Promise<void> {
-    const next = reloadAfter(applying);
+  function reload(author: Actor): Promise<void> {
+    const next = reloadAfter(applying, author);
     applying = next.catch(() => undefined);
     return next;
   }
 
-  async function reloadAfter(previous: Promise<void>): Promise<void> {
+  async function reloadAfter(previous: Promise<void>, author: Actor): Promise<void> {
     await previous;
     if (running === null || stopping.signal.aborted) throw new FlatlineError("unavailable", "flatline is not running");
-    await running.reload();
+    await running.reload(author);
   }
 
   function stop(): Promise<Stopped> {

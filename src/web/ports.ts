@@ -276,8 +276,11 @@ export interface AlertAssets {
   readonly slug: string;
   /** @throws FlatlineError too_large, unavailable (not in time) */
   page(query: AssetFilter & { readonly limit: number; readonly cursor?: AssetCursor }): Promise<AssetPage>;
-  /** All of them, with the names of their attributes. @throws as page */
-  all(filter: AssetFilter): Promise<{
+  /** All of them, with the names of their attributes; an act of `author`. @throws as page */
+  all(
+    filter: AssetFilter,
+    author: Actor,
+  ): Promise<{
     readonly attributes: readonly string[];
     readonly pieces: AsyncIterable<readonly ListedAsset[]>;
   }>;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { actor } from "../../src/contract/actor.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { secondMs } from "../../src/base/time.ts";
 import { loadCheckedConfig } from "../../src/commands/config-check.ts";
@@ -94,7 +95,7 @@ storage: { path: flatline.db }
       if (status !== undefined) response.writeHead(status).end();
     }
   };
-  void app.reload().catch(() => undefined);
+  void app.reload(actor("signal", "config")).catch(() => undefined);
   await clock.settleUntil(() => isStopping);
   // What was answered is to be heard before the drain is over.
   for (let turn = 0; turn < 20; turn++) await clock.settle();

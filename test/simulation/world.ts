@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
+import { actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { JournalRun } from "../../src/store/runs/journal-row.ts";
 import { makeProgramFolder, type ProgramFolder } from "../support/program/program-folder.ts";
@@ -352,7 +353,7 @@ export class World {
 
   async #reload(life: Life, next: Config): Promise<void> {
     this.#reloads++;
-    const isReloaded = await life.app.reload().then(
+    const isReloaded = await life.app.reload(actor("signal", "config")).then(
       () => true,
       () => false,
     );

@@ -1,7 +1,9 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
+import type { Actor } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
+import type { AuditStore } from "../../store/acts/audit.ts";
 import { describeProblem } from "./config-problem.ts";
 import type { DiscoveredFleet } from "./discovered-fleet.ts";
 import type { Runtime } from "../runtime.ts";
@@ -16,8 +18,8 @@ export interface Reloads {
 /** Replaces the configuration that runs: by what the files say now, or by what discovery sources list. */
 export interface Reloading {
   reloads(): Reloads;
-  /** Reads the files again and applies them; bad ones change nothing and reject with invalid_config. */
-  reload(): Promise<void>;
+  /** Reads the files again and applies them, which is an act of `author`; bad ones change nothing and reject with invalid_config. */
+  reload(author: Actor): Promise<void>;
   /** Applies the same files with other discovered organizations. */
   applyDiscovered(read: () => Config): Promise<void>;
 }
@@ -28,6 +30,7 @@ export interface ReloadingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "configReloaded">;
+  readonly audit: Pick<AuditStore, "append">;
   readonly readConfig: () => Promise<Config>;
   /** Gives every part what the runtime holds now. */
   readonly apply: () => Promise<void>;
@@ -35,7 +38,7 @@ export interface ReloadingOptions {
 
 /** One change at a time, in the order asked for: two at once could leave the older one behind. */
 export function createReloading(options: ReloadingOptions): Reloading {
-  const { runtime, fleet, clock, logger, metrics } = options;
+  const { runtime, fleet, clock, logger, metrics, audit } = options;
   let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
   let last: Promise<unknown> = Promise.resolve();
 
@@ -56,7 +59,20 @@ export function createReloading(options: ReloadingOptions): Reloading {
     }
   }
 
-  async function readAndApply(): Promise<void> {
+  async function readAndApply(author: Actor): Promise<void> {
+    await readFiles();
+    try {
+      await audit.append({ atMs: clock.nowMs(), actor: author, action: "reload", slug: null, subject: null });
+    } catch (error) {
+      logger.error(
+        { err: error, actor: author.name, via: author.via },
+        "the reload was applied, its audit row could not be stored",
+      );
+      throw error;
+    }
+  }
+
+  async function readFiles(): Promise<void> {
     try {
       const written = await options.readConfig();
       const next = await fleet.join(written);
@@ -75,7 +91,7 @@ export function createReloading(options: ReloadingOptions): Reloading {
 
   return {
     reloads: () => reloads,
-    reload: () => inOrder(readAndApply),
+    reload: (author) => inOrder(() => readAndApply(author)),
     applyDiscovered: (read) => inOrder(() => replace(read())),
   };
 }

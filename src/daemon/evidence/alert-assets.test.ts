@@ -8,6 +8,7 @@ import { createEventWorld, createWorldOn, death, type EventWorld } from "../../.
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
+import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports.ts";
@@ -17,6 +18,7 @@ const records = fileURLToPath(new URL("../../../examples/records/", import.meta.
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const clock = createVirtualClock({ startMs: nowMs });
 const windowHours = 24;
+const kim = actor("kim", "token");
 
 interface Incident {
   readonly slug: string;
@@ -63,7 +65,7 @@ async function readPages(assets: AlertAssets, filter: AssetFilter & { limit: num
 
 async function readAll(assets: AlertAssets, filter: AssetFilter = {}): Promise<ListedAsset[]> {
   const listed: ListedAsset[] = [];
-  for await (const piece of (await assets.all(filter)).pieces) listed.push(...piece);
+  for await (const piece of (await assets.all(filter, kim)).pieces) listed.push(...piece);
   return listed;
 }
 
@@ -232,7 +234,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
 
     expect((await assets.page({ limit: 9, assetType: "EMAIL" })).assets).toMatchObject([{ asset: "c" }]);
     expect((await assets.page({ limit: 9, assetType: "NONE" })).assets).toEqual([]);
-    expect((await assets.all({ assetType: "URL" })).attributes).toEqual(["checker", "reason"]);
+    expect((await assets.all({ assetType: "URL" }, kim)).attributes).toEqual(["checker", "reason"]);
   });
 
   it("are none of other checks, of alerts without a result, of unknown ones, nor of another source", async () => {

@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports.ts";
 
 export interface AlertAssetsOptions {
-  readonly store: Pick<Store, "alerts" | "events" | "evidence">;
+  readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence">;
   readonly clock: Clock;
   /** Whether the stored events are those that the checks look at. */
   readonly isOurs: () => boolean;
@@ -65,8 +65,11 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
           next: last === undefined || rest.length === shown.length ? null : { toMs, after: placeOf(last) },
         };
       },
-      all: async (filter) => {
+      all: async (filter, author) => {
         const matching = await filtered(await list(end?.atMs ?? clock.nowMs()), filter);
+        const detail = { ...filter, assets: matching.length };
+        const act = { action: "assets.csv", slug, subject: alertId, detail } as const;
+        await store.audit.append({ atMs: clock.nowMs(), actor: author, ...act });
         return { attributes: await attributeNames(matching), pieces: pieces(matching) };
       },
     };

@@ -56,7 +56,7 @@ export interface WebPortsOptions {
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
-  readonly reload: () => Promise<void>;
+  readonly reload: (author: Actor) => Promise<void>;
   /** Called after somebody acknowledged or judged an alert. */
   readonly onAct: () => void;
   /** Told after something was queued again. */
@@ -166,12 +166,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return verdict(reasons.filter((reason) => reason !== null));
       },
     },
-    reload: {
-      reload: async (author) => {
-        await options.reload();
-        await store.audit.append({ atMs: clock.nowMs(), actor: author, action: "reload", slug: null, subject: null });
-      },
-    },
+    reload: { reload: options.reload },
     checks: {
       list: async () => {
         const alerts = await alertsByCheck();

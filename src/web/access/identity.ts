@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { coversPattern, matchesText } from "../../base/text-pattern.ts";
-import type { Actor, ActVia } from "../../contract/actor.ts";
+import { userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import type { Right } from "../../contract/rights.ts";
 
 /** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
@@ -107,9 +107,6 @@ export function authorOf(request: FastifyRequest, note: string | null | undefine
   if (identity === null) throw new FlatlineError("internal", "an act on a route that asks for no right");
   return { name: identity.name, via: identity.via, user: commandUser(request), note: blankAsNull(note ?? null) };
 }
-
-/** The header in which a command says who calls it, encoded as in a URL. */
-export const userHeader = "x-flatline-user";
 
 function commandUser({ headers }: FastifyRequest): string | null {
   const encoded = headers[userHeader];

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
+import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import { requireOrganization } from "../access/identity.ts";
+import { authorOf, requireOrganization } from "../access/identity.ts";
 import type { AccessSettings, AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "./check-view.ts";
@@ -42,7 +43,8 @@ export function addAlertAssetRoutes(
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
         requireOrganization(request, assets.slug);
-        if (query["format"] === "csv") return sendCsv(reply, id, assets, read(csvSchema, query));
+        if (query["format"] === "csv")
+          return sendCsv(reply, id, assets, { ...read(csvSchema, query), author: authorOf(request) });
         return answerPage(assets, read(pageSchema, query));
       },
     },
@@ -77,12 +79,13 @@ async function sendCsv(
   reply: FastifyReply,
   id: string,
   assets: AlertAssets,
-  { stillDead, assetType }: z.output<typeof csvSchema>,
+  { stillDead, assetType, author }: z.output<typeof csvSchema> & { readonly author: Actor },
 ): Promise<FastifyReply> {
-  const { attributes, pieces } = await assets.all({
+  const filter = {
     ...(stillDead === undefined ? {} : { stillDead }),
     ...(assetType === undefined ? {} : { assetType }),
-  });
+  };
+  const { attributes, pieces } = await assets.all(filter, author);
   const name = id.replaceAll(/[^\w-]/g, "");
   return reply
     .type("text/csv; charset=utf-8")

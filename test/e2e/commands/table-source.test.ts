@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { actor } from "../../../src/contract/actor.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/postgres.ts";
 import { runProgram } from "../../support/program/program.ts";
@@ -83,7 +84,7 @@ describe("a daemon over a table in PostgreSQL", () => {
       body: "[]",
     });
     await configure("other_deaths");
-    await app.reload();
+    await app.reload(actor("signal", "config"));
     const run = await fetch(`${url}/api/v1/checks/dead-asset-spike/acme/run`, {
       method: "POST",
       headers: { authorization: "Bearer a-token-for-tests" },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { actor } from "../../../src/contract/actor.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { parseExposition } from "../../support/exposition-parser.ts";
@@ -49,7 +50,7 @@ storage: { path: flatline.db }
     const checks = `${url}/api/v1/checks/dead-asset-spike`;
     await eventually(async () => (await failedRuns(url)) >= 2);
 
-    await app.reload();
+    await app.reload(actor("signal", "config"));
     const before = await failedRuns(url);
     await eventually(async () => (await failedRuns(url)) >= before + 4);
     const view = JSON.parse(await readText(`${checks}/globex`)) as { error: { reason: string; message: string } };
@@ -92,7 +93,7 @@ storage: { path: flatline.db }
 `);
     const app = await folder.start();
     url = app.address()?.url ?? "";
-    reload = () => app.reload();
+    reload = () => app.reload(actor("signal", "config"));
     await fire("acme");
     await eventually(async () => (await pausedUntil()) !== null);
     await fire("globex");
