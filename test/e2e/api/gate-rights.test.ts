@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+let folder: DaemonFolder;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations:
+  - acme
+  - { slug: initech, gate: { releaseOn: [acknowledged] } }
+alerting: { groupWait: 0s, fleet: false }
+server:
+  listen: "127.0.0.1:${port}"
+  tokens:
+    - { name: operator, token: operator-secret, may: [read, operate] }
+    - { name: lead, token: lead-secret, may: [read, operate, gate, admin] }
+storage: { path: flatline.db }
+`);
+  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("initech", { lastHour: 90, perDay: 3 });
+  await folder.start();
+});
+afterAll(() => folder.close());
+
+async function ask(name: "operator" | "lead", path: string, body?: object): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${name}-secret`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function heldAlert(slug: string): Promise<string> {
+  return eventually(async () => {
+    const { body } = await ask("lead", `/api/v1/gate/${slug}`);
+    const { reason, alertId } = body as { reason: string; alertId: string | null };
+    return reason === "fail_firing" ? alertId : null;
+  });
+}
+
+/** Everything that an act on the alert leaves behind, but for the clock. */
+async function traces(slug: string, alertId: string): Promise<object> {
+  const gate = (await ask("lead", `/api/v1/gate/${slug}`)).body;
+  const alert = (await ask("lead", `/api/v1/alerts/${alertId}`)).body;
+  const audit = (await ask("lead", "/api/v1/audit")).body;
+  const judged = (await (await fetch(`${url}/metrics`, { headers: { authorization: "Bearer lead-secret" } })).text())
+    .split("\n")
+    .filter((line) => /^flatline_(?:alerts_judged_total|gate_held\{)/.test(line));
+  return { gate, alert, audit, judged };
+}
+
+it.each([
+  ["the judgement real", "acme", "judgement", { verdict: "real", comment: "ten opened by hand" }],
+  ["the judgement expected", "acme", "judgement", { verdict: "expected" }],
+  ["an acknowledgement where releaseOn has acknowledged", "initech", "ack", { comment: "on it" }],
+])("%s of a token without the right gate is 403, and nothing of it is stored", async (_act, slug, act, body) => {
+  const id = await heldAlert(slug);
+  const before = await traces(slug, id);
+
+  const refused = await ask("operator", `/api/v1/alerts/${id}/${act}`, body);
+
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { code: "FORBIDDEN", message: `this would open the gate of ${slug}, which needs the right "gate"` },
+  });
+  expect(await traces(slug, id)).toEqual(before);
+  expect(before).toMatchObject({ gate: { decision: "hold", releases: [] }, alert: { judgements: [], comments: [] } });
+});
+
+it("what does not open the gate needs no right gate", async () => {
+  const id = await heldAlert("acme");
+
+  const checker = await ask("operator", `/api/v1/alerts/${id}/judgement`, { verdict: "checker" });
+  const seen = await ask("operator", `/api/v1/alerts/${id}/ack`, {});
+
+  expect([checker.status, seen.status]).toEqual([200, 200]);
+  expect((await ask("operator", "/api/v1/gate/acme")).body).toMatchObject({ decision: "hold" });
+});
+
+it.each([
+  ["acme", "judgement", { verdict: "real" }],
+  ["initech", "ack", {}],
+])("with the right gate it opens: %s by %s", async (slug, act, body) => {
+  const id = await heldAlert(slug);
+
+  expect((await ask("lead", `/api/v1/alerts/${id}/${act}`, body)).status).toBe(200);
+
+  expect((await ask("lead", `/api/v1/gate/${slug}`)).body).toMatchObject({ decision: "allow", reason: "released" });
+});
