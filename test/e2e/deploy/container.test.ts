@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { minuteMs, secondMs } from "../../../src/base/time.ts";
 import { freePort } from "../../support/program/daemon.ts";
@@ -23,6 +24,18 @@ organizations: [acme]
 server: { token: a-token-of-the-tests }
 storage: { path: flatline.db }
 `;
+
+/** What podman needs on a small machine without a network of its own. */
+const asHere = [
+  "--detach",
+  "--runtime=runc",
+  "--network=host",
+  // Podman's own defaults are above the hard limits of small machines.
+  "--ulimit=nofile=1024:1024",
+  "--ulimit=nproc=1024:1024",
+  // As Docker does it.
+  "--read-only-tmpfs=false",
+];
 
 interface Ran {
   readonly exitCode: number;
@@ -72,15 +85,9 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   await runOrThrow("podman", [
     "run",
-    "--detach",
     `--name=${container}`,
-    "--runtime=runc",
-    "--network=host",
-    // Podman's own defaults are above the hard limits of small machines.
-    "--ulimit=nofile=1024:1024",
-    "--ulimit=nproc=1024:1024",
+    ...asHere,
     "--read-only",
-    "--read-only-tmpfs=false",
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
     `--volume=${folder.path}/flatline.yaml:/etc/flatline/flatline.yaml:ro`,
@@ -170,5 +177,45 @@ describe.skipIf(storage === "")(`the image${reason}`, { timeout: minuteMs }, () 
     const { stdout, stderr } = await run("podman", ["logs", container]);
     expect(exitCode).toBe("0");
     expect(stdout + stderr).toContain("flatline stopped");
+  });
+});
+
+describe.skipIf(storage === "")(`the README's docker run${reason}`, { timeout: minuteMs }, () => {
+  it("runs the configuration beside it", async () => {
+    const readme = await readFile(`${root}README.md`, "utf8");
+    const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
+    const [, yaml = ""] = /```yaml\n( +source: \{ type: embedded \}\n[^`]+)```/.exec(readme) ?? [];
+    await using place = await makeProgramFolder(yaml.replaceAll(/^ {3}/gm, ""));
+    await runOrThrow("chmod", ["-R", "a+rX", place.path]);
+    const name = `${container}-readme`;
+    const port = await freePort();
+    // Another program, port and volume; every other flag is the README's.
+    const here = command
+      .replace(/^docker run/, `podman run --name=${name} ${asHere.join(" ")} --env=FLATLINE_LISTEN=127.0.0.1:${port}`)
+      .replace(" -p 127.0.0.1:9640:9640", "")
+      .replace(" -v flatline:/data", ` -v ${name}:/data`)
+      .replace(/ flatline\n$/, ` ${image}\n`);
+    const shell = { FLATLINE_API_KEY: "a-key", SLACK_WEBHOOK_URL: "https://hooks.slack.com/services/a" };
+    onTestFinished(async () => {
+      await run("podman", ["rm", "--force", "--time", "0", name]);
+      await run("podman", ["volume", "rm", "--force", name]);
+    });
+
+    await runOrThrow("env", [
+      `--chdir=${place.path}`,
+      ...Object.entries(shell).map((entry) => entry.join("=")),
+      "bash",
+      "-c",
+      here,
+    ]);
+    const ready = await eventually(async () => {
+      const state = await inspect("container", name, "{{.State.Status}} {{.State.ExitCode}}");
+      if (state.startsWith("exited")) throw new Error(`${state}: ${(await run("podman", ["logs", name])).stderr}`);
+      const answer = await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => null);
+      return answer?.ok === true ? await answer.json() : null;
+    }, 30 * secondMs);
+
+    expect(ready).toEqual({ status: "ok" });
+    expect((await run("podman", ["exec", name, "ls", "/data/data"])).stdout).toContain("flatline.db");
   });
 });
