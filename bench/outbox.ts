@@ -79,8 +79,8 @@ export const benchmark: Benchmark = {
       of: { side: "flatline" },
       by: { side: "graphile-worker on PostgreSQL" },
       bound: "at least",
-      goal: 5,
-      moonshot: 10,
+      goal: 0.9,
+      moonshot: 2,
     },
   ],
 };

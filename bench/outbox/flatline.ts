@@ -11,7 +11,7 @@ const store = await openStore({ path: join(target, "flatline.db"), clock });
 let delivered = 0;
 const all = Promise.withResolvers<void>();
 const outbox = createOutbox({
-  store: store.outbox,
+  store,
   clock,
   random: Math.random,
   logger: createSilentLogger(),

@@ -122,7 +122,7 @@ export async function startApp(
   const onEnqueued = (): void => outbox.wake();
   const notifier = createNotifier({ store, board, clock, logger, newId, settings, budgetOf, onEnqueued });
   const outbox = createOutbox({
-    store: store.outbox,
+    store,
     clock,
     random,
     logger,

@@ -293,11 +293,11 @@ describe("leases in PostgreSQL", () => {
     const other = await connect(url);
     await other.query("begin");
     await other.query("select from outbox where id = 'first' for update");
-    const lease = { owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 };
+    const claim = { receiver: "ops", owner: "one", nowMs, leaseUntilMs: nowMs + 60_000, limit: 9 };
 
-    expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["second"]);
+    expect((await store.outbox.claim([claim])).map(({ id }) => id)).toEqual(["second"]);
     await other.query("rollback");
-    expect((await store.outbox.claim({ ...lease, receiver: "ops" })).map(({ id }) => id)).toEqual(["first"]);
+    expect((await store.outbox.claim([claim])).map(({ id }) => id)).toEqual(["first"]);
   });
 });
 

@@ -205,6 +205,23 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     };
   }
 
+  /** The transaction in which answers are stored, and the next deliveries are leased. */
+  const crashingOutbox: Store["transaction"] = (work, how) =>
+    store.transaction(
+      (parts) =>
+        work({
+          ...parts,
+          outbox: {
+            ...parts.outbox,
+            settle: async (ended, by) => {
+              if (ended.length > 0 && crashing("acknowledge")) throw new Crash("acknowledge");
+              return parts.outbox.settle(ended, by);
+            },
+          },
+        }),
+      how,
+    );
+
   let owner = "";
   let board: Board;
   let journal: OwnJournal;
@@ -231,13 +248,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       options.receivers?.find(({ name }) => name === receiver)?.budget ?? null;
     notifier = createNotifier({ ...common, store: crashable("form"), budgetOf, onEnqueued: () => undefined });
     outbox = createOutbox({
-      store: {
-        ...store.outbox,
-        deliveredAll: async (ids, by) => {
-          if (crashing("acknowledge")) throw new Crash("acknowledge");
-          return store.outbox.deliveredAll(ids, by);
-        },
-      },
+      store: { outbox: store.outbox, transaction: crashingOutbox },
       clock,
       random,
       logger,
@@ -269,8 +280,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   async function settleNow(): Promise<number | null> {
     for (;;) {
       const { formed, nextAtMs } = await surviving(() => notifier.runOnce());
-      const { leased } = await surviving(() => outbox.runOnce());
-      if (formed === 0 && leased === 0) return nextAtMs;
+      const begun = await surviving(() => outbox.runOnce());
+      if (formed === 0 && begun === 0) return nextAtMs;
     }
   }
 
@@ -280,9 +291,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const nextAtMs = await settleNow();
       const nowMs = clock.nowMs();
       // What is overdue waits behind an older one of its alert, which a later look finds gone.
-      const attempts = [...(await store.outbox.nextAttempts(nowMs)).values()].map((atMs) =>
-        atMs > nowMs ? atMs : nowMs + 30_000,
-      );
+      const waiting = (await store.outbox.list()).filter(({ state }) => state === "queued");
+      const attempts = waiting.map(({ nextAttemptAtMs: atMs }) => (atMs > nowMs ? atMs : nowMs + 30_000));
       const nextMs = Math.min(
         untilMs,
         ...attempts,

@@ -1,61 +1,48 @@
 import { drain } from "../../base/lifecycle.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Clock } from "../../base/time.ts";
+import { createLoop } from "../../base/loop.ts";
+import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { OutboxLease, OutboxStore } from "../../store/alerts/outbox.ts";
-import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
-import { longestPauseMs } from "./backoff.ts";
-import { createGathering } from "./gathering.ts";
-import { createLane, type Lane, type Leased } from "./lane.ts";
+import type { EndedDelivery, LeasedEntry, OutboxClaim, OutboxLease } from "../../store/alerts/outbox.ts";
+import type { Store } from "../../store/store.ts";
 import type { Notification } from "../notify/notification.ts";
-import { createResending } from "./resending.ts";
-import { createSettlement, type Ended } from "./settlement.ts";
+import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
+import { endOf, pauseOf } from "./backoff.ts";
+import { createLane, type Lane } from "./lane.ts";
+import type { DeliveryOutcome } from "./receiver.ts";
 
-// Retries and discards of another process are seen within 5 s (CONTRACT 3); two looks leave room for a slow one.
-const pollMs = 2_000;
+// Between two looks nothing is lost but time: retries and discards of another process are seen within 5 s (CONTRACT 3).
+const pollMs = 1_000;
 const stalledAfterMs = 30_000;
-// While one receiver has more than it can take, the others' due times are read only so often: reading them costs more than
-// to claim what is due.
-const rereadMs = 100;
-// To read them costs as much as the queue is long: at most a twentieth of the time.
-const restFactor = 20;
+// What waits for a receiver that is gone comes from a process with an older configuration.
+const sweepEveryMs = 30_000;
 // Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
 const leaseMarginMs = 5_000;
 const abortGraceMs = 250;
-// What begins later could end after its lease, when somebody else has gone on.
+// A process that was suspended for longer begins nothing: its lease could be over before the request is.
 const beginWithinMs = 3_000;
-// One slow request must not hold back the notifications of other alerts; many at once would be a storm.
-const deliveriesAtOnce = 4;
 
-/** What one look at the queue did. */
-export interface OutboxRun {
-  readonly leased: number;
-  readonly delivered: number;
-  readonly retried: number;
-  readonly deadLettered: number;
-}
-
-/** Delivers what waits, each receiver in a lane of its own (CONTRACT 7, Delivery). */
+/** Delivers what waits in the queue, to each receiver independently of the others (CONTRACT 7, Delivery). */
 export interface Outbox {
   /** Begins to deliver. */
   start(): void;
-  /** Leases what is due now, delivers it, and answers when all of that is over. */
-  runOnce(): Promise<OutboxRun>;
-  /** Something was put into the queue: looks at once. */
+  /** Delivers what is due now. Returns how many deliveries it began, when all have ended and are stored. */
+  runOnce(): Promise<number>;
+  /** Looks at the queue at once: something was put into it. */
   wake(): void;
-  /** Receivers after a reload; what waits for one that is gone is dead-lettered. */
+  /** Takes over the receivers of a reload; what waits for one that is gone is dead-lettered. */
   setReceivers(receivers: readonly OutboxReceiver[]): Promise<void>;
-  /** True when it has not looked at the queue for so long that it must hang, or has stopped. */
+  /** Returns true if it has not looked at the queue for too long, or was stopped. */
   isStalled(): boolean;
   /**
-   * Leases nothing more, gives deliveries under way `drainMs`, then aborts them and gives the leases back.
-   * @throws what kept a delivery from being recorded, or a lease from going back
+   * Leases nothing more, gives current deliveries `drainMs`, then aborts them and returns the leases.
+   * @throws what kept an answer from being stored, or a lease from being returned
    */
   stop(drainMs: number): Promise<void>;
 }
 
 export interface OutboxOptions {
-  readonly store: OutboxStore;
+  readonly store: Pick<Store, "outbox" | "transaction">;
   readonly clock: Clock;
   /** [0, 1), for the jitter. */
   readonly random: () => number;
@@ -64,163 +51,74 @@ export interface OutboxOptions {
   /** Names this process in the leases. */
   readonly owner: string;
   readonly receivers: readonly OutboxReceiver[];
-  /** What a receiver that forgets is to be told again; null: nothing (alerting/notify/notifier.ts). */
+  /** Forms what a receiver that forgets is sent again, leased in the outbox; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
 }
 
-// Without a reason of its own each abort would make an exception with its stack.
-const wokenUp = "woken up";
-
-interface ClaimedLane {
-  readonly name: string;
-  readonly lane: Lane;
-  readonly limit: number;
+/** An answer of a receiver, to be stored. */
+interface Answer {
+  readonly end: EndedDelivery;
+  /** The receiver asked to be left alone until then; null: it did not. */
+  readonly pausedUntilMs: number | null;
+  readonly receiver: string;
+  /** Called when it is stored; false: the lease was lost. */
+  readonly onStored: (isOurs: boolean) => void;
 }
 
-/** An outbox over the store's queue. */
+/**
+ * Creates an outbox over the store's queue. Each turn of its loop is one transaction, which stores the answers that have come
+ * and leases what may begin; then it begins that. A delivery that ends wakes the loop.
+ */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, clock, metrics, owner } = options;
   const logger = options.logger.child({ room: "outbox" });
-  const stopping = new AbortController();
+  const loop = createLoop({ clock, everyMs: pollMs, stalledAfterMs, runOnce: lookAndWait, onError: noteFailure });
   const aborting = new AbortController();
-  const attemptOptions = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
-  const underWay = new Set<Promise<unknown>>();
-  /** What kept a delivery from being recorded while it stops. */
-  let unrecorded: unknown = null;
-  let lanes = new Map<string, Lane>();
-  let sleeping = new AbortController();
-  let isAwake = false;
-  let lastLookMs = clock.monotonicMs();
-  let loop: Promise<void> | null = null;
-  let dueTimes = new Map<string, number>();
-  let dueTimesReadMs = -Infinity;
-  let dueTimesTookMs = 0;
-  /** Receivers of which something was claimed or ended since the due times were read. */
-  const unknown = new Set<string>();
-  /** Receivers of which the last claim got as many as it asked for, or that may have something new. */
-  const moreDue = new Set<string>();
-  const gathering = createGathering({ clock, isMoreToCome });
-  const settle = createSettlement({
-    store,
-    clock,
-    random: options.random,
-    logger,
-    owner,
-    gather: () => gathering.gather(),
-  });
-  const resend = createResending({
-    store,
-    clock,
-    logger,
-    owner,
-    attempt: attemptOptions,
-    form: options.resend,
-    pause,
-    wake,
-  });
-  addLanes(options.receivers);
+  const attempt = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
+  const underWay = new Set<Promise<void>>();
+  const lanes = new Map<string, Lane>();
+  let answers: readonly Answer[] = [];
+  let sweptAtMs = -Infinity;
+  /** What kept an answer from being stored during the stop. */
+  let unstored: unknown = null;
+  setLanes(options.receivers);
 
-  function addLanes(receivers: readonly OutboxReceiver[]): void {
-    const known = lanes;
-    lanes = new Map(
-      receivers.map((settings) => {
-        const lane = known.get(settings.receiver.name) ?? newLane(settings);
-        lane.settings = settings;
-        return [settings.receiver.name, lane];
-      }),
-    );
-  }
-
-  function newLane(settings: OutboxReceiver): Lane {
-    // Who asks for one look wants what is due then, and no more.
-    const leasesAhead = (): boolean => loop !== null && !stopping.signal.aborted;
-    return createLane({ clock, width: deliveriesAtOnce, beginWithinMs, leasesAhead, settings });
-  }
-
-  function isMoreToCome(): boolean {
-    const all = [...lanes.values()];
-    if (stopping.signal.aborted || all.some((lane) => lane.isUnrecorded())) return false;
-    return all.some((lane) => lane.hasShelved());
-  }
-
-  function wake(): void {
-    isAwake = true;
-    if (!sleeping.signal.aborted) sleeping.abort(wokenUp);
-  }
-
-  function wakeForNew(): void {
-    for (const name of lanes.keys()) moreDue.add(name);
-    wake();
-  }
-
-  /** Reads them when one is asked for, or else now and then: others change them, too. Answers when to ask again, ms. */
-  async function readDueTimes(): Promise<number> {
-    const startedMs = clock.monotonicMs();
-    const agoMs = startedMs - dueTimesReadMs;
-    const isAsked = [...lanes].some(([name, lane]) => unknown.has(name) && !moreDue.has(name) && !lane.hasShelved());
-    const restMs = Math.max(moreDue.size > 0 ? rereadMs : 0, dueTimesTookMs * restFactor);
-    const dueInMs = Math.min(isAsked ? restMs : pollMs, pollMs) - agoMs;
-    if (loop !== null && dueInMs > 0) return dueInMs;
-    dueTimesReadMs = startedMs;
-    unknown.clear();
-    dueTimes = new Map(await store.nextAttempts(clock.nowMs()));
-    dueTimesTookMs = clock.monotonicMs() - startedMs;
-    if ([...dueTimes.keys()].some((name) => !lanes.has(name))) await deadLetterGone();
-    return pollMs;
-  }
-
-  function track<Result>(work: Promise<Result>): Promise<Result> {
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
-    return work;
-  }
-
-  /** Starts what may start; answers the deliveries begun and for how long there is nothing more to start. */
-  async function look(): Promise<{ begun: Promise<Ended>[]; waitMs: number }> {
-    const begun: Promise<Ended>[] = [];
-    const ready: ClaimedLane[] = [];
-    await giveBack((lane) => lane.takeStale());
-    let waitMs = await readDueTimes();
-    lastLookMs = clock.monotonicMs();
-    for (const [name, lane] of lanes) {
-      if (stopping.signal.aborted) break;
-      const resendInMs = lane.resendInMs();
-      if (resendInMs <= 0) {
-        // Alone in its lane, so that it can never put back what a delivery beside it has just resolved.
-        if (lane.isIdle()) void track(resend(lane, leaseFor(lane)));
-        continue;
-      }
-      waitMs = Math.min(waitMs, resendInMs);
-      begun.push(...beginShelved(lane));
-      const freeInMs = lane.freeInMs();
-      if (freeInMs > 0 && moreDue.delete(name)) dueTimes.set(name, clock.nowMs());
-      const dueAtMs = moreDue.has(name) ? clock.nowMs() : dueTimes.get(name);
-      if (dueAtMs === undefined) continue;
-      const startInMs = Math.max(dueAtMs - clock.nowMs(), freeInMs);
-      if (startInMs > 0) waitMs = Math.min(waitMs, startInMs);
-      const limit = startInMs > 0 ? 0 : lane.wanted();
-      if (limit > 0) ready.push({ name, lane, limit });
+  function setLanes(receivers: readonly OutboxReceiver[]): void {
+    const names = new Set(receivers.map(({ receiver }) => receiver.name));
+    for (const name of lanes.keys()) if (!names.has(name)) lanes.delete(name);
+    for (const settings of receivers) {
+      const lane = lanes.get(settings.receiver.name) ?? createLane(clock, settings);
+      lane.settings = settings;
+      lanes.set(settings.receiver.name, lane);
     }
-    await claim(ready);
-    for (const { lane } of ready) begun.push(...beginShelved(lane));
-    for (const lane of lanes.values()) waitMs = Math.min(waitMs, Math.max(0, lane.staleInMs()));
-    return { begun, waitMs };
   }
 
-  function beginShelved(lane: Lane): Promise<Ended>[] {
-    const begun: Promise<Ended>[] = [];
-    if (stopping.signal.aborted || lane.resendInMs() <= 0) return begun;
-    for (let leased = lane.take(); leased !== null; leased = lane.take()) begun.push(track(deliver(leased, lane)));
-    return begun;
+  async function lookAndWait(): Promise<number> {
+    await look();
+    return Math.min(pollMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
   }
 
-  /** What was leased and will not be begun in time is for whoever has time for it. */
-  async function giveBack(take: (lane: Lane) => readonly Leased[]): Promise<void> {
-    const ids: string[] = [];
-    for (const lane of lanes.values()) for (const { entry } of take(lane)) ids.push(entry.id);
-    if (ids.length === 0) return;
-    await store.giveBack(ids, owner);
-    dueTimesReadMs = -Infinity;
+  /** Begins what may begin; each delivery of `begun` resolves when it has ended. */
+  async function look(): Promise<{ readonly begun: readonly Promise<void>[] }> {
+    // Receivers that answer at the same moment share a commit.
+    await eventLoopTurn();
+    if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
+    for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
+    const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const leased = await exchange([...lanes.values()].flatMap(claimOf));
+    const tookMs = Math.max(clock.nowMs() - asked.atMs, clock.monotonicMs() - asked.monotonicMs);
+    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [] };
+    const begun = leased.flatMap((entry) => {
+      const lane = lanes.get(entry.receiver);
+      return lane === undefined ? [] : [track(deliver(entry, lane))];
+    });
+    return { begun };
+  }
+
+  function claimOf(lane: Lane): OutboxClaim[] {
+    const limit = lane.free();
+    const { owner, nowMs, untilMs } = leaseFor(lane);
+    return limit <= 0 ? [] : [{ receiver: lane.settings.receiver.name, owner, nowMs, leaseUntilMs: untilMs, limit }];
   }
 
   function leaseFor({ settings }: Lane): OutboxLease {
@@ -228,133 +126,156 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
   }
 
-  async function claim(ready: readonly ClaimedLane[]): Promise<void> {
-    if (ready.length === 0) return;
-    const asked = { askedMs: clock.monotonicMs(), askedAtMs: clock.nowMs() };
-    const claims = ready.map(({ name, lane, limit }) => {
-      const { nowMs, untilMs } = leaseFor(lane);
-      return { receiver: name, nowMs, owner, leaseUntilMs: untilMs, limit };
-    });
-    const claimed = await store.claimAll(claims);
-    for (const [index, { name, lane, limit }] of ready.entries()) {
-      const entries = claimed[index] ?? [];
-      if (entries.length === limit) moreDue.add(name);
-      else moreDue.delete(name);
-      // What else waits there waits for its time, or for what is under way: to be read again.
-      dueTimes.delete(name);
-      unknown.add(name);
-      lane.shelve(entries.map((entry) => ({ entry, ...asked })));
+  /** Stores the answers that have come, and leases what is claimed. What could not be stored is stored the next time. */
+  async function exchange(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> {
+    const stored = answers;
+    if (stored.length === 0 && claims.length === 0) return [];
+    answers = [];
+    const nowMs = clock.nowMs();
+    try {
+      const { ours, leased } = await store.transaction(
+        async ({ outbox }) => {
+          const ends = stored.map(({ end }) => end);
+          const ids = ends.length === 0 ? [] : await outbox.settle(ends, owner);
+          for (const { receiver, pausedUntilMs } of stored)
+            if (pausedUntilMs !== null) await outbox.pause({ receiver, nowMs, untilMs: pausedUntilMs });
+          return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
+        },
+        // What others claim meanwhile is passed over, and is no reason to begin again.
+        { reads: "latest" },
+      );
+      for (const { end, onStored } of stored) onStored(ours.has(end.id));
+      return leased;
+    } catch (error) {
+      answers = [...stored, ...answers];
+      throw error;
     }
   }
 
-  async function deliver({ entry }: Leased, lane: Lane): Promise<Ended> {
+  function track(work: Promise<void>): Promise<void> {
+    underWay.add(work);
+    return work.finally(() => underWay.delete(work));
+  }
+
+  async function deliver(entry: LeasedEntry, lane: Lane): Promise<void> {
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
     lane.begin();
-    try {
-      const outcome = await attemptDelivery(settings, entry, attemptOptions);
-      const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
-      lane.answered();
-      // Aborted by our own stop: the lease goes back, and no attempt was made as far as anybody can tell.
-      if (outcome.kind === "retry" && aborting.signal.aborted) return "lost";
-      if (outcome.kind === "retry" && outcome.retryAfterMs !== null) await pause(lane, outcome.retryAfterMs);
-      goOn(lane);
-      const ended = await settle(entry, settings, outcome);
-      const label = ended === "deadLettered" ? "dead_lettered" : ended;
-      if (label !== "lost") metrics.notificationAttempt(entry.receiver, label, tookSeconds);
-      return ended;
-    } catch (error) {
-      // The lease runs out, and the notification goes out again under the same id.
-      logger.error({ err: error, notification: entry.id, receiver: entry.receiver }, "delivery could not be recorded");
-      if (stopping.signal.aborted) unrecorded = error;
-      return "lost";
-    } finally {
-      lane.recorded();
-      unknown.add(entry.receiver);
-      void beginShelved(lane);
-      // What waited behind it may go now.
-      if (!lane.hasShelved()) wake();
-    }
+    const outcome = await attemptDelivery(settings, entry, attempt);
+    const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
+    lane.end();
+    // Aborted by our own stop: the lease is returned, and no attempt was made as far as anybody can tell.
+    if (outcome.kind === "retry" && aborting.signal.aborted) return;
+    const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
+    await note(entry.receiver, outcome, end, (isOurs) => {
+      logEnd(entry, end, isOurs, pauseOf(outcome));
+      if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookSeconds);
+    });
   }
 
-  /** Leaves the receiver alone for as long as it asks. The store keeps it: for replicas, commands and the next start. */
-  async function pause(lane: Lane, askedMs: number): Promise<void> {
+  /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */
+  async function resend(lane: Lane): Promise<void> {
     const { name } = lane.settings.receiver;
-    const nowMs = clock.nowMs();
-    const untilMs = nowMs + Math.min(askedMs, longestPauseMs);
-    lane.hold();
+    lane.begin();
+    lane.resent();
     try {
-      await store.pause({ receiver: name, nowMs, untilMs });
-      await giveBack((one) => (one === lane ? lane.takeAll() : []));
+      const askedMs = clock.monotonicMs();
+      const isPaused = (await store.outbox.pauses(clock.nowMs())).has(name);
+      const notification = isPaused ? null : await options.resend(name, leaseFor(lane));
+      if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
+      const delivery = { recipient: null, payload: JSON.stringify(notification) };
+      const outcome = await attemptDelivery(lane.settings, delivery, attempt);
+      if (outcome.kind === "accepted") logger.debug({ receiver: name }, "alerts sent again");
+      else if (!aborting.signal.aborted)
+        logger.warn({ receiver: name, error: outcome.error }, "alerts could not be sent again");
+      await note(name, outcome, { kind: "delivered", id: notification.id }, () => undefined);
+    } catch (error) {
+      logger.error({ err: error, receiver: name }, "alerts could not be sent again");
     } finally {
-      lane.release();
+      lane.end();
+      loop.wake();
     }
-    logger.warn({ receiver: name, askedMs, pausedMs: untilMs - nowMs }, "receiver asked for a pause");
   }
 
-  /** A place is free. */
-  function goOn(lane: Lane): void {
-    void beginShelved(lane);
-    if (lane.isUnrecorded() || !lane.hasShelved()) gathering.end();
-    if (lane.isLow() && moreDue.has(lane.settings.receiver.name)) wake();
+  /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
+  async function note(
+    receiver: string,
+    outcome: DeliveryOutcome,
+    end: EndedDelivery,
+    onStored: Answer["onStored"],
+  ): Promise<void> {
+    const pausedMs = pauseOf(outcome);
+    if (outcome.kind === "retry" && pausedMs > 0)
+      logger.warn({ receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
+    const pausedUntilMs = pausedMs > 0 ? clock.nowMs() + pausedMs : null;
+    answers = [...answers, { end, receiver, pausedUntilMs, onStored }];
+    if (loop.signal.aborted) await storeAnswers();
+    else loop.wake();
+  }
+
+  async function storeAnswers(): Promise<void> {
+    try {
+      await exchange([]);
+      unstored = null;
+    } catch (error) {
+      unstored = error;
+    }
+  }
+
+  function logEnd(entry: LeasedEntry, end: EndedDelivery, isOurs: boolean, pausedMs: number): void {
+    const { id, receiver, recipient, attempts } = entry;
+    const facts = { notification: id, receiver, ...(recipient === null ? {} : { recipient }), attempts };
+    if (!isOurs) logger.warn(facts, "lease of a notification was lost");
+    else if (end.kind === "delivered") logger.info(facts, "notification delivered");
+    else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification given up");
+    else {
+      const retryInMs = Math.max(end.nextAttemptAtMs - clock.nowMs(), pausedMs);
+      logger.warn({ ...facts, error: end.lastError, retryInMs }, "notification not accepted yet");
+    }
+  }
+
+  function noteFailure(error: unknown): void {
+    if (loop.signal.aborted) unstored = error;
+    logger.error({ err: error }, "outbox could not be read");
   }
 
   async function deadLetterGone(): Promise<void> {
-    const gone = await store.deadLetterUnknownReceivers([...lanes.keys()], "the receiver is no longer configured");
+    const gone = await store.outbox.deadLetterUnknownReceivers(
+      [...lanes.keys()],
+      "the receiver is no longer configured",
+    );
+    sweptAtMs = clock.monotonicMs();
     if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers given up");
   }
 
-  async function runLoop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      isAwake = false;
-      sleeping = new AbortController();
-      let waitMs = pollMs;
-      try {
-        ({ waitMs } = await look());
-      } catch (error) {
-        logger.error({ err: error }, "outbox could not be read");
-      }
-      if (!isAwake) await clock.sleep(waitMs, AbortSignal.any([stopping.signal, sleeping.signal]));
-    }
-  }
-
   async function endAll(): Promise<void> {
-    await loop;
-    // At once, and not when the drain is over: somebody else may have time for it.
-    await giveBack((lane) => lane.takeAll()).catch((error: unknown) => (unrecorded = error));
-    await Promise.allSettled(underWay);
+    await loop.stop();
+    await storeAnswers();
+    await Promise.all(underWay);
+    await storeAnswers();
   }
 
   return {
-    start: () => {
-      loop ??= runLoop();
-    },
+    start: loop.start,
     runOnce: async () => {
       const { begun } = await look();
-      const ended = await Promise.all(begun);
-      const count = (wanted: Ended): number => ended.filter((one) => one === wanted).length;
-      return {
-        leased: begun.length,
-        delivered: count("delivered"),
-        retried: count("retried"),
-        deadLettered: count("deadLettered"),
-      };
+      await Promise.all(begun);
+      await exchange([]);
+      return begun.length;
     },
-    wake: wakeForNew,
+    wake: () => loop.wake(),
     setReceivers: async (receivers) => {
-      // Leased for the timeout that held then, or for a receiver that is gone.
-      await giveBack((lane) => lane.takeAll());
-      addLanes(receivers);
+      setLanes(receivers);
       await deadLetterGone();
-      wakeForNew();
+      loop.wake();
     },
-    isStalled: () => stopping.signal.aborted || (loop !== null && clock.monotonicMs() - lastLookMs > stalledAfterMs),
+    isStalled: loop.isStalled,
     stop: async (drainMs) => {
-      stopping.abort();
-      gathering.end();
       const hung = await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
-      await store.releaseLeases(owner);
-      if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
+      await store.outbox.releaseLeases(owner);
+      if ((unstored ?? hung) !== null) throw unstored ?? hung;
     },
   };
 }
+
+const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered" } as const;

@@ -87,7 +87,7 @@ export async function runDrill(
     });
     const notifier = createNotifier({ ...common, store, board: checks, onEnqueued: () => outbox.wake() });
     const outbox: Outbox = createOutbox({
-      store: store.outbox,
+      store,
       clock,
       random: deps.random,
       logger: createSilentLogger(),

@@ -10,7 +10,7 @@ import {
   type OutboxEntryRow,
 } from "./outbox-rows.ts";
 import { deliveryName, type LeasedEntry, type NewOutboxEntry } from "./outbox.ts";
-import type { OutboxClaim, OutboxEntry, OutboxLease, OutboxRetry, OutboxStore } from "./outbox.ts";
+import type { EndedDelivery, OutboxClaim, OutboxEntry, OutboxLease, OutboxStore } from "./outbox.ts";
 import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
@@ -109,32 +109,26 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
     ...createReceiverPauses(db, leaseClock),
     enqueue: (entry) => inTransaction(db, (db) => insertAll(db, [entry])),
     enqueueAll: (entries) => inTransaction(db, (db) => insertAll(db, entries)),
-    claim: async (claim) => withAlerts(db, await claimRows(db, claim)),
-    claimAll: (claims) =>
+    claim: (claims) =>
       inTransaction(
         db,
         async (db) => {
-          const claimed: LeasedEntry[][] = [];
-          for (const claim of claims) claimed.push((await claimRows(db, claim)).map(leasedEntry));
-          return claimed;
-          // What others claim meanwhile is passed over, and is no reason to begin again.
+          const leased: LeasedEntry[] = [];
+          const waiting = await receiversWithSome(db, claims);
+          for (const claim of claims)
+            if (waiting.has(claim.receiver)) leased.push(...(await claimRows(db, claim)).map(leasedEntry));
+          return leased;
         },
+        // What others claim meanwhile is passed over, and is no reason to begin again.
         "latest",
       ),
-    giveBack: async (ids, owner) => {
-      await db
-        .updateTable("outbox")
-        .set({ state: "queued", ...noLease, attempts: sql<number>`attempts - 1` })
-        .where(isAmong(db, ids))
-        .where("state", "=", "leased")
-        .where("lease_owner", "=", owner)
-        .execute();
-    },
-    delivered: async (id, owner) => (await remove(db, [id], owner)).length > 0,
-    deliveredAll: (ids, owner) => inTransaction(db, (db) => remove(db, ids, owner)),
-    retryLater: async (id, owner, retry) => (await queueAll(db, [{ id, ...retry }], owner)).length > 0,
-    retryAllLater: (retries, owner) => inTransaction(db, (db) => queueAll(db, retries, owner)),
-    deadLetter: (id, owner, lastError) => finish(db, id, owner, { state: "dead", last_error: lastError }),
+    settle: (ended, owner) =>
+      inTransaction(db, async (db) => {
+        const delivered = ended.flatMap(({ kind, id }) => (kind === "delivered" ? [id] : []));
+        const ours = delivered.length === 0 ? [] : await remove(db, delivered, owner);
+        for (const end of ended) if (end.kind !== "delivered" && (await release(db, end, owner))) ours.push(end.id);
+        return ours;
+      }),
     deadLetterUnknownReceivers: async (receivers, reason) => {
       const waiting = db
         .updateTable("outbox")
@@ -152,19 +146,6 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         .where("state", "=", "leased")
         .where("lease_owner", "=", owner)
         .execute();
-    },
-    nextAttempts: async (nowMs) => {
-      const { rows } = await sql<{ receiver: string; at_ms: number; pause_ms: number | null; now_ms: number }>`
-        select receiver, min(case when state = 'leased' then lease_until_ms else next_attempt_at_ms end) as at_ms,
-          (select until_ms from receiver_pauses as pause where pause.receiver = candidate.receiver) as pause_ms,
-          ${leaseNow(leaseClock, nowMs)} as now_ms
-        from outbox as candidate where state <> 'dead' and ${isFirstOfItsAlerts} group by receiver`.execute(db);
-      return new Map(
-        rows.map(({ receiver, at_ms, pause_ms, now_ms }) => [
-          receiver,
-          nowMs + (Math.max(at_ms, pause_ms ?? 0) - now_ms),
-        ]),
-      );
     },
     waitingWith: async (subject) => {
       const rows = await db
@@ -237,6 +218,18 @@ const insertAlerts = rowStatement(
   (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
 );
 
+/** Returns the receivers of which anything waits: a statement in place of a claim for each, which an empty queue needs not. */
+async function receiversWithSome(db: Db, claims: readonly OutboxClaim[]): Promise<ReadonlySet<string>> {
+  const receivers = claims.map(({ receiver }) => receiver);
+  const asked =
+    engineOf(db) === "postgres"
+      ? sql`unnest(${receivers}::text[]) as asked (value)`
+      : sql`json_each(${JSON.stringify(receivers)}) as asked`;
+  const { rows } = await sql<{ receiver: string }>`select asked.value as receiver from ${asked} where exists (
+    select 1 from outbox where outbox.receiver = asked.value and outbox.state in ('queued', 'leased'))`.execute(db);
+  return new Set(rows.map(({ receiver }) => receiver));
+}
+
 /** As one parameter: the text of the statement is the same for any number of them. */
 function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
   return engineOf(db) === "postgres"
@@ -244,31 +237,21 @@ function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
     : sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`;
 }
 
-/** Ends a lease with `change`; false when it was lost. */
-async function finish(
+/** Queues or gives up what `owner` still leases; returns false if the lease was lost. */
+async function release(
   db: Db,
-  id: string,
+  end: Exclude<EndedDelivery, { readonly kind: "delivered" }>,
   owner: string,
-  change: { state: "queued" | "dead"; next_attempt_at_ms?: number; last_error: string },
 ): Promise<boolean> {
+  const change = end.kind === "dead" ? { state: "dead" } : { state: "queued", next_attempt_at_ms: end.nextAttemptAtMs };
   const { numUpdatedRows } = await db
     .updateTable("outbox")
-    .set({ ...change, ...noLease })
-    .where("id", "=", id)
+    .set({ ...change, last_error: end.lastError, ...noLease })
+    .where("id", "=", end.id)
     .where("state", "=", "leased")
     .where("lease_owner", "=", owner)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-/** Queues again what `owner` still leases, and answers which that was. */
-async function queueAll(db: Db, retries: readonly OutboxRetry[], owner: string): Promise<string[]> {
-  const ours: string[] = [];
-  for (const { id, nextAttemptAtMs, lastError } of retries) {
-    const change = { state: "queued", next_attempt_at_ms: nextAttemptAtMs, last_error: lastError } as const;
-    if (await finish(db, id, owner, change)) ours.push(id);
-  }
-  return ours;
 }
 
 /** Deletes what `owner` still leases, and answers which that was. */

@@ -47,12 +47,11 @@ export interface NewOutboxEntry {
   readonly lease?: OutboxLease;
 }
 
-/** Another attempt, and why. */
-export interface OutboxRetry {
-  readonly id: string;
-  readonly nextAttemptAtMs: number;
-  readonly lastError: string;
-}
+/** What became of a delivery: accepted (the row goes), to be tried again, or given up. */
+export type EndedDelivery =
+  | { readonly kind: "delivered"; readonly id: string }
+  | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
+  | { readonly kind: "dead"; readonly id: string; readonly lastError: string };
 
 export interface OutboxTotals {
   readonly receiver: string;
@@ -93,30 +92,15 @@ export interface OutboxStore extends ReceiverPauses {
   /** The same for many in one transaction; their order is that of the list. */
   enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
   /**
-   * Leases up to `limit` due entries of one receiver, oldest first, leaving out those with a subject of which an older entry
+   * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver and recipient is still queued or leased.
    */
-  claim(claim: OutboxClaim): Promise<readonly OutboxEntry[]>;
-  /** The same for several receivers in one transaction. */
-  claimAll(claims: readonly OutboxClaim[]): Promise<readonly (readonly LeasedEntry[])[]>;
-  /** Leases of deliveries that were not begun: queued as before, and no attempt was made. */
-  giveBack(ids: readonly string[], owner: string): Promise<void>;
-  /** Accepted: the row goes. False when the lease was lost. */
-  delivered(id: string, owner: string): Promise<boolean>;
-  /** The same for many at once: the ids whose lease was still held. */
-  deliveredAll(ids: readonly string[], owner: string): Promise<readonly string[]>;
-  retryLater(id: string, owner: string, retry: { nextAttemptAtMs: number; lastError: string }): Promise<boolean>;
-  /** The same for many at once: the ids whose lease was still held. */
-  retryAllLater(retries: readonly OutboxRetry[], owner: string): Promise<readonly string[]>;
-  deadLetter(id: string, owner: string, lastError: string): Promise<boolean>;
+  claim(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]>;
+  /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
+  settle(ended: readonly EndedDelivery[], owner: string): Promise<readonly string[]>;
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
   releaseLeases(owner: string): Promise<void>;
-  /**
-   * Earliest time by the caller's clock at which something can be claimed, when nothing else happens, per receiver, the end of
-   * its pause included; receivers with nothing are absent.
-   */
-  nextAttempts(nowMs: number): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly OutboxEntry[]>;
   /** The name of the delivery (`deliveryName`); null: no such entry. */
   addresseeOf(id: string): Promise<string | null>;

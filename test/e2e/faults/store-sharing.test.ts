@@ -29,7 +29,7 @@ async function fill(path: string): Promise<void> {
     for (let index = 0; index < notifications; index++) {
       const subjects = [`alert-${index % 7}`, `alert-${7 + (index % 3)}`];
       const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
-      await outbox.enqueue({ id: String(index), receiver: "ops", ...due, subjects, payload: "{}" });
+      await outbox.enqueue({ id: String(index), receiver: "ops", ...due, subjects, payload: subjects.join(",") });
     }
   });
   await store.close();

@@ -90,9 +90,10 @@ for (;;) {
       say(`recorded ${slug} ${number}`);
     }
   }
-  for (const { id } of await store.outbox.claim({ receiver: "ops", nowMs, owner, leaseUntilMs, limit: 2 })) {
+  for (const { id } of await store.outbox.claim([{ receiver: "ops", nowMs, owner, leaseUntilMs, limit: 2 }])) {
     const [slug, number] = id.split("-");
-    if (await store.outbox.delivered(id, owner)) say(`delivered ${slug} ${number}`);
+    const settled = await store.outbox.settle([{ kind: "delivered", id }], owner);
+    if (settled.length > 0) say(`delivered ${slug} ${number}`);
   }
   await clock.sleep(0);
 }

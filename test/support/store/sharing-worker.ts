@@ -51,11 +51,11 @@ for (const [index, slug] of organizations.entries()) {
   say(`run ${slug} ${appended}`);
 }
 while ((await store.outbox.totals()).length > 0) {
-  for (const { id, subjects } of await store.outbox.claim({ ...lease, receiver: "ops", limit: 3 })) {
+  for (const { id, payload } of await store.outbox.claim([{ ...lease, receiver: "ops", limit: 3 }])) {
     const claimedAt = process.hrtime.bigint();
     await turn();
-    say(`sent ${id} ${subjects.join(",")} ${claimedAt} ${process.hrtime.bigint()}`);
-    await store.outbox.delivered(id, owner);
+    say(`sent ${id} ${payload} ${claimedAt} ${process.hrtime.bigint()}`);
+    await store.outbox.settle([{ kind: "delivered", id }], owner);
   }
   // What is left may be under way in another process.
   await turn();
