@@ -1,4 +1,4 @@
-import { memoized } from "../base/memo.ts";
+import { secondMs } from "../base/time.ts";
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import { checkInstruments, resultSeverities } from "./catalogue.ts";
 import { escapeLabelValue, formatValue } from "./exposition.ts";
@@ -18,7 +18,7 @@ export function targetLabels(check: string, slug: string): string {
 }
 
 /** One sample of a target's family, with its line feed; `label` is its third label. */
-export function targetLine(
+function targetLine(
   family: CheckFamily,
   target: string,
   value: number,
@@ -28,16 +28,10 @@ export function targetLine(
   return `${checkInstruments[family].name}{${target}${third}} ${formatValue(value)}\n`;
 }
 
-/** A sample that is a time, `timeTail` of seconds since the epoch. */
-export function targetTimeLine(family: CheckFamily, target: string, tail: string): string {
-  return `${checkInstruments[family].name}{${target}}${tail}`;
+/** Formats a sample that is a time, in seconds since the epoch with three decimals; "" without one. */
+export function formatTime(family: CheckFamily, target: string, atMs: number | null): string {
+  return atMs === null ? "" : `${checkInstruments[family].name}{${target}} ${(atMs / secondMs).toFixed(3)}\n`;
 }
-
-// Checks that run together have the same times.
-const keptTails = 64;
-
-/** A time as the end of its line: always as many characters, so that a new one takes the old one's place. */
-export const timeTail = memoized(keptTails, (seconds: number) => ` ${seconds.toFixed(3)}\n`);
 
 /** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
 export function formatVerdict(report: CheckReport, target: string): CheckLines {
@@ -55,51 +49,7 @@ export function formatVerdict(report: CheckReport, target: string): CheckLines {
   };
 }
 
-/** What the lines of a verdict are made of, for whoever wrote them before; an error's are made of nothing. */
-export type VerdictSource = Pick<ResultReport, "severity" | "counts" | "assetTypeExcess"> &
-  Pick<ResultReport["result"], "observed" | "threshold" | "findings">;
-
-/** Lists that are as long as this are written anew without a look: what is kept to compare with stays small. */
-const comparedKeys = 16;
-
-/** What to keep of a verdict, to learn later which lines the next one changes; null: it is too large to be kept. */
-export function verdictSource({ severity, counts, assetTypeExcess, result }: ResultReport): VerdictSource | null {
-  const { observed, threshold, findings } = result;
-  // Only a verdict without findings comes again and again; large maps are the far side's, and not kept.
-  if (findings.length > 0 || isLarge(observed) || isLarge(threshold)) return null;
-  const excess = assetTypeExcess === undefined ? {} : { assetTypeExcess };
-  return { severity, counts, observed, threshold, findings, ...excess };
-}
-
-/** The lines that differ from those of `before`; the others are as they were. */
-export function formatChanges(report: ResultReport, before: VerdictSource, target: string): CheckLines {
-  const { result, counts, severity } = report;
-  const lines: Partial<Record<CheckFamily, string>> = {};
-  if (severity !== before.severity) lines.severity = formatSeverity(severity, target);
-  if (!isSame(result.observed, before.observed)) lines.observed = formatMap("observed", result.observed, target);
-  if (!isSame(result.threshold, before.threshold)) lines.threshold = formatMap("threshold", result.threshold, target);
-  if (result.findings.length > 0) lines.findings = formatFindings(result.findings, target);
-  if (counts.currentCount !== before.counts.currentCount)
-    lines.deaths = formatCount("deaths", counts.currentCount, target);
-  if (counts.expectedCount !== before.counts.expectedCount)
-    lines.expectedDeaths = formatCount("expectedDeaths", counts.expectedCount, target);
-  if (report.assetTypeExcess !== undefined || before.assetTypeExcess !== undefined)
-    lines.assetTypeExcess = formatExcess(report, target);
-  return lines;
-}
-
 type ValueMap = Readonly<Record<string, string | number | boolean | null>>;
-
-function isLarge(map: ValueMap): boolean {
-  return Object.keys(map).length > comparedKeys;
-}
-
-function isSame(left: ValueMap, right: ValueMap): boolean {
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  for (const key of keys) if (!Object.hasOwn(right, key) || left[key] !== right[key]) return false;
-  return true;
-}
 
 function formatFindings(findings: ResultReport["result"]["findings"], target: string): string {
   return resultSeverities
