@@ -185,7 +185,7 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
       expect([401, 403]).not.toContain(status);
       const isSecret = scope === "foreign" && route.access !== "open" && !(route.isAboutAll && isFree(route));
       if (isSecret) expect(text).not.toMatch(/zet/);
-      if (scope === "own" && !route.isAboutAll && !route.path.startsWith("/o/")) expect(text).not.toMatch(/globex/);
+      if (scope === "own" && !route.isAboutAll) expect(text).not.toMatch(/globex/);
     },
   );
 

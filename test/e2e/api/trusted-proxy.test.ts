@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -52,12 +52,18 @@ async function ask(
   method: string,
   path: string,
   headers: Readonly<Record<string, string | string[]>>,
+  /** Ends an answer that never ends by itself: a stream of events. */
+  streamedUntil: string | null = null,
 ): Promise<{ status: number; body: string }> {
   const request = httpRequest({ host: "127.0.0.1", port, method, path, headers });
   request.end();
-  const [answer] = (await once(request, "response")) as [NodeJS.ReadableStream & { statusCode: number }];
+  const [answer] = (await once(request, "response")) as [IncomingMessage & { statusCode: number }];
   let body = "";
-  for await (const chunk of answer) body += String(chunk);
+  for await (const chunk of answer) {
+    body += String(chunk);
+    const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+    if (isStream && streamedUntil !== null && body.includes(streamedUntil)) break;
+  }
   return { status: answer.statusCode, body };
 }
 
@@ -103,6 +109,41 @@ describe("identity from a proxy", () => {
     expect(status).toBe(expected);
     const acted = method === "POST" && expected === 200;
     expect((await audit()).length).toBe(acted ? 1 : 0);
+  });
+
+  const scoped = [
+    "/",
+    "/o/acme",
+    "/rows.json",
+    "/places.json",
+    "/events",
+    "/alerts",
+    "/api/v1/checks",
+    "/api/v1/status",
+  ];
+
+  it.each(scoped)(
+    "sees of %s its own organizations only, and nothing without the right where reading is closed",
+    async (path) => {
+      await start({ server: "publicRead: false" });
+      const eu = await ask("GET", path, { ...kim, "x-forwarded-groups": "eu", accept: "text/html, */*" }, "}");
+      const all = await ask("GET", path, { ...kim, accept: "text/html, */*" }, "}");
+      const rightless = await ask("GET", path, { "x-forwarded-user": "kim" });
+      const nobody = await ask("GET", path, {});
+
+      expect([eu.status, all.status, rightless.status, nobody.status]).toEqual([200, 200, 403, 401]);
+      expect(eu.body).not.toMatch(/globex/);
+      expect(rightless.body + nobody.body).not.toMatch(/acme|globex/);
+      if (!["/o/acme", "/alerts", "/events", "/api/v1/status"].includes(path)) expect(all.body).toContain("globex");
+    },
+  );
+
+  it("does not see the page of another organization", async () => {
+    await start();
+
+    const { status } = await ask("GET", "/o/globex", { ...kim, "x-forwarded-groups": "eu", accept: "text/html" });
+
+    expect(status).toBe(403);
   });
 
   it("is the author of what it does, by the name that it has in UTF-8", async () => {
