@@ -68,6 +68,21 @@ describe.skipIf(helm.isMissing)(`the chart${helm.note}`, () => {
     await expect(text).toMatchFileSnapshot(`goldens/${example}.yaml`);
   });
 
+  it.each([
+    ["sqlite", "1 replica, store: sqlite", "port-forward service/flatline 9640:9640"],
+    ["postgresql", "3 replicas, store: postgresql", "  https://flatline.example.com/\n"],
+  ] as const)("says after the installation what runs and where: %s", (example, what, where) => {
+    const flags = ["--namespace=security", `--values=${chart}/ci/${example}-values.yaml`, "--dry-run=client"];
+
+    const { status, stdout } = runHelm(["install", "flatline", chart, ...flags]);
+
+    const [, notes = ""] = stdout.split("\nNOTES:\n");
+    expect([status, notes]).toEqual([0, expect.stringContaining(what)]);
+    expect(notes).toContain(where);
+    // No cluster was asked, so there is no operator.
+    expect(notes).toContain("There is no Prometheus Operator in this cluster");
+  });
+
   it("has the project's dashboards, as Grafana's sidecar reads them", async () => {
     const manifests = render(await valuesOf("postgresql"));
     const files = (await readdir(join(root, "dashboards"))).filter((name) => name.endsWith(".json"));
