@@ -39,18 +39,28 @@ export async function readAlertingView(
   settings: AlertingSettings,
   nowMs: number,
 ): Promise<AlertingView> {
-  const stored = await parts.silences.endingAfter(nowMs);
-  const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
-  const alerts = (await parts.alerts.allLive()).map((alert): AlertView => {
-    const { check, slug } = alert;
-    const target = settings.targetOf(check, slug);
-    const subject = { check, slug, labels: target?.labels ?? {} };
-    return { alert, isSilenced: rules.some((rule) => matches(rule, subject)), target };
-  });
+  const view = await alertViewer(parts, settings, nowMs);
+  const alerts = (await parts.alerts.allLive()).map(view);
   const fleet = await parts.notices.liveFleet("dead-asset-spike");
   return {
     alerts: alerts.toSorted(byUrgency),
     fleet: fleet === null ? null : { ...fleet, isSent: isFleetSent(fleet, await parts.notices.receiverStates()) },
+  };
+}
+
+/** Reads the silences that hold; returns how a live alert is seen under them. */
+export async function alertViewer(
+  { silences }: Pick<StoreParts, "silences">,
+  settings: AlertingSettings,
+  nowMs: number,
+): Promise<(alert: AlertState) => AlertView> {
+  const stored = await silences.endingAfter(nowMs);
+  const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
+  return (alert) => {
+    const { check, slug } = alert;
+    const target = settings.targetOf(check, slug);
+    const subject = { check, slug, labels: target?.labels ?? {} };
+    return { alert, isSilenced: rules.some((rule) => matches(rule, subject)), target };
   };
 }
 

@@ -271,7 +271,7 @@ export async function startWeb(
       // Tested over a real daemon (e2e/page-fleet).
       fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
       fleetForecast: async () => null,
-      heldSince: async () => [],
+      heldSince: async () => new Map(),
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],

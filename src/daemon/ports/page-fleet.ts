@@ -36,14 +36,15 @@ export function createPageFleet(
       const organizations = countFleet(states, spiking);
       return { spiking, organizations, bound: fleetBound(settings.fleet, organizations) };
     },
-    heldSince: async (slugs) => {
-      const wanted = new Set(slugs);
+    heldSince: async () => {
       const { settings } = runtime.current();
       const bySlug = Map.groupBy(await store.gate.failures(), ({ alert }) => alert.slug);
-      return [...bySlug].flatMap(([slug, failures]) => {
-        const holding = wanted.has(slug) ? holdingFailures(failures, settings.gateOf(slug)) : [];
-        return holding.length === 0 ? [] : [Math.min(...holding.map(({ failedAtMs }) => failedAtMs))];
-      });
+      const held = new Map<string, number>();
+      for (const [slug, failures] of bySlug) {
+        const holding = holdingFailures(failures, settings.gateOf(slug));
+        if (holding.length > 0) held.set(slug, Math.min(...holding.map(({ failedAtMs }) => failedAtMs)));
+      }
+      return held;
     },
     fleetForecast: async () => {
       const { settings } = runtime.current();

@@ -3,7 +3,7 @@ import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
-import { readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
+import { alertViewer, readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { formatDuration } from "../../config/schema/durations.ts";
 import { describeConfig } from "../../config/render.ts";
@@ -113,20 +113,18 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
 
   /** The alert as it is now; as the act left it, when it has ended since. */
   async function afterAct(left: AlertState): Promise<AlertSnapshot> {
-    const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
-    const view = alerts.find(({ alert }) => alert.id === left.id);
+    const live = await store.alerts.byId(left.id);
+    const view = await alertViewer(store, current().settings, clock.nowMs());
     const notified = await store.deliveries.firstAccepted([left.id]);
-    return alertSnapshot(view ?? { alert: left, isSilenced: false, target: null }, notified);
+    return alertSnapshot(live === null ? { alert: left, isSilenced: false, target: null } : view(live), notified);
   }
 
   async function find(alertId: string): Promise<AlertDetail | null> {
     const kept = await store.alerts.find(alertId);
     if (kept === null) return null;
     const { alert, end } = kept;
-    const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
-    const live = alerts.find((view) => view.alert.id === alertId);
-    const target = current().settings.targetOf(alert.check, alert.slug);
-    const [snapshot] = await alertSnapshots([live ?? { alert, isSilenced: false, target }]);
+    const view = (await alertViewer(store, current().settings, clock.nowMs()))(alert);
+    const [snapshot] = await alertSnapshots([end === null ? view : { ...view, isSilenced: false }]);
     if (snapshot === undefined) return null;
     return {
       ...snapshot,

@@ -46,7 +46,8 @@ async function logIn(form: HTMLFormElement): Promise<void> {
   const token = new FormData(form).get("token");
   const problem = typeof token === "string" ? keepToken(token) : null;
   if (problem === null) await swapPage(location.href);
-  showProblem(problem ?? (document.getElementById("login") === null ? "" : "Not accepted."));
+  const isRefused = document.getElementById("login") !== null;
+  showProblem(problem !== null ? `Not accepted: ${problem}.` : isRefused ? "Not accepted." : "");
 }
 
 function showProblem(problem: string): void {

@@ -5,7 +5,7 @@ import { escapeHtml } from "../page/parts/html.ts";
 import { mark } from "../page/parts/marks.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
-import { askToken, callApi } from "./token.ts";
+import { askToken, callApi, mayActWithoutToken, refusalOf } from "./token.ts";
 
 /** What came of an act, in words. */
 export interface ActOutcome {
@@ -22,7 +22,7 @@ export async function actOnAlert(what: string, verdict: string | null): Promise<
 async function act(what: string, verdict: string | null): Promise<ActOutcome | string | null> {
   const block = document.getElementById("data")?.textContent ?? "{}";
   const { facts } = JSON.parse(block) as { readonly facts?: ActFacts };
-  if (facts === undefined || (await askToken()) === null) return null;
+  if (facts === undefined || (!mayActWithoutToken() && (await askToken()) === null)) return null;
   const path = `/api/v1/alerts/${encodeURIComponent(facts.id)}`;
   switch (what) {
     case "ack-alert":
@@ -56,7 +56,7 @@ async function direct(method: string, path: string, done: string): Promise<ActOu
 async function send(what: string, path: string, body: unknown): Promise<Problem | null> {
   const answer = await callApi("POST", path, body);
   if (answer?.ok === true) return null;
-  return { message: `Not ${what}: ${answer === null ? "no token was given" : answer.message}. Nothing was changed.` };
+  return refusalOf(`Not ${what}`, answer, " Nothing was changed.");
 }
 
 async function acknowledge(facts: ActFacts, path: string): Promise<string | null> {
@@ -87,7 +87,8 @@ async function acknowledge(facts: ActFacts, path: string): Promise<string | null
     : `Acknowledged: quiet until it ends or gets worse.${facts.isHeld && !opens ? " The gate stays shut." : ""}`;
 }
 
-const choices = [
+/** What an alert can be judged as: value, name, meaning. */
+export const choices = [
   ["checker", "The checker was wrong", "These assets are alive."],
   ["real", "The assets did die", "Attackers left, or somebody took them down."],
   ["expected", "It was expected", "Known beforehand: a clean-up, an expiry, a move."],
@@ -194,7 +195,8 @@ async function comment({ slug }: ActFacts, path: string): Promise<string | null>
   return sent === null ? null : "Commented.";
 }
 
-function commentOf(form: FormData): { readonly comment?: string } {
+/** The comment of a form, absent where it is empty. */
+export function commentOf(form: FormData): { readonly comment?: string } {
   const comment = textOf(form, "comment");
   return comment === "" ? {} : { comment };
 }

@@ -7,6 +7,7 @@ import { startListings } from "./listing.ts";
 import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
 import { openStream, type Stream } from "./stream.ts";
+import { startSelection } from "./selection.ts";
 import { beginChart, swapPage } from "./swap.ts";
 import { knownToken } from "./token.ts";
 
@@ -22,6 +23,7 @@ function start(): void {
   startChoices();
   startGoTo();
   startListings();
+  startSelection();
   useOrder();
   // A reload asks without the token of the tab.
   const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *), [data-may=no]") !== null;

@@ -4,7 +4,7 @@ import { escapeHtml } from "../page/parts/html.ts";
 import type { Place } from "../page/parts/places.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
-import { askToken, callApi, mayActWithoutToken } from "./token.ts";
+import { askToken, callApi, mayActWithoutToken, refusalOf } from "./token.ts";
 
 const hourMs = 3_600_000;
 
@@ -38,7 +38,7 @@ ${lengthField("For how long")}
 <label>Which checks<select name="check">${which.map(([value, name]) => `<option value="${escapeHtml(value ?? "")}"${value === check ? " selected" : ""}>${escapeHtml(name ?? "")}</option>`).join("")}</select></label>
 <label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm${slug === null ? "" : " data-first"} maxlength="1000" value="${escapeHtml(comment)}"></label>`,
     update: (form, button) => {
-      const { hours, endsAtMs } = drawLength(form, Date.now());
+      const { hours, endsAtMs } = drawLength(form);
       button.textContent =
         hours !== "until"
           ? `Silence for ${hours}\u00a0h`
@@ -48,8 +48,6 @@ ${lengthField("For how long")}
     },
     send: async (form, dialog): Promise<Problem | null> => {
       const wanted = textOf(form, "slug");
-      const why = textOf(form, "comment");
-      const endsAtMs = endOf(form, Date.now());
       if (wanted === "") return { message: "Name an organization, or a pattern with *.", field: "slug" };
       if (known !== null && !wanted.includes("*") && !known.includes(wanted) && textOf(form, "anyway") === "") {
         const nearest = nearestName(wanted, known);
@@ -60,20 +58,26 @@ ${lengthField("For how long")}
           field: "slug",
         };
       }
-      if (endsAtMs === null || endsAtMs <= Date.now())
-        return { message: "Choose a time that is to come.", field: "until" };
-      if (why === "") return { message: "Write why: whoever is on call reads it.", field: "comment" };
+      const read = readSilence(form);
+      if ("message" in read) return read;
       const only = textOf(form, "check");
-      const endsAt = new Date(endsAtMs).toISOString();
-      const body = { slug: wanted, endsAt, comment: why, ...(only === "" ? {} : { check: only }) };
+      const body = { slug: wanted, ...read, ...(only === "" ? {} : { check: only }) };
       const answer = await callApi("POST", "/api/v1/silences", body);
-      if (answer === null || !answer.ok)
-        return { message: `Not silenced: ${answer === null ? "no token was given" : answer.message}.` };
-      done = `Silenced until ${timeWords(endsAtMs)}.`;
+      if (answer === null || !answer.ok) return refusalOf("Not silenced", answer);
+      done = `Silenced until ${timeWords(Date.parse(read.endsAt))}.`;
       return null;
     },
   });
   return isSent === null ? null : done;
+}
+
+/** Reads until when and why, from now on; or what of it is missing. */
+export function readSilence(form: FormData): Problem | { readonly endsAt: string; readonly comment: string } {
+  const endsAtMs = endOf(form, Date.now());
+  const comment = textOf(form, "comment");
+  if (endsAtMs === null || endsAtMs <= Date.now()) return { message: "Choose a time that is to come.", field: "until" };
+  if (comment === "") return { message: "Write why: whoever is on call reads it.", field: "comment" };
+  return { endsAt: new Date(endsAtMs).toISOString(), comment };
 }
 
 /** A silence that is to be changed. */
@@ -114,8 +118,7 @@ ${lengthField("How much longer")}
       if (why === "") return { message: "Write why: whoever is on call reads it.", field: "comment" };
       const body = { endsAt: new Date(endsAtMs).toISOString(), ...(why === comment.trim() ? {} : { comment: why }) };
       const answer = await callApi("PATCH", `/api/v1/silences/${encodeURIComponent(id)}`, body);
-      if (answer === null || !answer.ok)
-        return { message: `Nothing was changed: ${answer === null ? "no token was given" : answer.message}.` };
+      if (answer === null || !answer.ok) return refusalOf("Nothing was changed", answer);
       done = `Silenced until ${timeWords(endsAtMs)}.`;
       return null;
     },
@@ -123,7 +126,8 @@ ${lengthField("How much longer")}
   return isSent === null ? null : done;
 }
 
-function lengthField(legend: string): string {
+/** The fields of how long. */
+export function lengthField(legend: string): string {
   const choices = ["1", "4", "24", "until"].map(
     (value) =>
       `<label><input type="radio" name="hours" value="${value}"${value === "4" ? " checked" : ""}>${value === "until" ? "until…" : `${value} h`}</label>`,
@@ -132,9 +136,9 @@ function lengthField(legend: string): string {
 }
 
 /** Shows what the choice means, counted from `fromMs`. */
-function drawLength(
+export function drawLength(
   form: HTMLFormElement,
-  fromMs: number,
+  fromMs = Date.now(),
 ): { readonly hours: string; readonly endsAtMs: number | null } {
   const data = new FormData(form);
   const hours = textOf(data, "hours");
@@ -153,7 +157,8 @@ function endOf(form: FormData, fromMs: number): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-function timeWords(atMs: number): string {
+/** An instant in the zone that the reader chose. */
+export function timeWords(atMs: number): string {
   return formatTime(inZone(atMs), inZone(Date.now()));
 }
 

@@ -29,6 +29,7 @@ export async function swapPart(url: string, ids: readonly string[]): Promise<voi
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (old !== null && fresh !== null) old.innerHTML = fresh.innerHTML;
   }
+  dispatchEvent(new Event("flatline-swap"));
 }
 
 async function fetchPage(url: string): Promise<Document | null> {
@@ -78,6 +79,7 @@ function show(page: Document, isSame: boolean): void {
   const nav = page.querySelector(".pagesnav");
   if (nav !== null) document.querySelector(".pagesnav")?.replaceChildren(...document.importNode(nav, true).childNodes);
   beginChart();
+  dispatchEvent(new Event("flatline-swap"));
 }
 
 /** How to find what had the focus in the page that comes. */

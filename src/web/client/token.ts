@@ -1,4 +1,4 @@
-import { openDialog, textOf } from "./dialog.ts";
+import { openDialog, textOf, type Problem } from "./dialog.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 
 // Of the tab only: gone when it is closed, never sent along by the browser itself.
@@ -9,6 +9,10 @@ export interface Answer {
   readonly ok: boolean;
   readonly message: string;
   readonly body: unknown;
+  /** No answer came [one did]. */
+  readonly isUnreachable?: boolean;
+  /** The dialog that asked has a field for the token now [it has none]. */
+  readonly needsToken?: boolean;
 }
 
 /** The token that was given in this tab; null: none yet. */
@@ -35,14 +39,14 @@ export async function askToken(problem = ""): Promise<string | null> {
   const token = form?.get("token");
   if (typeof token !== "string" || token === "") return null;
   const wrong = keepToken(token);
-  return wrong === null ? token : askToken(wrong);
+  return wrong === null ? token : askToken(`Not accepted: ${wrong}.`);
 }
 
 /** Keeps a token for this tab; why it cannot be one, else null. */
 export function keepToken(token: string): string | null {
-  if (token === "") return "Not accepted: it is empty.";
+  if (token === "") return "it is empty";
   // No header can carry it: each request of this tab would fail before it is sent.
-  if (/[^\t\u{20}-\u{ff}]/u.test(token)) return "Not accepted: no token has such a character.";
+  if (/[^\t\u{20}-\u{ff}]/u.test(token)) return "no token has such a character";
   sessionStorage.setItem(key, token);
   return null;
 }
@@ -52,11 +56,19 @@ export function forgetToken(): void {
   sessionStorage.removeItem(key);
 }
 
-/** Asks the API with the token, which is asked for when it is not known or was wrong; null when nobody gave one. */
+/**
+ * Asks the API with the token; null when no one gave one. A token that is missing or wrong is asked for by a dialog, and
+ * where one is open already in that: its next try takes what was given there.
+ */
 export async function callApi(method: string, path: string, body?: unknown): Promise<Answer | null> {
   let problem = "";
   for (;;) {
+    const dialog = document.querySelector<HTMLDialogElement>("dialog[open]");
+    const typed = dialog?.querySelector<HTMLInputElement>("[name=token]")?.value ?? "";
+    const wrong = typed === "" || knownToken() !== null ? null : keepToken(typed);
+    if (wrong !== null && dialog !== null) return askWithin(dialog, wrong);
     const isKnown = mayActWithoutToken() && problem === "";
+    if (dialog !== null && knownToken() === null && !isKnown) return askWithin(dialog, "a token is needed");
     const token = isKnown ? null : await askToken(problem);
     if (token === null && !isKnown) return problem === "" ? null : { ok: false, message: problem, body: null };
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -65,10 +77,11 @@ export async function callApi(method: string, path: string, body?: unknown): Pro
     try {
       response = await fetch(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     } catch {
-      return { ok: false, message: "flatline could not be reached. Nothing was changed.", body: null };
+      return { ok: false, isUnreachable: true, message: "flatline could not be reached", body: null };
     }
     if (response.status === 401) {
       sessionStorage.removeItem(key);
+      if (dialog !== null) return askWithin(dialog, "the token was not accepted");
       problem = "Not accepted. Nothing was changed.";
       continue;
     }
@@ -77,6 +90,26 @@ export async function callApi(method: string, path: string, body?: unknown): Pro
     const message = hasMessage(parsed) ? parsed.message : response.ok ? "" : `HTTP ${response.status}`;
     return { ok: response.ok, message, body: parsed };
   }
+}
+
+/** Puts a field for the token into a dialog, as no second one opens over it. */
+function askWithin(dialog: HTMLDialogElement, problem: string): Answer {
+  let field = dialog.querySelector<HTMLInputElement>("[name=token]");
+  if (field === null) {
+    const label = document.createElement("label");
+    label.innerHTML = 'Token<input type="password" name="token" autocomplete="off">';
+    dialog.querySelector(".problem-line")?.before(label);
+    field = label.querySelector("input");
+  }
+  if (field !== null) field.value = "";
+  field?.focus();
+  return { ok: false, needsToken: true, message: problem, body: null };
+}
+
+/** Returns why something was not done, for the dialog that asked for it. */
+export function refusalOf(notDone: string, answer: Answer | null, after = ""): Problem {
+  const why = answer === null ? "no token was given" : answer.message;
+  return { message: `${notDone}: ${why}.${after}`, ...(answer?.needsToken === true ? { field: "token" } : {}) };
 }
 
 function readJson(text: string): unknown {

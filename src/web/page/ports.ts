@@ -181,8 +181,8 @@ export interface PagePort {
   assetTypes(slug: string): Promise<readonly PageAssetType[]>;
   /** The latest fleet verdicts, newest first. */
   fleets(): Promise<readonly FleetState[]>;
-  /** Since when the gates of these organizations are shut, of each that is. */
-  heldSince(slugs: readonly string[]): Promise<readonly number[]>;
+  /** Since when gates are shut, by organization; those that are open are absent. */
+  heldSince(): Promise<ReadonlyMap<string, number>>;
   /** Who accepted this fleet verdict, and who has not yet. */
   notifiedOfFleet(fleetId: string): Promise<Notified>;
   /** null: nobody configured the organization. */

@@ -170,7 +170,7 @@ export function addPageRoutes(
   });
 
   addStatusRoute(scope, settings, { ...options, readModel });
-  addAlertPages({ ...options, addPage, readModel, documents, sendMissing, settings });
+  addAlertPages(scope, { ...options, addPage, readModel, documents, sendMissing, settings });
 
   addResource(scope, "/places.json", settings, {
     GET: {

@@ -210,10 +210,10 @@ describe("the buttons", () => {
     await page.locator("dialog button.primary").last().click();
     await page.locator("dialog input[name=comment]").fill("migration");
     await page.locator("dialog button.primary").last().click();
-    await page.locator("dialog .bad", { hasText: "Not accepted. Nothing was changed." }).waitFor();
+    await page.locator("dialog .bad", { hasText: "Not silenced: the token was not accepted." }).waitFor();
     await page.locator("dialog input[name=token]").fill("let-me-in…");
     await page.locator("dialog button.primary").last().click();
-    await page.locator("dialog .bad", { hasText: "Not accepted: no token has such a character." }).waitFor();
+    await page.locator("dialog .bad", { hasText: "Not silenced: no token has such a character." }).waitFor();
     await page.locator("dialog input[name=token]").fill(token);
     await page.locator("dialog button.primary").last().click();
     await page.locator("#did", { hasText: "Silenced until" }).waitFor();

@@ -1,6 +1,7 @@
 import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { WordSubject } from "../parts/words.ts";
-import type { PageAlert } from "../ports.ts";
+import type { PageActRules, PageAlert } from "../ports.ts";
+import type { BulkSubject } from "./act-facts.ts";
 
 export type AlertGroup = "firing" | "acknowledged" | "pending" | "silenced" | "ended";
 
@@ -46,5 +47,26 @@ export function alertSubject(view: PageAlert, nowMs: number): WordSubject {
     who: whoOf(alert),
     judged: alert.judgement?.verdict ?? null,
     lastedMs: (endsAtMs ?? nowMs) - beganMs(alert),
+  };
+}
+
+/** Returns what the dialogs need of an alert; `rules` is null where its organization is not configured. */
+export function bulkSubject(view: PageAlert, rules: PageActRules | null, isHeld: boolean): BulkSubject {
+  const { alert, endsAtMs } = view;
+  const { id, slug, severity, check, kind, state, acknowledgement, judgement, peak } = alert;
+  const isSpike = check === "dead-asset-spike" && kind === "verdict";
+  return {
+    id,
+    slug,
+    severity,
+    group: groupOf(view),
+    isAcknowledged: acknowledgement !== null,
+    verdict: judgement?.verdict ?? null,
+    isMember: isSpike && state === "firing" && endsAtMs === null && rules !== null,
+    deaths: isSpike ? peak.currentCount : null,
+    undone: undoneShare(view),
+    isHeld,
+    releaseOn: rules?.releaseOn ?? [],
+    hasReminders: (rules?.repeatIntervalMs ?? 0) > 0,
   };
 }

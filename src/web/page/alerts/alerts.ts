@@ -6,6 +6,7 @@ import { mark } from "../parts/marks.ts";
 import { renderTime } from "../parts/time.ts";
 import { readWords, selectByWords, type Words } from "../parts/words.ts";
 import type { PageAlert } from "../ports.ts";
+import { pickCell, renderBulkBar } from "./picking.ts";
 import { rangesOf, writeAlertsQuery, type AlertsQuery } from "./query.ts";
 import { alertsSentence, type AlertsData } from "./sentence.ts";
 import {
@@ -36,7 +37,20 @@ export function renderAlerts(data: AlertsData, query: AlertsQuery): Html {
   const shown = alerts.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs >= nowMs - query.days * dayMs);
   const groups = Map.groupBy(shown, groupOf);
   const ranges = rangesOf(retentionDays);
-  return html`<h1 class="sentence">${alertsSentence(data)}</h1>
+  const waiting = groups.get("firing")?.length ?? 0;
+  return html`<div class="headline">
+      <h1 class="sentence">${alertsSentence(data)}</h1>
+      ${
+        waiting === 0 || !data.hasToken
+          ? nothing
+          : html`<div class="buttons" id="waiting-part">
+              <button type="button" data-bulk="acknowledge" data-group="firing">
+                Acknowledge ${formatCount(waiting)}…
+              </button>
+            </div>`
+      }
+    </div>
+    <p class="did" id="did" role="status"></p>
     <div class="alertbar" id="counters-part">
       <nav class="counters" aria-label="Filter by state">
         ${alertGroups.map((group) => renderCounter(group, groups.get(group)?.length ?? 0, query, retentionDays))}
@@ -64,7 +78,8 @@ export function renderAlerts(data: AlertsData, query: AlertsQuery): Html {
         ${ranges.map((days) => html`<a href="${writeAlertsQuery({ ...query, days, page: 1 }, retentionDays)}" data-swap${days === query.days ? html` aria-current="true"` : nothing}>${days === 1 ? "24\u00a0h" : `${days}\u00a0d`}</a>`)}
       </nav>
     </div>
-    <div id="alerts-part">${renderList(data, shown, query)}</div>`;
+    <div id="alerts-part">${renderList(data, shown, query)}</div>
+    ${renderBulkBar(data)}`;
 }
 
 const examples = ["firing", "pending", "ended", "fail", "undone>50%", "judged=checker", "not:judged", "longer:4h"];
@@ -96,6 +111,7 @@ function renderList(data: AlertsData, shown: readonly PageAlert[], query: Alerts
         : html`<table class="listing alerts" id="alerts" aria-label="Alerts">
             <thead>
               <tr>
+                ${pickCell("th", data, html`<input type="checkbox" data-pick-all aria-label="Select all that are shown" />`)}
                 <th scope="col" class="a-sev">Severity</th>
                 <th scope="col">Alert</th>
                 <th scope="col" class="a-state">State</th>
@@ -225,6 +241,7 @@ function renderGroup(
   if (all.length === 0) return nothing;
   return html`<tbody>
     <tr class="group">
+      ${pickCell("td", data, html`<input type="checkbox" data-pick-group aria-label="Select all: ${groupNames[group]}" />`)}
       <th scope="rowgroup" colspan="10">${groupNames[group]} <span>${phraseOf(group, all, data)}</span></th>
     </tr>
     ${shown.map((view) => renderAlert(view, group, data))}
@@ -244,7 +261,8 @@ function phraseOf(group: AlertGroup, all: readonly PageAlert[], { nowMs, held }:
     : many;
 }
 
-function renderAlert(view: PageAlert, group: AlertGroup, { nowMs, withPeople }: AlertsData): Html {
+function renderAlert(view: PageAlert, group: AlertGroup, data: AlertsData): Html {
+  const { nowMs, withPeople } = data;
   const { alert, endsAtMs, labels } = view;
   const { id, slug, severity, check } = alert;
   const isEnded = group === "ended";
@@ -253,6 +271,7 @@ function renderAlert(view: PageAlert, group: AlertGroup, { nowMs, withPeople }: 
   const isSpike = check === "dead-asset-spike";
   const isHot = !isEnded && (severity === "fail" || severity === "warn");
   return html`<tr class="row ${severity}${isEnded ? " over" : ""}${group === "firing" ? " open" : ""}">
+    ${pickCell("td", data, html`<input type="checkbox" name="pick" value="${id}" data-severity="${severity}" aria-label="Select ${slug}" />`)}
     <td class="a-sev">
       <span class="sevcell ${severity}">${mark(severity)} <span class="word">${severity}</span></span>
     </td>

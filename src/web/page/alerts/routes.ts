@@ -1,9 +1,11 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { dayMs } from "../../../base/time.ts";
+import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { hasIdentities } from "../../access/admission.ts";
 import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../ports.ts";
+import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";
 import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
@@ -13,7 +15,7 @@ import type { PageAlert } from "../ports.ts";
 import { actFactsOf } from "./alert-acts.ts";
 import { readAlert } from "./alert-model.ts";
 import { alertTitle, renderAlertPage } from "./alert-page.ts";
-import { groupOf } from "./alert-row.ts";
+import { bulkSubject, groupOf } from "./alert-row.ts";
 import { renderAlerts } from "./alerts.ts";
 import { readAlertsQuery } from "./query.ts";
 import { alertsTitle } from "./sentence.ts";
@@ -33,20 +35,17 @@ export interface AlertPagesOptions extends PageModelPorts {
   readonly settings: () => AccessSettings;
 }
 
-// A whole fleet is not asked one by one.
-const mostGates = 50;
-
 /** `/alerts` and the page of each. Who did what and why is for who may read that; the rest is public. */
-export function addAlertPages(options: AlertPagesOptions): void {
+export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions): void {
   const { addPage, readModel, documents, sendMissing, settings, page } = options;
   const retentionDays = (): number => Math.round(page.retentionMs() / dayMs);
 
   /** Of how many acknowledged alerts the deaths are held. */
   async function countHeld(alerts: readonly PageAlert[]): Promise<number> {
     const slugs = new Set(alerts.filter((view) => groupOf(view) === "acknowledged").map(({ alert }) => alert.slug));
-    if (slugs.size > mostGates) return 0;
-    const gates = await Promise.all([...slugs].map((slug) => page.gate(slug)));
-    return gates.filter((gate) => gate?.decision === "hold").length;
+    if (slugs.size === 0) return 0;
+    const held = await page.heldSince();
+    return [...slugs].filter((slug) => held.has(slug)).length;
   }
 
   addPage("/alerts", "public", "alerts", async (request, reply) => {
@@ -54,7 +53,14 @@ export function addAlertPages(options: AlertPagesOptions): void {
     const [model, all] = await Promise.all([readModel(request), page.alerts()]);
     const alerts = all.filter(({ alert }) => seesOrganization(request, alert.slug));
     const withPeople = seesDetails(request);
-    const data = { nowMs: model.nowMs, alerts, held: await countHeld(alerts), retentionDays: days, withPeople };
+    const data = {
+      nowMs: model.nowMs,
+      alerts,
+      held: await countHeld(alerts),
+      retentionDays: days,
+      withPeople,
+      hasToken: hasIdentities(settings()),
+    };
     const main = renderAlerts(data, readAlertsQuery(paramsOf(request), days));
     const text = documents.render(model, {
       isKnown: isNamedByProxy(request),
@@ -64,6 +70,20 @@ export function addAlertPages(options: AlertPagesOptions): void {
       main,
     });
     return sendText(request, reply, "text/html", text);
+  });
+
+  // For the dialogs about many alerts: what is to be said of each is known when they open.
+  addResource(scope, "/acts.json", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply) => {
+        const held = await page.heldSince();
+        const alerts = (await page.alerts())
+          .filter(({ alert }) => seesOrganization(request, alert.slug))
+          .map((view) => bulkSubject(view, page.actRules(view.alert.slug), held.has(view.alert.slug)));
+        return sendText(request, reply, "application/json", escapeUnseen(JSON.stringify({ alerts })));
+      },
+    },
   });
 
   addPage("/alerts/:id", "public", "alerts", async (request, reply) => {

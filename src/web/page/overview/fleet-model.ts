@@ -81,7 +81,8 @@ async function verdictOf(
       ({ check, kind, state, slug }) =>
         check === "dead-asset-spike" && kind === "verdict" && state === "firing" && spiking.has(slug),
     );
-  const held = await page.heldSince([...spiking]);
+  const heldSince = await page.heldSince();
+  const held = [...spiking].flatMap((slug) => heldSince.get(slug) ?? []);
   const members = firing.map((alert) => fleetMember(alert, snapshots.get(alert.slug)?.state.lastResultReport ?? null));
   const common = {
     evidence: fleetEvidence(members),
@@ -90,6 +91,10 @@ async function verdictOf(
       rows.filter(({ slug }) => spiking.has(slug)),
       snapshots,
     ),
+    open: {
+      unacknowledged: firing.filter(({ acknowledgement }) => acknowledgement === null).length,
+      unjudged: firing.filter(({ judgement }) => judgement === undefined).length,
+    },
     held: held.length === 0 ? null : { organizations: held.length, sinceMs: Math.min(...held) },
   };
   if (live.fleet?.isSent === true)

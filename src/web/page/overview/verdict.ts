@@ -22,6 +22,8 @@ export type FleetVerdict = {
   readonly detectedAtMs: number | null;
   readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
   readonly notified: Notified;
+  /** Members that nobody has acknowledged, and those that nobody has judged. */
+  readonly open: { readonly unacknowledged: number; readonly unjudged: number };
   /** Members whose gate is shut; null: none. */
   readonly held: { readonly organizations: number; readonly sinceMs: number } | null;
 } & (
@@ -52,16 +54,31 @@ export function renderBand(sentence: string, why: Html, verdict: FleetVerdict, n
         ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
       </h1>
       <p class="why">${why}</p>
+      ${verdict.stage === "forming" ? nothing : renderFleetActs(verdict)}
     </div>
     <dl class="facts">
       ${factsOf(verdict, nowMs).map(
         ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd>`,
+          html`<div class="fact${briefFacts.has(name) ? "" : " more"}">
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
       )}
     </dl>
   </section>`;
 }
+
+/** For all members at once: who is on it, what was it. The next right thing is the black one. */
+function renderFleetActs({ open }: FleetVerdict): Html {
+  const { unacknowledged, unjudged } = open;
+  return html`<p class="fleetacts" data-members>
+    ${unacknowledged === 0 ? nothing : html`<button type="button" class="primary" data-bulk="acknowledge">Acknowledge ${formatCount(unacknowledged)}…</button>`}
+    ${unjudged === 0 ? nothing : html`<button type="button" ${unacknowledged === 0 ? html`class="primary"` : nothing} data-bulk="judge">Judge ${formatCount(unjudged)}…</button>`}
+  </p>`;
+}
+
+// What a phone shows above the rows.
+const briefFacts: ReadonlySet<string> = new Set(["Began", "Notified", "Held"]);
 
 function factsOf(verdict: FleetVerdict, nowMs: number): (readonly [string, Html])[] {
   const { evidence, detectedAtMs, assetTypes, held } = verdict;

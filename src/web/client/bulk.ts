@@ -1,0 +1,218 @@
+import { formatCount } from "../../base/numbers.ts";
+import type { BulkSubject } from "../page/alerts/act-facts.ts";
+import { countOf, formatShare } from "../page/parts/figures.ts";
+import { choices, commentOf } from "./acts.ts";
+import { textOf } from "./dialog.ts";
+import { runEach, type Step } from "./each-dialog.ts";
+import { drawLength, lengthField, readSilence, timeWords } from "./silence.ts";
+import { askToken, knownToken, mayActWithoutToken } from "./token.ts";
+
+export type BulkAct = "acknowledge" | "judge" | "silence";
+
+/**
+ * Asks once and acts on many alerts; what was done in words, or null when nothing was. `wanted` picks the alerts that are
+ * meant, `count` is how many the reader was told of.
+ */
+export async function actOnMany(
+  act: BulkAct,
+  wanted: (alert: BulkSubject) => boolean,
+  count: number,
+): Promise<string | null> {
+  if (!mayActWithoutToken() && (await askToken()) === null) return null;
+  const all = await readSubjects();
+  if (all === null) return "Nothing was changed: flatline could not be reached.";
+  const alerts = all.filter(wanted);
+  const hidden = Math.max(0, count - alerts.length);
+  if (alerts.length === 0) return "Nothing was changed: none of these alerts is there any more.";
+  if (act === "acknowledge") return acknowledge(alerts, hidden);
+  return act === "judge" ? judge(alerts, hidden) : silence(alerts, hidden);
+}
+
+async function readSubjects(): Promise<readonly BulkSubject[] | null> {
+  const token = knownToken();
+  try {
+    const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+    let response = await fetch("/acts.json", { headers });
+    // A wrong token is asked for again by the dialog, with what anybody may see.
+    if (response.status === 401) response = await fetch("/acts.json");
+    if (!response.ok) return null;
+    return ((await response.json()) as { readonly alerts: readonly BulkSubject[] }).alerts;
+  } catch {
+    return null;
+  }
+}
+
+function acknowledge(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+  const free = alerts.filter(
+    ({ group, isAcknowledged }) => !isAcknowledged && group !== "pending" && group !== "ended",
+  );
+  const held = free.filter(({ isHeld }) => isHeld);
+  const opening = organizations(held.filter(({ releaseOn }) => releaseOn.includes("acknowledged")));
+  const stays = organizations(held) - opening;
+  const gate =
+    opening > 0
+      ? ` <b>This opens the gate of ${countOf(opening, "organization")}</b>: your configuration says so.`
+      : stays > 0
+        ? " <b>The gates stay shut.</b>"
+        : "";
+  const lines = [
+    ...(free.some(({ hasReminders }) => hasReminders)
+      ? [["Changes", "No more reminders, and no one else is called."]]
+      : []),
+    ...(stays > 0 ? [["Stays", `${countOf(stays, "organization")} held until somebody judges or releases them.`]] : []),
+    ["Messages", "Notified when one gets worse, and when one ends."],
+  ] as const;
+  return runEach(
+    {
+      title: `Acknowledge ${countOf(free.length, "alert")}?`,
+      verb: `Acknowledge ${countOf(free.length, "alert")}`,
+      foot: "Each can be taken back.",
+      content: `<p>You take them, and they go quiet.${gate}</p>${who([
+        [free.length, "that no one has acknowledged"],
+        [alerts.filter(({ isAcknowledged }) => isAcknowledged).length, "acknowledged before: these stay as they are"],
+        [alerts.filter(({ group }) => group === "pending").length, "pending: they fire first"],
+        [alerts.filter(({ group }) => group === "ended").length, "ended: nothing is to be taken on"],
+        [hidden, "not yours, or over by now"],
+      ])}${consequences(lines)}
+<label><span>What are you doing about it? <span class="detail">(optional, the same for all)</span></span><textarea name="comment" rows="2" maxlength="1000" data-first></textarea></label>`,
+    },
+    "acknowledged",
+    (form) => free.map((alert) => ({ ...post(alert, "ack"), body: commentOf(form) })),
+  );
+}
+
+function judge(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+  const ready = alerts.filter(({ group }) => group !== "pending");
+  const open = ready.filter(({ verdict }) => verdict === null);
+  const judged = ready.filter(({ verdict }) => verdict !== null);
+  const known = ready.flatMap(({ deaths, undone }) => (deaths === null || undone === null ? [] : [{ deaths, undone }]));
+  const deaths = known.reduce((sum, one) => sum + one.deaths, 0);
+  const undone = known.reduce((sum, one) => sum + one.deaths * one.undone, 0);
+  const fails = ready.filter(({ severity }) => severity === "fail").length;
+  const before = (["checker", "real", "expected"] as const).flatMap((verdict) => {
+    const count = judged.filter((alert) => alert.verdict === verdict).length;
+    return count === 0 ? [] : [`${formatCount(count)} as ${verdict}`];
+  });
+  const chosen = (form: FormData): readonly BulkSubject[] => [
+    ...(form.has("open") ? open : []),
+    ...(form.has("judged") ? judged : []),
+  ];
+  return runEach(
+    {
+      title: ready.length === 1 ? "What was this alert?" : `What were these ${formatCount(ready.length)} alerts?`,
+      verb: "Judge",
+      kind: "wide",
+      foot: "Can be changed one by one; every judgement is kept.",
+      content: `<p>${formatCount(fails)} fail and ${formatCount(ready.length - fails)} others.${deaths === 0 ? "" : ` ${formatShare(undone / deaths)} of their deaths with a name were found alive again.`}</p>
+${box("open", open.length, "that no one has judged", true)}${box("judged", judged.length, `judged before, ${before.join(" and ")}: unless you select them, these stay as they are`, false)}${who(
+        [
+          [alerts.length - ready.length, "pending: they fire first"],
+          [hidden, "not yours, or over by now"],
+        ],
+      )}
+<fieldset class="verdict-choice"><legend class="sr">What was it?</legend>${choices.map(([value, name], index) => `<label><input type="radio" name="verdict" value="${value}"${index === 0 ? " data-first" : ""}> ${name}</label>`).join("")}</fieldset>
+<div data-consequences></div>
+<label><span>How do you know? <span class="detail">(optional, the same for all)</span></span><textarea name="comment" rows="2" maxlength="1000"></textarea></label>`,
+      update: (form, button) => {
+        const data = new FormData(form);
+        const verdict = textOf(data, "verdict");
+        const some = chosen(data);
+        const place = form.querySelector("[data-consequences]");
+        if (place !== null) place.innerHTML = verdict === "" ? "" : consequences(judgedLines(some, verdict));
+        button.textContent = `Judge ${countOf(some.length, "alert")}`;
+      },
+    },
+    "judged",
+    (form) => {
+      const verdict = textOf(form, "verdict");
+      if (verdict === "") return { message: "Choose what it was.", field: "verdict" };
+      const some = chosen(form);
+      if (some.length === 0) return { message: "Select whose alerts are meant.", field: "open" };
+      return some.map((alert) => ({ ...post(alert, "judgement"), body: { verdict, ...commentOf(form) } }));
+    },
+  );
+}
+
+function judgedLines(alerts: readonly BulkSubject[], verdict: string): (readonly [string, string])[] {
+  const held = alerts.filter(({ isHeld }) => isHeld);
+  const opening = organizations(held.filter(({ releaseOn }) => releaseOn.includes("judged")));
+  const staying = organizations(held) - opening;
+  const isOne = opening === 1;
+  const gate = [
+    ...(opening === 0
+      ? []
+      : [
+          verdict === "checker"
+            ? `${countOf(opening, "organization")} ${isOne ? "stays" : "stay"} held; each opens when its alert has ended`
+            : `${countOf(opening, "held organization")} ${isOne ? "opens" : "open"} at once`,
+        ]),
+    ...(staying === 0
+      ? []
+      : [`${countOf(staying, "organization")} held on: <code>releaseOn</code> has no <code>judged</code>`]),
+  ];
+  return [
+    ["Gate", gate.length === 0 ? "is open" : gate.join("<br>")],
+    [
+      "Baseline",
+      verdict === "checker"
+        ? "the hours since each one began leave its baseline where <code>baselineExclude</code> is <code>judged</code>"
+        : "keeps these hours",
+    ],
+  ];
+}
+
+function silence(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+  const slugs = [...new Set(alerts.map(({ slug }) => slug))];
+  const many = countOf(slugs.length, "organization");
+  return runEach(
+    {
+      title: `Silence ${many}?`,
+      verb: "Silence",
+      foot: "Each can be ended at any time.",
+      content: `<p>Messages stop. Checks run on, alerts still fire, the gates stay shut. An end is notified if its beginning was.</p>${who(
+        [
+          [slugs.length, `${slugs.length === 1 ? "organization" : "organizations"}, all checks: one silence each`],
+          [hidden, "not yours, or over by now"],
+        ],
+      )}
+${lengthField("For how long")}
+<label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm data-first maxlength="1000"></label>`,
+      update: (form, button) => {
+        const { hours, endsAtMs } = drawLength(form);
+        const length =
+          hours !== "until" ? ` for ${hours}\u00a0h` : endsAtMs === null ? "" : ` until ${timeWords(endsAtMs)}`;
+        button.textContent = `Silence ${formatCount(slugs.length)}${length}`;
+      },
+    },
+    "silenced",
+    (form) => {
+      const read = readSilence(form);
+      if ("message" in read) return read;
+      const common = { method: "POST", path: "/api/v1/silences" };
+      return slugs.map((slug) => ({ ...common, name: slug, body: { slug, ...read } }));
+    },
+  );
+}
+
+function post({ id, slug }: BulkSubject, act: string): Omit<Step, "body"> {
+  return { name: slug, method: "POST", path: `/api/v1/alerts/${encodeURIComponent(id)}/${act}` };
+}
+
+function organizations(alerts: readonly BulkSubject[]): number {
+  return new Set(alerts.map(({ slug }) => slug)).size;
+}
+
+/** Who is meant, and who is not and why: numbers that add up. */
+function who(lines: readonly (readonly [number, string])[]): string {
+  const shown = lines.filter(([count]) => count > 0);
+  return `<ul class="who">${shown.map(([count, text]) => `<li><b>${formatCount(count)}</b> ${text}</li>`).join("")}</ul>`;
+}
+
+function box(name: string, count: number, text: string, isOn: boolean): string {
+  if (count === 0) return "";
+  return `<label class="check"><input type="checkbox" name="${name}" value="yes"${isOn ? " checked" : ""}><span><b>${formatCount(count)}</b> ${text}</span></label>`;
+}
+
+function consequences(lines: readonly (readonly [string, string])[] | readonly (readonly string[])[]): string {
+  return `<dl class="consequences">${lines.map(([name = "", text = ""]) => `<dt>${name}</dt><dd>${text}</dd>`).join("")}</dl>`;
+}

@@ -1,0 +1,23 @@
+import { html, nothing, type Html } from "../parts/html.ts";
+import type { AlertsData } from "./sentence.ts";
+
+/** A box to select by, where anybody may act. */
+export function pickCell(tag: "th" | "td", { hasToken }: Pick<AlertsData, "hasToken">, box: Html): Html {
+  const inner = html`<label class="pick">${box}</label>`;
+  if (!hasToken) return nothing;
+  return tag === "th" ? html`<th class="a-pick">${inner}</th>` : html`<td class="a-pick">${inner}</td>`;
+}
+
+/** Stands at the foot of the window while something is selected. */
+export function renderBulkBar({ hasToken }: AlertsData): Html {
+  if (!hasToken) return nothing;
+  return html`<div class="bulkbar" id="bulkbar" role="region" aria-label="What is selected" hidden>
+    <p id="picked"></p>
+    <div class="buttons">
+      <button type="button" data-bulk="acknowledge">Acknowledge…</button>
+      <button type="button" data-bulk="judge">Judge…</button>
+      <button type="button" data-bulk="silence">Silence…</button>
+      <button type="button" class="plain" data-bulk="clear">Clear <kbd>Esc</kbd></button>
+    </div>
+  </div>`;
+}
