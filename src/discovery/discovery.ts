@@ -1,5 +1,5 @@
 import { createLoop } from "../base/loop.ts";
-import { secondMs } from "../base/time.ts";
+import { minuteMs, secondMs } from "../base/time.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
@@ -14,6 +14,8 @@ export interface Discovery {
   lists(): AppliedLists;
   /** How a source stands; null: nobody has asked it yet. */
   state(name: string): DiscoveryState | null;
+  /** There are other sources than before. */
+  wake(): void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -28,6 +30,8 @@ export interface DiscoveryOptions extends Omit<RefreshDeps, "signal" | "eventRet
 
 // As soon as a command is seen that accepts a list, and less than the shortest interval of a refresh.
 const lookEveryMs = secondMs;
+// Without a source there is nothing to see; who gets one is woken.
+const idleMs = minuteMs;
 
 /** When this process tries to take the next refresh of a source. */
 interface Turn {
@@ -97,7 +101,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     underWay.set(name, ended);
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     const wanted = sources();
     const names = wanted.map(({ name }) => name);
     if (keptNames !== names.join("\n")) {
@@ -106,12 +110,12 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
         for (const name of memory.keys()) if (!names.includes(name)) memory.delete(name);
       keptNames = names.join("\n");
     }
-    if (wanted.length === 0) return;
+    if (wanted.length === 0) return idleMs;
     for (const source of wanted) begin(source);
     if (await follow(wanted)) isApplied = false;
-    if (isApplied) return;
-    await options.onChange();
+    if (!isApplied) await options.onChange();
     isApplied = true;
+    return lookEveryMs;
   }
 
   function note(error: unknown): void {
@@ -127,6 +131,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     },
     lists: () => lists,
     state: (name) => states.get(name) ?? null,
+    wake: () => loop.wake(),
     start: () => {
       isApplied = true;
       loop.start();

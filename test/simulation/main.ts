@@ -11,18 +11,19 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "1" },
     days: { type: "string", default: "2" },
     trace: { type: "boolean", default: false },
+    first: { type: "boolean", default: false },
     minimize: { type: "boolean", default: false },
   },
 });
 const [first, count, days] = [values.seed, values.seeds, values.days].map(Number) as [number, number, number];
 if (![first, count, days].every((value) => Number.isFinite(value) && value >= 0)) {
-  complain("usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--trace] [--minimize]");
+  complain("usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--trace] [--first] [--minimize]");
   process.exit(64);
 }
 
 let violated = 0;
 for (let seed = first; seed < first + count; seed++) {
-  const options = { seed, days };
+  const options = { seed, days, stopsAtFirst: values.first };
   const before = process.cpuUsage();
   const { hash, violations, script, ...counts } = await simulate({
     ...options,

@@ -22,6 +22,10 @@ export interface SentAlert {
 export interface Accepted {
   readonly id: string;
   readonly atMs: number;
+  /** When it was formed, by what it says. */
+  readonly formedAtMs: number;
+  /** Of a fleet verdict. */
+  readonly isOfFleet: boolean;
   readonly text: string;
   readonly alerts: readonly SentAlert[];
 }
@@ -53,13 +57,25 @@ export class SimulatedReceiver implements FarSide {
   }
 
   #answer({ body }: FarRequest, latencyMs: number): FarAnswer {
-    const { id, alerts } = JSON.parse(body) as { readonly id: string; readonly alerts: readonly SentAlert[] };
+    const { id, generatedAt, fleet, alerts } = JSON.parse(body) as {
+      readonly id: string;
+      readonly fleet: object | null;
+      readonly generatedAt: string;
+      readonly alerts: readonly SentAlert[];
+    };
     if (this.fault === "busy") return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
       for (const alert of alerts) this.refusedAlerts.add(alert.id);
       return { latencyMs, kind: "answer", status: 410, body: "" };
     }
-    this.accepted.push({ id, atMs: this.#clock.nowMs(), text: body, alerts });
+    this.accepted.push({
+      id,
+      atMs: this.#clock.nowMs(),
+      formedAtMs: Date.parse(generatedAt),
+      isOfFleet: fleet !== null,
+      text: body,
+      alerts,
+    });
     // It took the notification, and its answer is lost: the same one comes again.
     if (this.fault === "deaf") return { latencyMs, kind: this.#chance.pick(["reset", "hang"]) };
     return { latencyMs, kind: "cut", status: 200, body: "thanks" };

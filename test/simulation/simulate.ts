@@ -9,6 +9,8 @@ export interface SimulationOptions {
   /** With faults; eight hours without follow. */
   readonly days: number;
   readonly script?: readonly Incident[];
+  /** Ends with the first violation [false]. */
+  readonly stopsAtFirst?: boolean;
   readonly onTrace?: (line: string) => unknown;
 }
 
@@ -32,8 +34,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const world = await World.create(options);
   const oracle = new Oracle(world);
   world.observer = oracle;
-  await world.run();
-  oracle.finish();
+  await world.run(() => options.stopsAtFirst === true && oracle.violations.length > 0);
+  if (options.stopsAtFirst !== true || oracle.violations.length === 0) oracle.finish();
   return {
     hash: world.hash(),
     violations: oracle.violations,
@@ -57,7 +59,7 @@ export async function minimize(
 ): Promise<readonly Incident[]> {
   const isViolated = async (some: readonly Incident[]): Promise<boolean> => {
     onTry(some.length);
-    return (await simulate({ ...options, script: some })).violations.length > 0;
+    return (await simulate({ ...options, script: some, stopsAtFirst: true })).violations.length > 0;
   };
   let shortest = script;
   for (let size = Math.ceil(script.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

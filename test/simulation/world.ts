@@ -31,6 +31,7 @@ export interface WorldOptions {
 
 export type NamedRun = JournalRun & { readonly slug: string };
 
+const closingTurns = 8;
 const notConnected: Answer = { status: -1, body: "" };
 
 /** What an observer from outside sees of the world, in order. */
@@ -47,7 +48,7 @@ export interface Observer extends PeopleObserver {
 
 /** The daemon's surroundings for one seed. */
 export class World {
-  readonly clock: VirtualClock = createVirtualClock({ startMs, settleTurns: 3 });
+  readonly clock: VirtualClock = createVirtualClock({ startMs, settleTurns: 1 });
   readonly platform: SimulatedPlatform;
   readonly receivers: ReadonlyMap<string, SimulatedReceiver>;
   readonly script: readonly Incident[];
@@ -153,14 +154,14 @@ export class World {
     return this.#reloads > 0;
   }
 
-  /** Lives through the script and the quiet time after it. */
-  async run(): Promise<void> {
+  /** Lives through the script and the quiet time after it, or until `isOver`. */
+  async run(isOver: () => boolean = () => false): Promise<void> {
     for (const incident of this.script) this.#at(incident.atMs, () => this.#happen(incident));
     await this.#stream?.begin(startMs);
     await this.#boot();
     const endMs = this.#options.days * dayMs + quietMs;
     this.#at(this.#options.days * dayMs, () => this.#calm());
-    for (let minute = minuteMs; minute <= endMs; minute += minuteMs) {
+    for (let minute = minuteMs; minute <= endMs && !isOver(); minute += minuteMs) {
       await this.#advanceTo(minute);
       // The minutes of a suspension pass together.
       if (this.clock.monotonicMs() >= minute + minuteMs) continue;
@@ -257,7 +258,12 @@ export class World {
     if (life === null) return;
     let isStopped = false;
     void life.app.stop().then(() => (isStopped = true));
-    await this.clock.advanceUntil(() => isStopped, minuteMs);
+    const hasStopped = async (): Promise<boolean> => {
+      // A server that closes takes some turns of the event loop, and no virtual time.
+      for (let turn = 0; turn < closingTurns && !isStopped; turn++) await this.clock.settle();
+      return isStopped;
+    };
+    await this.clock.advanceUntil(hasStopped, minuteMs);
     this.trace("stopped");
     life.kill();
     this.life = null;

@@ -38,6 +38,7 @@ export function createDiscoveredFleet({ config, apply, ...options }: DiscoveredF
     },
     settle: (applied) => {
       written = applied;
+      discovery.wake();
     },
     gauges: ({ organizations }) => {
       const counts = new Map<string, number>();

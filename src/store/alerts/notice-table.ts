@@ -74,7 +74,8 @@ export function createNoticeStore(db: Db): NoticeStore {
       const rows = await db
         .selectFrom("alert_changes")
         .select(columns)
-        .where("is_settled", "=", 0)
+        // Not a parameter: by one the partial index is found anew at each look (SQLite), or not at all (PostgreSQL).
+        .where("is_settled", "=", sql.lit(0))
         .orderBy("seq")
         .execute();
       return rows.map((row): AlertChange => ({

@@ -1,6 +1,6 @@
-import { dayMs, minuteMs } from "../../../src/base/time.ts";
+import { dayMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import type { Severity } from "../../../src/contract/severity.ts";
-import type { SentAlert } from "../receiver.ts";
+import type { Accepted, SentAlert } from "../receiver.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 
@@ -12,6 +12,8 @@ interface Silence {
 
 // groupWait, groupInterval and the time in which a loop looks again.
 const formingMs = 5 * minuteMs;
+// A silence is looked up when a group forms; one that is made at that moment may come too late.
+const noticedMs = minuteMs;
 const legalAfter: Readonly<Record<string, readonly string[]>> = {
   "": ["firing", "unknown"],
   firing: ["escalated", "deescalated", "reminder", "firing", "resolved"],
@@ -32,7 +34,7 @@ export class NotificationOracle {
   #routedSince = new Map<string, number>();
   /** How many notifications of each receiver were looked at. */
   readonly #seen = new Map<string, number>();
-  readonly #lastEvent = new Map<string, SentAlert>();
+  readonly #lastEvent = new Map<string, { readonly alert: SentAlert; readonly formedAtMs: number }>();
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
 
@@ -79,7 +81,7 @@ export class NotificationOracle {
         const notification = accepted[index];
         if (notification === undefined) continue;
         const earlier = accepted.slice(0, index).find(({ id }) => id === notification.id);
-        if (earlier === undefined) for (const alert of notification.alerts) this.#checkAlert(name, alert);
+        if (earlier === undefined) for (const alert of notification.alerts) this.#checkAlert(name, alert, notification);
         else if (earlier.text !== notification.text)
           this.#facts.violate(`${name}: ${notification.id} is repeated with other words`);
       }
@@ -110,19 +112,18 @@ export class NotificationOracle {
     }
   }
 
-  #checkAlert(name: string, alert: SentAlert): void {
+  #checkAlert(name: string, alert: SentAlert, notification: Accepted): void {
+    const { formedAtMs } = notification;
     const { id, slug, kind, event, previousSeverity } = alert;
     const { world } = this.#facts;
     const key = `${name} ${id}`;
     const before = this.#lastEvent.get(key);
-    this.#lastEvent.set(key, alert);
-    const legal = legalAfter[before?.event ?? ""] ?? [];
+    this.#lastEvent.set(key, { alert, formedAtMs });
     // What was before may be a dead letter: the receiver refused it.
     const isRefused = world.receivers.get(name)?.refusedAlerts.has(id) === true;
-    if (!legal.includes(event) && !isRefused)
-      this.#facts.violate(`${name}: ${event} of ${id} (${slug}) after ${before?.event ?? "nothing"}`);
-    if (before !== undefined && previousSeverity !== before.severity && !isRefused)
-      this.#facts.violate(`${name}: ${id} goes on from ${previousSeverity}, and was ${before.severity}`);
+    if (!isRefused) this.#checkOrder(name, alert, notification, before);
+    if (before !== undefined && previousSeverity !== before.alert.severity && !isRefused)
+      this.#facts.violate(`${name}: ${id} goes on from ${previousSeverity}, and was ${before.alert.severity}`);
     if (this.#everRouted.get(slug)?.has(name) !== true) this.#facts.violate(`${name} is not routed to ${slug}`);
     const episode = this.#episodes.of(alert);
     if (episode === undefined)
@@ -131,16 +132,42 @@ export class NotificationOracle {
       if (episode.endsAtMs === null) this.#facts.violate(`${name}: ${id} (${slug}) ended, and it did not`);
       return;
     }
-    if (this.#silences.some((one) => this.#isHeldBack(one, slug)))
+    if (this.#silencesOf(slug).some(({ fromMs, untilMs }) => fromMs + noticedMs < formedAtMs && formedAtMs < untilMs))
       this.#facts.violate(`${name}: ${event} of ${slug} in a silence`);
     if (kind === "verdict" && !episode.severities.includes(alert.severity as Severity))
       this.#facts.violate(`${name}: ${id} (${slug}) was never ${alert.severity}`);
   }
 
-  /** What was formed before the silence may still be under way. */
-  #isHeldBack({ slug, fromMs, untilMs }: Silence, of: string): boolean {
-    const { nowMs } = this.#facts;
-    return (slug === "*" || slug === of) && fromMs + dayMs < nowMs && nowMs < untilMs;
+  #checkOrder(
+    name: string,
+    { id, slug, event }: SentAlert,
+    { formedAtMs, isOfFleet }: Accepted,
+    before: { readonly alert: SentAlert; readonly formedAtMs: number } | undefined,
+  ): void {
+    const previous = before?.alert.event ?? "";
+    if (!(legalAfter[previous] ?? []).includes(event))
+      this.#facts.violate(`${name}: ${event} of ${id} (${slug}) after ${previous || "nothing"}`);
+    if (before === undefined || this.#facts.monotonicMs - this.#facts.world.clockSetAtMs < dayMs) return;
+    const alertSettings = this.#facts.organizations.get(slug)?.alert;
+    const sinceMs = formedAtMs - before.formedAtMs;
+    // The fleet verdict reminds of all its alerts at once.
+    if (
+      event === "reminder" &&
+      !isOfFleet &&
+      alertSettings !== undefined &&
+      sinceMs < alertSettings.repeatIntervalMs - minuteMs
+    )
+      this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
+    // The same once more: only when a silence that held it back is over.
+    const wasSilenced = this.#silencesOf(slug).some(
+      ({ fromMs, untilMs }) => fromMs <= formedAtMs && before.formedAtMs <= untilMs,
+    );
+    if (event === previous && event !== "reminder" && !event.includes("escalated") && !wasSilenced)
+      this.#facts.violate(`${name}: ${event} of ${id} (${slug}) twice`);
+  }
+
+  #silencesOf(slug: string): Silence[] {
+    return this.#silences.filter((one) => one.slug === "*" || one.slug === slug);
   }
 
   #mustHear(name: string, episode: Episode): boolean {

@@ -1,5 +1,5 @@
 import { minuteMs } from "../../../src/base/time.ts";
-import { intervalMinutesOf } from "../fleet.ts";
+import { intervalMinutesOf, slugs } from "../fleet.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, type Facts } from "./facts.ts";
 
@@ -43,6 +43,7 @@ export class ScheduleOracle {
       if (last !== undefined) this.#last.set(slug, { ...last, recordedAtMs: monotonicMs });
       return;
     }
+    this.#checkDue(slug, dueAtMs, last);
     const run = `${slug} ${dueAtMs}`;
     const before = this.#recorded.get(run);
     // A clock that was set back comes by the same instants again.
@@ -57,6 +58,18 @@ export class ScheduleOracle {
     const isMissing = dueAtMs - last.dueAtMs > intervalMinutesOf(slug) * minuteMs;
     if (isMissing && this.#undisturbedSince(slug) < last.recordedAtMs)
       this.#facts.violate(`runs of ${slug} are missing between ${iso(last.dueAtMs)} and ${iso(dueAtMs)}`);
+  }
+
+  #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
+    const { organizations, configuredAtMs, monotonicMs, world } = this.#facts;
+    const minutes = intervalMinutesOf(slug);
+    const offset = minutes === 60 ? slugs.indexOf(slug) : 0;
+    // The first one comes at once.
+    const isNew = last === undefined || monotonicMs - (this.#since.get(slug) ?? Infinity) < 2 * minuteMs;
+    const isDue = isNew || world.isReloading || (dueAtMs / minuteMs - offset) % minutes === 0;
+    if (!isDue) this.#facts.violate(`${slug} was run for ${iso(dueAtMs)}, which is no time of its schedule`);
+    const isSettled = monotonicMs - configuredAtMs > 2 * minuteMs && !world.isReloading;
+    if (!organizations.has(slug) && isSettled) this.#facts.violate(`${slug} is run, and is not configured`);
   }
 
   /** Every organization is run again in time. */
