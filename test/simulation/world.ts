@@ -260,7 +260,7 @@ export class World {
     void life.app.stop().then(() => (isStopped = true));
     const hasStopped = async (): Promise<boolean> => {
       // A server that closes takes some turns of the event loop, and no virtual time.
-      for (let turn = 0; turn < closingTurns && !isStopped; turn++) await this.clock.settle();
+      for (let turn = 0; turn < closingTurns; turn++) await this.clock.settle();
       return isStopped;
     };
     await this.clock.advanceUntil(hasStopped, minuteMs);

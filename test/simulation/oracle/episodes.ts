@@ -30,6 +30,7 @@ export class Episodes {
   readonly all: Episode[] = [];
   readonly #facts: Facts;
   readonly #live = new Map<string, Episode>();
+  readonly #byId = new Map<string, Episode>();
   readonly #onFail: (episode: Episode) => void;
 
   constructor(facts: Facts, { onFail }: { readonly onFail: (episode: Episode) => void }) {
@@ -42,11 +43,18 @@ export class Episodes {
     return [...this.#live].filter(([, { firedAtMs }]) => firedAtMs !== null).map(([key]) => key);
   }
 
-  of({ slug, kind, startsAt }: NamedAlert): Episode | undefined {
+  /** The one that an alert's id stands for; after a clock was set back, several may have begun at the same instant. */
+  of({ id, slug, kind, startsAt }: NamedAlert): Episode | undefined {
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
     const startsAtMs = Date.parse(startsAt);
-    return this.all.find(
-      (one) => one.slug === slug && one.kind === kind && Math.abs(one.startsAtMs - startsAtMs) <= secondMs,
+    const named = new Set(this.#byId.values());
+    const found = this.all.findLast(
+      (one) =>
+        one.slug === slug && one.kind === kind && Math.abs(one.startsAtMs - startsAtMs) <= secondMs && !named.has(one),
     );
+    if (found !== undefined) this.#byId.set(id, found);
+    return found;
   }
 
   run({ slug, dueAtMs, startedAtMs, isAsked, report }: NamedRun): void {
