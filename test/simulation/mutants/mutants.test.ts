@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-const root = join(import.meta.dirname, "../..");
-const folder = join(root, "test/simulation/mutants");
+const root = join(import.meta.dirname, "../../..");
+const folder = import.meta.dirname;
 const patches = readdirSync(folder).filter((file) => file.endsWith(".patch"));
 
 it("has mutants for the simulation", () => {
