@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
@@ -102,13 +103,40 @@ describe("POST /api/v1/events", () => {
   it.each([
     { name: "a form with files", headers: { "content-type": "multipart/form-data; boundary=x" } },
     { name: "CSV", headers: { "content-type": "text/csv" } },
-    { name: "a compressed body", headers: { "content-encoding": "gzip" } },
+    { name: "a body compressed by another method", headers: { "content-encoding": "br" } },
   ])("refuses $name", async ({ headers }) => {
     const { url, world } = await start();
 
     const answer = await post(url, line, headers);
 
     expect(answer).toMatchObject({ status: 415, body: { code: "UNSUPPORTED_MEDIA_TYPE" } });
+    expect(world.ingested).toEqual([]);
+  });
+
+  it.each(["gzip", "x-gzip", "GZIP"])("takes a body with content-encoding %s", async (encoding) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, gzipSync(` [${line}]`), { "content-encoding": encoding });
+
+    expect(answer.status).toBe(200);
+    expect(world.ingested).toEqual([{ format: "json-array", idempotencyKey: null, text: ` [${line}]` }]);
+  });
+
+  it.each([
+    { name: "that is not gzip", body: Buffer.from(line), status: 400, message: /not gzip/ },
+    { name: "that is cut off", body: gzipSync(line).subarray(0, -9), status: 400, message: /incomplete/ },
+    {
+      name: "of a few KiB that becomes more than 32 MiB",
+      body: gzipSync(Buffer.alloc(maxEventsBytes + 1, 0x20)),
+      status: 413,
+      message: /32 MiB/,
+    },
+  ])("refuses a compressed body $name", async ({ body, status, message }) => {
+    const { url, world } = await start();
+
+    const answer = await post(url, body, { "content-encoding": "gzip" });
+
+    expect(answer).toMatchObject({ status, body: { message: expect.stringMatching(message) } });
     expect(world.ingested).toEqual([]);
   });
 

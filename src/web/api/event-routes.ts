@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { pipeline, Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
@@ -53,11 +55,14 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
     throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
   }
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const encoding = request.headers["content-encoding"] ?? "identity";
+  const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
   if (!mediaTypes.has(mediaType)) {
     return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
   }
-  if (encoding !== "identity") return sendProblem(reply, 415, "events are sent without a content encoding");
+  const isCompressed = encoding === "gzip" || encoding === "x-gzip";
+  if (!isCompressed && encoding !== "identity") {
+    return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
+  }
   if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
   const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
 
@@ -65,7 +70,8 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
   const abort = (): void => gone.abort(new FlatlineError("invalid_data", "the client went away"));
   reply.raw.once("close", abort);
   try {
-    const { format, body } = await detectFormat(boundedBody(request.raw));
+    const raw = bounded(bodyOf(request.raw));
+    const { format, body } = await detectFormat(isCompressed ? bounded(decompress(raw)) : raw);
     const { received, stored, duplicates } = await events.ingest(body, {
       format,
       idempotencyKey,
@@ -91,18 +97,34 @@ function readIdempotencyKey(header: string | string[] | undefined): string | nul
   throw new FlatlineError("invalid_data", "Idempotency-Key is not 1 to 255 visible characters of ASCII");
 }
 
-/** The body's bytes; throws too_large past the limit. Does not destroy the request, which would cost the client the answer. */
-async function* boundedBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  let receivedBytes = 0;
+/** The body's bytes. Does not destroy the request, which would cost the client the answer. */
+async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-      receivedBytes += chunk.length;
-      if (receivedBytes > maxEventsBytes) throw tooLarge();
-      yield chunk;
-    }
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw new FlatlineError("invalid_data", "the body broke off", { cause: error });
+  }
+}
+
+/** The same bytes; throws too_large past the limit, which holds before and after decompression. */
+async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let receivedBytes = 0;
+  for await (const chunk of body) {
+    receivedBytes += chunk.length;
+    if (receivedBytes > maxEventsBytes) throw tooLarge();
+    yield chunk;
+  }
+}
+
+async function* decompress(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip();
+  // An error of the body destroys the stream with it; the loop throws it.
+  pipeline(Readable.from(body), gunzip, () => undefined);
+  try {
+    yield* gunzip as AsyncIterable<Uint8Array>;
   } catch (error) {
     if (error instanceof FlatlineError) throw error;
-    throw new FlatlineError("invalid_data", "the body broke off", { cause: error });
+    throw new FlatlineError("invalid_data", "the body is not gzip, or is incomplete", { cause: error });
   }
 }
 
