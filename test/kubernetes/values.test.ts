@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 import { renderValuesSchema } from "../../scripts/chart-values.ts";
-import { at, chart, helm, render, renderText, type Manifest, type Values } from "./helm.ts";
+import { at, chart, helm, parseManifests, render, renderText, runHelm, type Manifest, type Values } from "./helm.ts";
 
 const base = {
   image: { repository: "registry.example.com/flatline" },
@@ -310,6 +310,18 @@ describe.skipIf(helm.isMissing)(`a value of the chart${helm.note}`, () => {
   ])("%s goes when it is null, as some clusters need it", (value, seenAt) => {
     expect(seen(render(base), seenAt)).toBeDefined();
     expect(seen(render(withValue(base, value, null)), seenAt)).toBeUndefined();
+  });
+
+  it.each([
+    ["flatline", "", "flatline"],
+    ["prod", "", "prod-flatline"],
+    ["flatline-eu", "", "flatline-eu"],
+    ["eu", "watch", "eu-watch"],
+    ["r".repeat(53), "a-name-of-some-length", `${"r".repeat(53)}-a-name-of`],
+  ])("names the objects of release %s (nameOverride: %j) %s", (release, nameOverride, name) => {
+    const { stdout } = runHelm(["template", release, chart, "--values=-"], JSON.stringify({ ...base, nameOverride }));
+
+    expect(new Set(parseManifests(stdout).map(({ metadata }) => metadata.name))).toEqual(new Set([name]));
   });
 
   it("is taken from `global` by none, which a chart around this one may set", () => {
