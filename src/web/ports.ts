@@ -16,6 +16,7 @@ import type { EventPlace } from "../store/events/evidence.ts";
 import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
+import type { StoredResult } from "../store/runs/history.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
@@ -193,6 +194,8 @@ export interface AlertDetail extends AlertSnapshot {
   readonly history: readonly AlertHistoryEntry[];
   /** Oldest first, those that came with acts included. */
   readonly comments: readonly AlertComment[];
+  /** What a run found when it was at its worst, of one that is over; null: it lives, or nothing of it is kept. */
+  readonly worstResult: StoredResult | null;
 }
 
 /** Everything that lives, and the fleet verdict while it lasts. */

@@ -9,6 +9,7 @@ import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { PageAlert, PagePort } from "../../web/page/ports.ts";
 import { readRegret } from "../evidence/regret-reading.ts";
+import { readStoredResult } from "../evidence/stored-result.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -132,6 +133,7 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
         view: await view(kept, clock.timeout(countOneWithinMs)),
         history: await store.alerts.historyOf(id),
         comments: await store.comments.of(id),
+        worstResult: await readStoredResult(store.runs, kept),
       };
     },
   };

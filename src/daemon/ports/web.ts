@@ -31,6 +31,7 @@ import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";
 import { createFleetGauges } from "../fleet-gauges.ts";
+import { readStoredResult } from "../evidence/stored-result.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 import { createOutboxPort } from "./outbox.ts";
@@ -131,6 +132,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       endsAtMs: end?.atMs ?? null,
       judgements: await store.judgements.of(alertId),
       comments: await store.comments.of(alertId),
+      worstResult: await readStoredResult(store.runs, kept),
       history: await store.alerts.historyOf(alertId),
     };
   }

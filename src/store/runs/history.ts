@@ -1,4 +1,5 @@
 import { dayMs, hourMs } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { Board } from "./board.ts";
@@ -45,6 +46,12 @@ export interface History {
   addPast(check: CheckName, slug: string, past: readonly PastVerdict[]): Promise<void>;
   /** Returns the stored reports in (from, to], the last `limit` of them, oldest first; very long ones are shortened. */
   reports(query: CheckKey & { fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
+}
+
+/** What a run found, from the stored reports. */
+export interface StoredResult {
+  readonly result: HealthcheckResult;
+  readonly atMs: number;
 }
 
 const singleRunsMs = 7 * dayMs;

@@ -45,7 +45,8 @@ export function addReportRoutes(
         const report = detail.endsAtMs === null ? (await checks.get(check, slug))?.state.lastReport : null;
         const text = renderAlertReport({
           detail,
-          result: report?.kind === "result" ? report.result : null,
+          result: report?.kind === "result" ? report.result : (detail.worstResult?.result ?? null),
+          resultAtMs: detail.worstResult?.atMs ?? null,
           gate: await gate.look(slug),
           assets: await newestAssets(id),
           externalUrl: settings().externalUrl,

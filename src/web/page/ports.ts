@@ -5,7 +5,7 @@ import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
-import type { VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
+import type { StoredResult, VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
 import type { CheckState, GateView } from "../ports.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
@@ -119,6 +119,8 @@ export interface PageAlertDetail {
   readonly history: readonly AlertHistoryEntry[];
   /** What people said that it was, oldest first. */
   readonly comments: readonly AlertComment[];
+  /** What a run found when it was at its worst, of one that is over; null: it lives, or nothing of it is kept. */
+  readonly worstResult: StoredResult | null;
 }
 
 /** A silence of either origin, with what it holds back. Of a recurring one the window that holds, else the next. */

@@ -108,8 +108,10 @@ function factsOf(text: string): ReportFacts {
           reason: "not_ok",
         },
       ],
+      worstResult: null,
     },
     result,
+    resultAtMs: null,
     gate: {
       slug: text,
       decision: "hold",

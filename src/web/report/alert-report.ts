@@ -8,8 +8,10 @@ import { inertText } from "./inert-text.ts";
 /** Everything that the report of one alert says. */
 export interface ReportFacts {
   readonly detail: AlertDetail;
-  /** What its check's last run found while it lives; null: nothing, or it has ended. */
+  /** What its check's last run found while it lives, or a run at its worst when it has ended; null: nothing is known. */
   readonly result: HealthcheckResult | null;
+  /** When that run was, of one that has ended; null: it is the last one. */
+  readonly resultAtMs: number | null;
   /** null: its organization is no longer configured. */
   readonly gate: GateView | null;
   /** The newest of its assets; null: it has none, or they could not be read in time. */
@@ -76,15 +78,20 @@ function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
   return lines.flatMap(([name, text]) => (text === null ? [] : [`${name}: ${text}`]));
 }
 
-function evidence({ result }: ReportFacts): string[] {
+function evidence({ result, resultAtMs }: ReportFacts): string[] {
   if (result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const reason = typeof likelyCauseReason === "string" ? `: ${inertText(likelyCauseReason)}` : "";
   return [
+    ...(resultAtMs === null ? [] : [`As of the run at ${instant(resultAtMs)}, when it was ${result.severity}:`]),
     ...result.findings.map((finding) => inertText(brokenFinding(finding).message)),
     ...(typeof likelyCause === "string" ? [`Likely cause: ${inertText(likelyCause)}${reason}`] : []),
-    ...(typeof revivedCount === "number" && revivedCount > 0 ? [`Undone so far: ${formatCount(revivedCount)}`] : []),
-    ...(result.suggestedAction === null ? [] : [`Do this first: ${inertText(result.suggestedAction)}`]),
+    ...(typeof revivedCount === "number" && revivedCount > 0
+      ? [`Undone ${resultAtMs === null ? "so far" : "by then"}: ${formatCount(revivedCount)}`]
+      : []),
+    ...(result.suggestedAction === null || resultAtMs !== null
+      ? []
+      : [`Do this first: ${inertText(result.suggestedAction)}`]),
   ];
 }
 

@@ -133,6 +133,20 @@ describe("flatline alerts", () => {
     expect((await flatline("alerts", "report", "nobody")).exitCode).toBe(64);
   });
 
+  it("show since when people were notified: since a receiver first accepted a message", async () => {
+    const { id } = await alertOf("acme");
+    const { firingAt, notifiedAt } = await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`);
+      const alert = (await answer.json()) as { firingAt: string; notifiedAt: string | null };
+      return alert.notifiedAt === null ? null : { firingAt: alert.firingAt, notifiedAt: alert.notifiedAt };
+    });
+
+    const { stdout } = await flatline("alerts", "show", id);
+
+    expect(Date.parse(notifiedAt)).toBeGreaterThanOrEqual(Date.parse(firingAt));
+    expect(stdout).toMatch(new RegExp(`^notified +${notifiedAt.slice(0, "2026-01-01T00:00:00".length)}Z$`, "m"));
+  });
+
   it("takes an acknowledgement back, once", async () => {
     const { id } = await alertOf("acme");
 
@@ -344,5 +358,23 @@ describe("a daemon that cannot be asked", () => {
     await other.close();
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`does not answer as flatline does: ${said}`);
+  });
+});
+
+describe("an alert that is over", () => {
+  it("keeps its evidence, on its page and in its report, as of the run when it was at its worst", async () => {
+    const { id } = await alertOf("acme");
+    await folder.configure(configText().replace("  - { slug: acme, labels: { team: trust } }\n", ""));
+    const reloaded = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: "POST", headers: bearer });
+    expect(reloaded.status).toBe(200);
+
+    const { stdout } = await flatline("alerts", "report", id);
+    const page = await (await fetch(`http://127.0.0.1:${port}/alerts/${id}`, { headers: bearer })).text();
+
+    expect(stdout).toMatch(/^# ended, fail: `acme`, dead-asset-spike$/m);
+    expect(stdout).toMatch(/## Evidence\n\n- As of the run at \S+Z, when it was fail:\n- `9\d deaths/);
+    expect(stdout).not.toContain("Do this first");
+    expect(page).toContain("when it was at its worst:");
+    expect(page).toMatch(/<p>9\d deaths in 24/);
   });
 });

@@ -54,6 +54,8 @@ export interface AlertData {
   readonly lanes: Lanes;
   readonly assetTypes: OrganizationData["assetTypes"];
   readonly findings: OrganizationData["findings"];
+  /** When the run was that found it, of an alert that is over; null: it is the last one, or nothing is known. */
+  readonly foundAtMs: number | null;
   readonly suggestedAction: string | null;
   readonly timeline: readonly TimelineEntry[];
   readonly hasToken: boolean;
@@ -69,7 +71,7 @@ export async function readAlert(
   const { page, outbox } = ports;
   const detail = await page.alert(id);
   if (detail === null) return null;
-  const { view, history, comments } = detail;
+  const { view, history, comments, worstResult } = detail;
   const { alert, endsAtMs } = view;
   const { slug, check, kind } = alert;
   const { nowMs } = model;
@@ -87,7 +89,7 @@ export async function readAlert(
   const waiting = endsAtMs === null ? waitingOf(await outbox.list(), subject, slug) : [];
   const snapshot = model.snapshots.get(slug);
   const report = snapshot?.state.lastReport;
-  const result = endsAtMs === null && report?.kind === "result" && check === report.result.id ? report.result : null;
+  const live = endsAtMs === null && report?.kind === "result" && check === report.result.id ? report.result : null;
   const own = snapshot === undefined ? [] : snapshot.alerts.filter((one) => one.id === id);
   return {
     nowMs,
@@ -114,8 +116,9 @@ export async function readAlert(
       markers,
     },
     assetTypes: endsAtMs === null && check === "dead-asset-spike" ? await page.assetTypes(slug) : [],
-    findings: findingLines(result),
-    suggestedAction: result?.suggestedAction ?? null,
+    findings: findingLines(live ?? worstResult?.result ?? null),
+    foundAtMs: worstResult?.atMs ?? null,
+    suggestedAction: live?.suggestedAction ?? null,
     timeline: timelineOf(history, markers, deliveries, points, nowMs, []),
     hasToken,
     withPeople,

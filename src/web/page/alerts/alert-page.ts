@@ -125,7 +125,7 @@ function renderAlertChart(data: AlertData): Html {
   </section>`;
 }
 
-function renderEvidence({ view, findings, suggestedAction, nowMs }: AlertData): Html {
+function renderEvidence({ view, findings, foundAtMs, suggestedAction, nowMs }: AlertData): Html {
   const { alert, url } = view;
   const { onset } = alert;
   if (findings.length === 0 && onset === undefined && suggestedAction === null) return nothing;
@@ -150,7 +150,9 @@ function renderEvidence({ view, findings, suggestedAction, nowMs }: AlertData): 
         findings.length === 0
           ? nothing
           : html`<dt>Found</dt>
-              <dd>${findings.map(({ message }) => html`<p>${message}</p>`)}</dd>`
+              <dd>
+                ${foundAtMs === null ? nothing : html`<p class="detail">At ${renderTime(foundAtMs, nowMs)}, when it was at its worst:</p>`}${findings.map(({ message }) => html`<p>${message}</p>`)}
+              </dd>`
       }
       ${
         suggestedAction === null
