@@ -119,7 +119,7 @@ export const exceptions: readonly Exception[] = [
     rule: "import-does-nothing",
     reason: "a plain script that runs before anything is drawn",
   },
-  ...["main", "stream", "overview", "actions", "choices", "silence", "acts", "dead-assets", "listing", "report"].map(
+  ...["main", "stream", "overview", "actions", "choices", "silence", "acts", "dead-assets", "listing", "copy"].map(
     (name) => ({
       path: `src/web/client/${name}.ts`,
       rule: "clock",

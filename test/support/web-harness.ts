@@ -295,7 +295,7 @@ export async function startWeb(
       lastDelivery: async () => null,
       markers: async () => [],
       gate: async () => null,
-      queue: async () => ({ reports: [], failures: [], isWatched: false, warnAfterMs: 0, failAfterMs: 0 }),
+      queue: async () => ({ reports: [], failures: [], isWatched: false }),
       configuration: () => ({
         text: "server: {}\n",
         files: ["flatline.yaml"],

@@ -15,7 +15,8 @@ export async function readQueues({ config, checkDeps }: Applied, signal: AbortSi
   const asked = config.source.type === "embedded" ? config.organizations : watched;
   const reports: PageQueuedReport[] = [];
   const failures: { slug: string; message: string }[] = [];
-  for (const { slug } of asked) {
+  for (const { slug, labels, reviewQueue } of asked) {
+    const { warnAfterMs, failAfterMs } = reviewQueue;
     try {
       const api = checkDeps.source.forOrganization(slug);
       for await (const page of walkReportPages(
@@ -23,40 +24,58 @@ export async function readQueues({ config, checkDeps }: Applied, signal: AbortSi
         { slug, needsCustomerReview: true, limit: pageLimit },
         { signal },
       )) {
-        reports.push(...page.reports.map((report) => pageReport(slug, report)));
+        reports.push(
+          ...page.reports.map((report) => ({ ...pageReport(report), slug, labels, warnAfterMs, failAfterMs })),
+        );
         if (reports.length >= mostReports) break;
       }
     } catch (error) {
       failures.push({ slug, message: error instanceof Error ? error.message : String(error) });
     }
   }
-  reports.sort((left, right) => (left.createdAtMs ?? Infinity) - (right.createdAtMs ?? Infinity));
-  const first = watched[0]?.reviewQueue ?? config.organizations[0]?.reviewQueue;
-  return {
-    reports,
-    failures,
-    isWatched: asked.length > 0,
-    warnAfterMs: first?.warnAfterMs ?? 0,
-    failAfterMs: first?.failAfterMs ?? 0,
-  };
+  return { reports, failures, isWatched: asked.length > 0 };
 }
 
-function pageReport(slug: string, report: Report): PageQueuedReport {
+function pageReport(report: Report): Omit<PageQueuedReport, "slug" | "labels" | "warnAfterMs" | "failAfterMs"> {
   const { ref, title, createdAtMs } = queuedReport(report);
-  const proposals = report.proposals ?? [];
   const sla = report["sla"];
+  // A report is listed when one of its proposals waits; the others may have been decided.
+  const waiting = (report.proposals ?? []).filter((proposal) => proposal["needsCustomerReview"] !== false);
   return {
-    slug,
     reportId: ref ?? "–",
     title,
     createdAtMs,
-    assets: proposals.map(({ asset }) => ({
-      type: textOf(asset["type"]) ?? "asset",
+    proposals: waiting.map(({ id, asset, ...proposal }) => ({
+      id: String(id),
+      decision: textOf(proposal["decision"]),
+      assetId: String(asset.id),
+      assetType: textOf(asset["type"]) ?? "asset",
       content: textOf(asset["content"]) ?? `${asset.id}`,
     })),
-    proposals: proposals.map((proposal) => ({ id: String(proposal.id), decision: textOf(proposal["decision"]) })),
     sla: isRecord(sla) ? { dueAtMs: instantOf(sla["dueAt"]), breached: sla["breached"] === true } : null,
+    facts: factsOf(report),
   };
+}
+
+const shownScans = 10;
+
+function factsOf(report: Report): PageQueuedReport["facts"] {
+  const reporter = isRecord(report["reporter"]) ? report["reporter"] : {};
+  const by = [textOf(reporter["name"]), textOf(reporter["kind"])].filter((part) => part !== null);
+  const organization = textOf(reporter["organization"]);
+  const scans: unknown[] = Array.isArray(report["scans"]) ? report["scans"] : [];
+  const scanned = scans.slice(0, shownScans).flatMap((scan) => {
+    const facts = isRecord(scan) ? [textOf(scan["status"]), textOf(scan["at"])].filter((part) => part !== null) : [];
+    return facts.length === 0 ? [] : [facts.join(" ")];
+  });
+  return [
+    { name: "status", value: textOf(report["status"]) },
+    { name: "source", value: textOf(report["source"]) },
+    { name: "country", value: textOf(report["country"]) },
+    { name: "reported by", value: [...by, ...(organization === null ? [] : [`of ${organization}`])].join(", ") },
+    { name: "updated", value: textOf(report["updatedAt"]) },
+    { name: "scans", value: scanned.join("; ") },
+  ].flatMap(({ name, value }) => (value === null || value === "" ? [] : [{ name, value }]));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

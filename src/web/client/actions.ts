@@ -2,6 +2,7 @@ import { swapPage } from "./swap.ts";
 import { copyReport } from "./report.ts";
 import { actOnAlert } from "./acts.ts";
 import { askToken, callApi, keepToken, type Answer } from "./token.ts";
+import { copyText } from "./copy.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence, askSilenceChange } from "./silence.ts";
 
@@ -59,11 +60,7 @@ function showProblem(problem: string): void {
 
 async function act(button: HTMLButtonElement): Promise<void> {
   const { copy, outbox, alerts = "" } = button.dataset;
-  if (copy !== undefined) {
-    await navigator.clipboard?.writeText(textToCopy(copy));
-    button.textContent = "Copied";
-    return;
-  }
+  if (copy !== undefined) return copyText(button, textToCopy(copy), "The text to copy");
   if (outbox !== undefined) return changeLetters(outbox === "retry" ? "retry" : "discard");
   const { slug = "", checks = "" } = button.closest<HTMLElement>("[data-slug]")?.dataset ?? {};
   switch (button.dataset["do"]) {

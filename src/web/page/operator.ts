@@ -57,10 +57,11 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       "/queue",
       "queue",
       async (request) => {
+        const order = paramsOf(request).get("by") === "organization" ? "organization" : "age";
         const queue = await page.queue(signal());
         const isSeen = ({ slug }: { readonly slug: string }): boolean => seesOrganization(request, slug);
         const seen = { ...queue, reports: queue.reports.filter(isSeen), failures: queue.failures.filter(isSeen) };
-        return { title: "Review queue · flatline", main: renderQueue(seen, clock.nowMs()) };
+        return { title: "Review queue · flatline", main: renderQueue(seen, order, clock.nowMs()) };
       },
     ],
     [

@@ -54,25 +54,37 @@ export interface PageAssetType {
   readonly expected: number;
 }
 
-/** A report that waits for the customer. */
+/** A proposal that waits for the customer. */
+export interface PageProposal {
+  readonly id: string;
+  readonly decision: string | null;
+  readonly assetId: string;
+  readonly assetType: string;
+  readonly content: string;
+}
+
+/** A report that waits for the customer, with its proposals that wait. */
 export interface PageQueuedReport {
   readonly slug: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly reportId: string;
   readonly title: string | null;
   readonly createdAtMs: number | null;
-  readonly assets: readonly { readonly type: string; readonly content: string }[];
-  readonly proposals: readonly { readonly id: string; readonly decision: string | null }[];
+  readonly proposals: readonly PageProposal[];
   readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
+  /** What else the service says of it, in order. */
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  /** Of its organization. */
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
 }
 
-/** What waits in all review queues that are watched, the oldest first; of what could not be asked, why. */
+/** What waits in all review queues that are watched; of what could not be asked, why. */
 export interface PageQueue {
   readonly reports: readonly PageQueuedReport[];
   readonly failures: readonly { readonly slug: string; readonly message: string }[];
   /** No organization has a watched queue. */
   readonly isWatched: boolean;
-  readonly warnAfterMs: number;
-  readonly failAfterMs: number;
 }
 
 export interface PageConfiguration {
