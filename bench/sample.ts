@@ -1,13 +1,14 @@
 import { createWriteStream } from "node:fs";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 
+import { medianOf } from "../src/backtest/score.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs } from "../src/base/time.ts";
 import { importEvents } from "../src/store/events/import.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Benchmark, RunningSide, RunOptions, Side } from "./harness/benchmark.ts";
+import { startAlertingDaemon } from "./events/alert-latency.ts";
 import { mulberry32 } from "./events/data.ts";
 import { ownCpuSeconds } from "./harness/process-cpu.ts";
 
@@ -18,6 +19,7 @@ const assets = 1_000_000;
 const deadShare = 0.01;
 const rowsAWrite = 20_000;
 const asksARound = 20;
+const alertsARound = 4;
 
 /** Looks at the assets of one organization; mail addresses died before the last 23 hours only. */
 async function writeLooks(path: string, events: number, endMs: number): Promise<void> {
@@ -41,21 +43,9 @@ async function writeLooks(path: string, events: number, endMs: number): Promise<
 }
 
 async function start(events: number): Promise<RunningSide> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-bench-sample-"));
   const endMs = Math.floor(clock.nowMs() / minuteMs) * minuteMs;
-  const csv = join(folder, "looks.csv");
-  await writeLooks(csv, events, endMs);
-  const path = join(folder, "flatline.db");
-  const store = await openStore({ path, clock });
-  await importEvents({
-    location: { path },
-    files: [csv],
-    rebaseToMs: null,
-    again: false,
-    signal: new AbortController().signal,
-    clock,
-  });
-  await rm(csv);
+  const daemon = await startAlertingDaemon((folder) => fill(folder, events, endMs));
+  const store = await openStore({ path: join(daemon.folder, "flatline.db"), clock });
   const interval = { afterMs: endMs - dayMs, untilMs: endMs };
   const ask = async (assetTypes: readonly string[]): Promise<number> => {
     const before = ownCpuSeconds();
@@ -68,12 +58,39 @@ async function start(events: number): Promise<RunningSide> {
     return ((ownCpuSeconds() - before) / asksARound) * secondMs;
   };
   return {
-    measure: async () => ({ newest: await ask(["URL"]), old: await ask(["EMAIL"]), none: await ask(["TELEGRAM"]) }),
+    measure: async () => {
+      const reads = { newest: await ask(["URL"]), old: await ask(["EMAIL"]), none: await ask(["TELEGRAM"]) };
+      const [named, unnamed]: [number[], number[]] = [[], []];
+      for (let turn = 0; turn < alertsARound; turn++) {
+        // Another one first each time.
+        if (turn % 2 === 0) named.push(await daemon.fire(10));
+        unnamed.push(await daemon.fire(0));
+        if (turn % 2 === 1) named.push(await daemon.fire(10));
+      }
+      return { ...reads, alert: medianOf(named) ?? 0, alertWithout: medianOf(unnamed) ?? 0 };
+    },
     stop: async () => {
       await store.close();
-      await rm(folder, { recursive: true });
+      await daemon.stop();
     },
   };
+}
+
+async function fill(folder: string, events: number, endMs: number): Promise<void> {
+  const csv = join(folder, "looks.csv");
+  await writeLooks(csv, events, endMs);
+  const path = join(folder, "flatline.db");
+  const store = await openStore({ path, clock });
+  await store.close();
+  await importEvents({
+    location: { path },
+    files: [csv],
+    rebaseToMs: null,
+    again: false,
+    signal: new AbortController().signal,
+    clock,
+  });
+  await rm(csv);
 }
 
 const side = (name: string, events: number): Side => ({
@@ -86,11 +103,13 @@ const side = (name: string, events: number): Side => ({
 export const benchmark: Benchmark = {
   name: "sample",
   title:
-    "reading the ten newest dead assets of an organization with looks at a million assets, as a change of its alert does: processor time, 50 ms at most",
+    "Reading the ten newest dead assets of an organization with looks at a million assets, as a change of its alert does (processor time), and an alert from the start of its run to its receiver",
   metrics: [
     { name: "newest", title: "died in the last minutes", unit: "ms", better: "less" },
     { name: "old", title: "died 23 hours ago", unit: "ms", better: "less" },
-    { name: "none", title: "nobody died", unit: "ms", better: "less" },
+    { name: "none", title: "no asset died", unit: "ms", better: "less" },
+    { name: "alert", title: "run to receiver, `sample: 10`", unit: "ms", better: "less" },
+    { name: "alertWithout", title: "run to receiver, `sample: 0`", unit: "ms", better: "less" },
   ],
   sides: [side("flatline, 10M events", 10_000_000), side("flatline, 100k events", 100_000)],
   goals: [],

@@ -53,7 +53,7 @@ function halvesOf(truths: HalvesOptions["truths"]): (readonly [Half, Half])[] {
   const begins = [...truths.values()]
     .flatMap(({ incidents }) => incidents.map(({ fromMs }) => fromMs))
     .toSorted((left, right) => left - right);
-  const middleMs = begins[begins.length / 2];
+  const middleMs = begins[Math.floor(begins.length / 2)];
   if (middleMs === undefined || begins.length < leastIncidents) return [];
   // At the full hour before, so that no half sees the other's first hour.
   const splitMs = Math.floor(middleMs / hourMs) * hourMs;

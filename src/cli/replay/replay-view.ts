@@ -34,7 +34,7 @@ export function summarize({ events, candidates, leftOut, judged }: BacktestRepor
   const left =
     leftOut.length === 0
       ? ""
-      : `left out, too few events for a baseline (--from TIME replays them without): ${leftOut.join(", ")}\n`;
+      : `left out, too few events for a baseline${judged === null ? "" : " or none since the first judged alert"} (--from TIME replays them without): ${leftOut.join(", ")}\n`;
   return `${formatCount(events)} events, ${formatCount(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${judgedLine(judged)}${warnAboveFail(candidates)}`;
 }
 
