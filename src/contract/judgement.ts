@@ -1,3 +1,4 @@
+import { formatPercent } from "../base/numbers.ts";
 import type { ExcludedStretch } from "../spike/exclusion.ts";
 
 /** What people may say of an alert: the checker was wrong, its assets did die, or it was known beforehand. */
@@ -10,6 +11,26 @@ export const judgementMeanings: Readonly<Record<JudgementVerdict, string>> = {
   real: "these assets did die",
   expected: "it was known beforehand",
 };
+
+// Real mass deaths are reversed in part, too (docs/detection.md, regret); fewer than three prove nothing.
+const proposedShare = 0.5;
+const leastRevived = 3;
+
+/** Returns whether so many assets were found alive again that the checker was wrong. */
+export function speaksForChecker({ revivedCount, share }: RevivedShare): boolean {
+  return revivedCount >= leastRevived && share >= proposedShare;
+}
+
+/** Proposes the judgement that revivals suggest; null: they suggest none. */
+export function proposeJudgement(revived: RevivedShare): string | null {
+  return speaksForChecker(revived) ? `${formatPercent(revived.share)} were found alive again: judge as checker?` : null;
+}
+
+/** How many deaths were reversed, and their share (0–1) of the deaths of known assets. */
+export interface RevivedShare {
+  readonly revivedCount: number;
+  readonly share: number;
+}
 
 /** A past incident that a person judged `checker`: its deaths are not to be expected again. */
 export interface JudgedStretch {

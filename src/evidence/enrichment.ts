@@ -54,7 +54,10 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
   });
   const observed: Record<string, number | string | null> = { likelyCause: cause, likelyCauseReason: reason };
   // Without a known asset there is nothing to be found alive: absent, not none.
-  if (regret !== null && regret.judgedCount > 0) observed["revivedCount"] = regret.revivedCount;
+  if (regret !== null && regret.judgedCount > 0) {
+    observed["revivedCount"] = regret.revivedCount;
+    observed["revivedShare"] = regret.revivedCount / regret.judgedCount;
+  }
   if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();
   if (marker !== null) {
     observed["marker"] = marker.text;

@@ -1,4 +1,5 @@
 import { formatPercent } from "../base/numbers.ts";
+import { speaksForChecker } from "../contract/judgement.ts";
 import { assetTypeAttribute, carrierText, type Carrier } from "./attribution.ts";
 import { leastQuietDeaths } from "./quiet-days.ts";
 import type { Regret } from "./regret.ts";
@@ -29,9 +30,6 @@ export interface CauseEvidence extends Regret {
 // Most of the deaths share the value, and at the cautious end of the interval still more of them than usually do.
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
-// Real mass deaths are undone in part, too (docs/detection.md, regret); fewer than three prove nothing.
-const revivedShare = 0.5;
-const leastRevived = 3;
 // With attributes of fewer deaths than this, "spread as usual" would be said of the smaller part.
 const leastAttributedShare = 0.5;
 // A checker that breaks for a third of its looks would not show above this.
@@ -69,11 +67,11 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
 
 /** What revivals alone say, also long after; null: nothing yet. */
 export function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseText | null {
-  if (revivedCount < leastRevived || revivedCount < judgedCount * revivedShare) return null;
-  const share = formatPercent(revivedCount / judgedCount);
+  const share = judgedCount === 0 ? 0 : revivedCount / judgedCount;
+  if (!speaksForChecker({ revivedCount, share })) return null;
   return {
     cause: "checker",
-    reason: `${revivedCount} of ${judgedCount} dead assets (${share}) were found alive again.`,
+    reason: `${revivedCount} of ${judgedCount} dead assets (${formatPercent(share)}) were found alive again.`,
   };
 }
 

@@ -76,6 +76,7 @@ describe("the evidence of a spike", () => {
       ...result.observed,
       onsetAt: "2026-01-15T09:40:00.000Z",
       revivedCount: 0,
+      revivedShare: 0,
       likelyCause: "checker",
       likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 21 %.",
     });

@@ -1,5 +1,6 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../../contract/spike-onset.ts";
+import { proposeJudgement } from "../../contract/judgement.ts";
 import { minuteMs } from "../../base/time.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { durationText, instantText } from "./numbers.ts";
@@ -30,8 +31,23 @@ function sinceText(sinceMs: number): string {
   return sinceMs < minuteMs ? "right" : durationText(sinceMs);
 }
 
-/** "Likely cause: …", "12 of the deaths were undone …", as much of it as is known. */
+/** "Likely cause: …", "12 of the deaths were undone …", and the judgement that they propose, as much of it as is known. */
 export function evidenceSentences(notice: AlertNotice): string[] {
+  return [...causeSentences(notice), ...proposalSentences(notice)];
+}
+
+/** What undone deaths propose, of a spike's window or of the deaths that the regret check looked at; none once it is judged. */
+function proposalSentences({ check, kind, result, judgement }: AlertNotice): string[] {
+  if (kind !== "verdict" || result === null || judgement !== undefined) return [];
+  if (check !== "dead-asset-spike" && check !== "regret") return [];
+  const { revivedCount, revivedShare, longRevived, longShare } = result.observed;
+  const [count, share] = check === "regret" ? [longRevived, longShare] : [revivedCount, revivedShare];
+  if (typeof count !== "number" || typeof share !== "number") return [];
+  const proposal = proposeJudgement({ revivedCount: count, share });
+  return proposal === null ? [] : [proposal];
+}
+
+function causeSentences(notice: AlertNotice): string[] {
   if (notice.check !== "dead-asset-spike" || notice.kind !== "verdict" || notice.result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = notice.result.observed;
   // Keys of a service that is not ours may be called the same.

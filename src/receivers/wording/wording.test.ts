@@ -4,6 +4,7 @@ import type { AlertNotice, Notification } from "../../alerting/notify/notificati
 import { durationText, instantText, percentText } from "./numbers.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { previewOf, trimMessage } from "./message.ts";
+import { noticeDetails } from "./notice.ts";
 import { cutList, plainText } from "./text.ts";
 import { latestNotices, messageOf } from "./wording.ts";
 
@@ -220,5 +221,35 @@ describe("texts", () => {
 
   it("of others are one line without controls", () => {
     expect(plainText(" a\r\n\tb\u202Ec\u0000\uD800 ")).toBe("a b c \uFFFD");
+  });
+});
+
+describe("the judgement that undone deaths propose", () => {
+  const proposal = /(\d+ %|\S+) were found alive again: judge as checker\?/;
+  const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: 0 } as const;
+
+  function detailsOf(kind: "evidence" | "regret", observed: object, given: Partial<AlertNotice> = {}): string {
+    const notice = noticeOf(kind);
+    if (notice.result === null) throw new Error("no result");
+    const result = { ...notice.result, observed: { ...notice.result.observed, ...observed } };
+    return noticeDetails({ ...notice, result, ...given }) ?? "";
+  }
+
+  it.each([
+    ["half of a spike's deaths", "evidence", { revivedCount: 3, revivedShare: 0.5 }, "50 %"],
+    ["more than half of them", "evidence", { revivedCount: 27, revivedShare: 27 / 50 }, "54 %"],
+    ["half of what the regret check looked at", "regret", { longRevived: 44, longShare: 0.5 }, "50 %"],
+  ] as const)("is said of %s", (_what, kind, observed, share) => {
+    expect(proposal.exec(detailsOf(kind, observed))?.[1]).toBe(share);
+  });
+
+  it.each([
+    ["less than half, that rounds to it", "evidence", { revivedCount: 497, revivedShare: 497 / 1_000 }, {}],
+    ["two deaths", "evidence", { revivedCount: 2, revivedShare: 1 }, {}],
+    ["a result without a share", "evidence", { revivedCount: 312 }, {}],
+    ["an alert that is judged", "evidence", { revivedCount: 27, revivedShare: 0.54 }, { judgement }],
+    ["an alert that is over", "evidence", { revivedCount: 27, revivedShare: 0.54 }, { status: "resolved" }],
+  ] as const)("is not said of %s", (_what, kind, observed, given) => {
+    expect(detailsOf(kind, observed, given)).not.toMatch(proposal);
   });
 });

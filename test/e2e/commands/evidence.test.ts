@@ -73,7 +73,7 @@ storage: { path: flatline.db }
     await eventually(() => sink.requests.length > 0);
     const [request] = sink.requests;
     const payload = JSON.parse(request?.body ?? "{}") as {
-      alerts: { onsetAt: string; result: { findings: { kind: string; ref: string; message: string }[] } }[];
+      alerts: { id: string; onsetAt: string; result: { findings: { kind: string; ref: string; message: string }[] } }[];
     };
     expect(payload.alerts[0]).toMatchObject({ slug: "acme", event: "firing", onsetAt });
     const carriers = payload.alerts[0]?.result.findings.filter(({ kind }) => kind === "dead-asset-spike.attribute");
@@ -92,11 +92,18 @@ storage: { path: flatline.db }
     expect(await run()).toMatchObject({
       observed: {
         revivedCount: 24,
+        revivedShare: 0.6,
         likelyCause: "checker",
         likelyCauseReason: "24 of 40 dead assets (60 %) were found alive again.",
       },
     });
     expect(await readText(`${daemon.url}/metrics`)).toContain('key="revivedCount"} 24\n');
+    const { id } = payload.alerts[0] ?? { id: "" };
+    const proposed = "60 % were found alive again: judge as checker?";
+    expect(await readText(`${daemon.url}/alerts/${id}`)).toContain(proposed);
+    await post(`alerts/${id}/judgement`, { verdict: "real" });
+    expect(await readText(`${daemon.url}/alerts/${id}`)).not.toContain(proposed);
+    await post(`alerts/${id}/judgement`, { verdict: "checker" });
 
     const checked = await runCli(["check", "--json"], { cwd: folder.path });
     expect(checked.exitCode).toBe(1);
@@ -133,7 +140,7 @@ storage: { path: flatline.db }
     });
     const ended = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "acme"], { cwd: folder.path });
     expect(ended.stdout).toMatch(
-      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 24 of 40 *\n$/,
+      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 24 of 40 +checker\n$/,
     );
     const stranger = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "x"], { cwd: folder.path });
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, "flatline: no organization x is checked\n"]);

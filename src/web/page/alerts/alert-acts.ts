@@ -5,7 +5,7 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import type { ActFacts } from "./act-facts.ts";
 import type { AlertData } from "./alert-model.ts";
-import { proposalFrom, undoneShare } from "./alert-row.ts";
+import { proposalOf, undoneShare } from "./alert-row.ts";
 
 /** What of an alert the dialogs need. */
 export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFacts {
@@ -97,19 +97,19 @@ function renderJudgement({ view, nowMs, withPeople, hasToken }: AlertData, isBla
   const question = "What was it";
   const off = hasToken && alert.state !== "pending" ? nothing : html` disabled`;
   const share = undoneShare(view);
+  const proposal = proposalOf(view);
   const undone =
     deaths === null || share === null
       ? html`How many of its deaths were undone is not known.`
       : html`${formatCount(deaths.revivedCount)} of ${countOf(deaths.judgedCount, "death")} with a name are undone,
-        ${formatShare(share)}.${share >= proposalFrom ? " That speaks for the checker." : ""}`;
+        ${formatShare(share)}.${proposal === null ? nothing : html` <b>${proposal}</b>`}`;
   const { judgement } = alert;
   if (judgement === undefined)
     return act(
       question,
       "Nobody has judged it",
       undone,
-      html`<button type="button" data-do="judge" ${isBlack ? html` class="primary"` : nothing}${off}>Judge…</button
-        >${share !== null && share >= proposalFrom ? html` <span class="detail">as checker?</span>` : nothing}`,
+      html`<button type="button" data-do="judge" ${isBlack ? html` class="primary"` : nothing}${off}>Judge…</button>`,
     );
   const { by, atMs, comment, verdict } = judgement;
   const said = html`${withPeople ? (by ?? "Somebody") : "Somebody"},

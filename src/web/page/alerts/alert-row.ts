@@ -1,3 +1,4 @@
+import { proposeJudgement, speaksForChecker } from "../../../contract/judgement.ts";
 import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { WordSubject } from "../parts/words.ts";
 import type { PageActRules, PageAlert } from "../ports.ts";
@@ -7,9 +8,6 @@ export type AlertGroup = "firing" | "acknowledged" | "pending" | "silenced" | "e
 
 /** Open ones first, as they are shown. */
 export const alertGroups: readonly AlertGroup[] = ["firing", "acknowledged", "pending", "silenced", "ended"];
-
-/** From which share of undone deaths on "checker?" is proposed. */
-export const proposalFrom = 0.5;
 
 /** In which part of the list an alert stands. */
 export function groupOf({ alert, endsAtMs, isSilenced }: PageAlert): AlertGroup {
@@ -33,6 +31,19 @@ export function whoOf({ judgement, acknowledgement }: AlertState): string | null
 /** The share of its deaths that were undone, 0–1; null: nobody can tell. */
 export function undoneShare({ deaths }: Pick<PageAlert, "deaths">): number | null {
   return deaths === null || deaths.judgedCount === 0 ? null : deaths.revivedCount / deaths.judgedCount;
+}
+
+/** Whether so many of its deaths were undone that the checker was wrong. */
+export function isMuchUndone({ deaths }: Pick<PageAlert, "deaths">): boolean {
+  const share = undoneShare({ deaths });
+  return deaths !== null && share !== null && speaksForChecker({ revivedCount: deaths.revivedCount, share });
+}
+
+/** The judgement that its undone deaths propose; null: none. */
+export function proposalOf({ deaths, alert }: Pick<PageAlert, "deaths" | "alert">): string | null {
+  const share = undoneShare({ deaths });
+  if (deaths === null || share === null || alert.judgement !== undefined) return null;
+  return proposeJudgement({ revivedCount: deaths.revivedCount, share });
 }
 
 /** What the words of the filter are held against. */

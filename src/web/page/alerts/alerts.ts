@@ -14,7 +14,7 @@ import {
   alertSubject,
   beganMs,
   groupOf,
-  proposalFrom,
+  isMuchUndone,
   undoneShare,
   whoOf,
   type AlertGroup,
@@ -284,14 +284,12 @@ function renderAlert(view: PageAlert, group: AlertGroup, data: AlertsData): Html
     <td class="num a-lasted">${formatLength((endsAtMs ?? nowMs) - beganMs(alert))}</td>
     <td class="num a-peak">${formatCompactCount(alert.peak.currentCount)}</td>
     <td class="num a-ratio${isHot ? ` ${severity}` : ""}">${view.ratio === null ? none : formatRatio(view.ratio)}</td>
-    <td class="num a-undone${undone !== null && undone >= proposalFrom ? " much" : ""}">
-      ${undone === null ? none : formatShare(undone)}
-    </td>
+    <td class="num a-undone${isMuchUndone(view) ? " much" : ""}">${undone === null ? none : formatShare(undone)}</td>
     <td class="a-judged">
       ${
         alert.judgement !== undefined
           ? alert.judgement.verdict
-          : undone !== null && undone >= proposalFrom
+          : isMuchUndone(view)
             ? html`<a href="/alerts/${encodeURIComponent(id)}?judge=checker">checker?</a>`
             : html`<span class="detail">not judged</span>`
       }
