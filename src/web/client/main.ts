@@ -6,9 +6,10 @@ import { startGoTo } from "./go-to.ts";
 import { startListings } from "./listing.ts";
 import { startKeys } from "./keys.ts";
 import { startOverview } from "./overview.ts";
+import { noteBack } from "./place.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { startSelection } from "./selection.ts";
-import { beginChart, swapPage } from "./swap.ts";
+import { beginChart, swapPage, swapPart } from "./swap.ts";
 import { knownToken } from "./token.ts";
 
 const refreshEveryMs = 2_000;
@@ -28,6 +29,8 @@ function start(): void {
   // A reload asks without the token of the tab.
   const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *), [data-may=no]") !== null;
   if (knownToken() !== null && isPart) void swapPage(location.href);
+  if (knownToken() !== null && document.getElementById("unwatched-part") !== null)
+    void swapPart(location.href, ["unwatched-part"]);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
   const swapSoon = (): void => {
@@ -58,7 +61,10 @@ function start(): void {
         swapSoon();
     },
   });
-  addEventListener("popstate", () => location.reload());
+  addEventListener("popstate", () => {
+    noteBack();
+    location.reload();
+  });
 }
 
 /** The neighbours are those of the list that the reader came from. */

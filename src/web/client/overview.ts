@@ -16,6 +16,7 @@ import {
   type RowQuery,
 } from "../page/overview/row.ts";
 import { renderAway, renderHead, renderMeaning, renderNote } from "../page/overview/table.ts";
+import { startPlace } from "./place.ts";
 import { replaceHtml, showFrame, type PageChange, type Stream } from "./stream.ts";
 
 /** The overview as the stream and the keys steer it. */
@@ -42,6 +43,7 @@ export function startOverview(stream: () => Stream): Overview | null {
   const search = document.querySelector<HTMLInputElement>("#q");
   if (body === null || table === null || search === null) return null;
   const rows = new Map<string, RowData>();
+  const place = startPlace(() => table.isConnected);
   let fleet: FleetData | null = null;
   let query = readQuery(new URLSearchParams(location.search));
   let found: RowData[] = [];
@@ -67,6 +69,7 @@ export function startOverview(stream: () => Stream): Overview | null {
       fleet = all.fleet;
       showFrame(all);
       draw(true);
+      place.restore();
     } catch {
       // The stream says that it is broken; what is shown stays.
     }

@@ -5,13 +5,13 @@ import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
-import { isNamedByProxy, requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
+import { isNamedByProxy, requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type PageModelPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
-import { overviewTitle, renderCounters, renderVerdict } from "./overview/fleet.ts";
+import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
 import { renderMessage, type PageKey } from "./parts/layout.ts";
 import { addAlertPages } from "./alerts/routes.ts";
@@ -104,6 +104,12 @@ export function addPageRoutes(
     });
   }
 
+  /** What sends events and is not checked, for who may read that. */
+  async function unwatchedLine(request: FastifyRequest): Promise<Html> {
+    if (!seesDetails(request)) return nothing;
+    return renderUnwatched((await options.unwatched.list()).filter(({ slug }) => seesOrganization(request, slug)));
+  }
+
   addPage("/", "public", "organizations", async (request, reply) => {
     const model = await readModel(request);
     const params = paramsOf(request);
@@ -114,6 +120,7 @@ export function addPageRoutes(
     const { nowMs, rows, fleet } = model;
     const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
       <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
+      <div id="unwatched-part">${await unwatchedLine(request)}</div>
       ${renderTable(rows, found, query, number, nowMs)}`;
     const text = documents.render(model, {
       isKnown: isNamedByProxy(request),

@@ -36,6 +36,23 @@ afterAll(async () => {
   await folder?.close();
 });
 
+it("keeps the position in the list for who comes back to it", async () => {
+  const page = await browser.open(url);
+  await page.locator("#pages").waitFor({ state: "detached" });
+  await page.evaluate("scrollTo(0, 40000)");
+  await page.locator('tr.row[aria-rowindex="1110"]').waitFor();
+  await eventually(async () => (await page.evaluate("Number(sessionStorage.getItem('flatline-place /'))")) === 40_000);
+  const link = page.locator("tr.row a").nth(20);
+  const slug = await link.textContent();
+  await link.click();
+  await page.locator("h1", { hasText: slug ?? "" }).waitFor();
+  await page.goBack();
+
+  await eventually(async () => (await page.evaluate("scrollY")) === 40_000);
+  await page.locator("tr.row", { hasText: slug ?? "" }).waitFor();
+  expect(browser.complaints).toEqual([]);
+});
+
 it("renders and filters 2,000 organizations within the budget", async () => {
   const page = await browser.open(url);
   await page.locator("#pages").waitFor({ state: "detached" });

@@ -66,6 +66,7 @@ export async function readOrganization(
   return {
     nowMs,
     row,
+    origin: organization?.origin ?? null,
     gate: gate === null || gate.reason === "no_failure" ? null : gate,
     fleet: model.fleet,
     previous: order[at - 1]?.slug ?? null,

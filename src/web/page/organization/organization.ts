@@ -1,4 +1,4 @@
-import type { PageSilence } from "../ports.ts";
+import type { PageOrganization, PageSilence } from "../ports.ts";
 import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
@@ -60,6 +60,7 @@ export interface OrganizationData {
     readonly minSpikeCount: number;
   };
   readonly hasToken: boolean;
+  readonly origin: PageOrganization["origin"] | null;
   /** The silences that hold now and are about it. */
   readonly silences: readonly PageSilence[];
   /** Who reads it may see names and reasons. */
@@ -100,7 +101,7 @@ export function renderOrganization(data: OrganizationData): Html {
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
-    ${renderSilencePanel(data.silences, row.slug, data.withPeople, data.nowMs)}
+    ${renderOrigin(data.origin)} ${renderSilencePanel(data.silences, row.slug, data.withPeople, data.nowMs)}
     ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">
@@ -124,6 +125,16 @@ export function renderOrganization(data: OrganizationData): Html {
       </div>
       <div>${renderTimeline(data)}</div>
     </div>`;
+}
+
+/** Where it is written down; null: it is not configured any more. */
+function renderOrigin(origin: OrganizationData["origin"]): Html {
+  if (origin === null) return nothing;
+  const from =
+    origin.kind === "file"
+      ? html`Set in <code>${origin.place}</code>`
+      : html`Discovered by <code>${origin.source}</code>`;
+  return html`<p class="hint">${from}</p>`;
 }
 
 /** The title of the document: "fail: ads-hosts, 459×". */

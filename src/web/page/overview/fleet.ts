@@ -126,6 +126,24 @@ export function renderCounters(rows: readonly RowData[], query: RowQuery): Html 
     ${renderStrip(counts)}`;
 }
 
+const namedUnwatched = 3;
+
+/** Slugs that send events and that no organization has, those with the most events first; nothing where there is none. */
+export function renderUnwatched(slugs: readonly { readonly slug: string; readonly events: number }[]): Html {
+  if (slugs.length === 0) return nothing;
+  const most = slugs.toSorted((left, right) => right.events - left.events);
+  const named = most.slice(0, namedUnwatched).map(({ slug, events }, index) => {
+    const unit = index === 0 ? ` ${events === 1 ? "event" : "events"}` : "";
+    return html`${index === 0 ? nothing : ", "}<b>${slug}</b> ${formatCount(events)}${unit}`;
+  });
+  const more = slugs.length - named.length;
+  const one = slugs.length === 1;
+  return html`<p class="unwatched">
+    Not watched: ${countOf(slugs.length, "slug")} ${one ? "sends" : "send"} events and nothing checks
+    ${one ? "it" : "them"}: ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
+  </p>`;
+}
+
 const stripWidth = 1_200;
 
 /** The proportions, as widths of an SVG: a strict policy drops styles of elements. */
