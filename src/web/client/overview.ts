@@ -15,6 +15,7 @@ import {
   type RowData,
   type RowQuery,
 } from "../page/overview/row.ts";
+import { renderGroupBy, renderGroups } from "../page/overview/groups.ts";
 import { renderAway, renderHead, renderMeaning, renderNote } from "../page/overview/table.ts";
 import { startPlace } from "./place.ts";
 import { replaceHtml, showFrame, type PageChange, type Stream } from "./stream.ts";
@@ -38,7 +39,7 @@ const tickEveryMs = 5_000;
 
 /** Takes over the table that the server drew. */
 export function startOverview(stream: () => Stream): Overview | null {
-  const body = document.getElementById("rows");
+  const body = document.querySelector<HTMLTableSectionElement>("tbody#rows");
   const table = document.getElementById("fleet");
   const search = document.querySelector<HTMLInputElement>("#q");
   if (body === null || table === null || search === null) return null;
@@ -52,6 +53,8 @@ export function startOverview(stream: () => Stream): Overview | null {
     lines.set(element.dataset["slug"] ?? "", { markup: "", element });
   const pads = [pad(), pad()] as const;
   let rowHeight = 36;
+  /** What is drawn while rows are grouped; empty: they are not. */
+  let groups = "";
   let drawnMs = 0;
   let drawTimer: ReturnType<typeof setTimeout> | null = null;
   let writeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -120,6 +123,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     replaceHtml(table.querySelector("thead"), renderHead(query).html);
     replaceHtml(document.getElementById("note"), renderNote(found.length, all.length, query).html);
     replaceHtml(document.getElementById("meaning"), renderMeaning(all).html);
+    replaceHtml(document.getElementById("groupby"), renderGroupBy(all, query).html);
     const { problems } = rowWords(all, query);
     const isAway = found.length === 0 || problems.length > 0;
     replaceHtml(document.getElementById("away"), isAway ? renderAway(query, problems).html : "");
@@ -136,6 +140,9 @@ export function startOverview(stream: () => Stream): Overview | null {
   function drawRows(): void {
     if (body === null || table === null || !table.isConnected) return;
     const nowMs = stream().now();
+    if (query.group !== undefined) return drawGroups(body, nowMs);
+    if (groups !== "") body.replaceChildren();
+    groups = "";
     let [first, last] = [0, found.length];
     if (found.length > windowFrom) {
       const top = body.getBoundingClientRect().top;
@@ -168,6 +175,20 @@ export function startOverview(stream: () => Stream): Overview | null {
     }
     const measured = wanted[0]?.getBoundingClientRect().height ?? 0;
     if (measured > 0 && Math.abs(measured - rowHeight) > 0.5) rowHeight = measured;
+  }
+
+  /** As many lines as a label has values, and a few rows each: they are all drawn. */
+  function drawGroups(within: HTMLTableSectionElement, nowMs: number): void {
+    const markup = renderGroups(found, query, nowMs).html;
+    if (markup === groups) return;
+    groups = markup;
+    const focused = within.contains(document.activeElement)
+      ? document.activeElement?.closest("tr")?.rowIndex
+      : undefined;
+    within.innerHTML = markup;
+    lines.clear();
+    // The head is a row, too.
+    if (focused !== undefined) within.rows[focused - 1]?.querySelector("a")?.focus({ preventScroll: true });
   }
 
   function drawRow(slug: string, markup: string, before: HTMLElement | null): HTMLElement {
@@ -225,7 +246,9 @@ export function startOverview(stream: () => Stream): Overview | null {
     ask({ ...query, sort, dir: defaultDir(sort) });
   });
   document.getElementById("main")?.addEventListener("click", (event) => {
-    const link = (event.target as Element).closest<HTMLElement>("a[data-severity], a[data-sort], a[data-clear]");
+    const link = (event.target as Element).closest<HTMLAnchorElement>(
+      "a[data-severity], a[data-sort], a[data-clear], a[data-ask]",
+    );
     if (link === null || event.metaKey || event.ctrlKey || event.shiftKey || fleet === null) return;
     event.preventDefault();
     const severity = rowSeverities.find((one) => one === link.dataset["severity"]);
@@ -237,7 +260,8 @@ export function startOverview(stream: () => Stream): Overview | null {
       const flipped = query.dir === "asc" ? "desc" : "asc";
       ask({ ...query, sort, dir: query.sort === sort ? flipped : defaultDir(sort) });
       document.querySelector<HTMLElement>(`a[data-sort=${sort}]`)?.focus();
-    } else clear();
+    } else if (link.dataset["ask"] !== undefined) ask(readQuery(new URLSearchParams(link.search)));
+    else clear();
   });
   let isScrolling = false;
   const onScroll = (): void => {
@@ -266,6 +290,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     toggle,
     clear,
     move: (by) => {
+      if (query.group !== undefined) return moveIn(body, by);
       const at = found.findIndex(
         ({ slug }) => slug === (document.activeElement?.closest<HTMLElement>("tr.row")?.dataset["slug"] ?? ""),
       );
@@ -279,6 +304,13 @@ export function startOverview(stream: () => Stream): Overview | null {
       lines.get(row.slug)?.element.querySelector<HTMLElement>("a")?.focus();
     },
   };
+}
+
+/** To the next or previous line of groups and rows. */
+function moveIn(body: HTMLElement, by: number): void {
+  const links = [...body.querySelectorAll<HTMLElement>("tr a")];
+  const at = links.findIndex((link) => link === document.activeElement);
+  links[at === -1 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(0, at + by), links.length - 1)]?.focus();
 }
 
 function pad(): HTMLElement {

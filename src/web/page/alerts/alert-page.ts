@@ -3,6 +3,7 @@ import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.
 import { renderChart, renderChartTable, renderLanes } from "../chart/chart.ts";
 import { renderAssetTypes, renderTimeline } from "../organization/parts.ts";
 import { organizationPath } from "../overview/row.ts";
+import { spikingWords } from "../overview/verdict.ts";
 import { countOf, formatLengthInProse, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
@@ -40,7 +41,7 @@ export function renderAlertPage(data: AlertData): Html {
       <code>${alert.check}</code> of <a href="${organizationPath(alert.slug)}">${alert.slug}</a> ·
       <code class="detail">${alert.id.slice(0, 8)}</code>
     </p>
-    ${data.fleet.verdict?.stage !== "sent" || endsAtMs !== null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${data.fleet.spiking} of ${data.fleet.withResult} organizations spike at once</a>.</p>`}
+    ${data.fleet.verdict?.stage !== "sent" || endsAtMs !== null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${spikingWords(data.fleet.spiking, data.fleet.withResult)}</a>.</p>`}
     ${renderOrder(data)}${renderActs(data)} ${isSpike ? renderAlertChart(data) : nothing}
     <div class="columns">
       <div>${renderEvidence(data)}${renderAssetTypes(data)}</div>

@@ -3,7 +3,7 @@ import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figure
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
-import { formingText, renderBand, verdictMeaning, type FleetVerdict } from "./verdict.ts";
+import { formingText, renderBand, spikingWords, verdictMeaning, type FleetVerdict } from "./verdict.ts";
 
 /** Everything above the table: the fleet as a whole. Times are epoch ms. */
 export interface FleetData {
@@ -35,7 +35,7 @@ export function countSeverities(
 /** The one sentence that says what holds. */
 export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
   if (fleet.verdict !== null)
-    return `${formatCount(fleet.spiking)} of ${countOf(fleet.withResult, "organization")} ${fleet.spiking === 1 ? "spikes" : "spike"} at once. ${verdictMeaning(fleet.verdict)}`;
+    return `${spikingWords(fleet.spiking, fleet.withResult)}. ${verdictMeaning(fleet.verdict)}`;
   const counts = countSeverities(rows.map((row) => ({ ...row, others: [] })));
   const all = rows.length;
   const spiking = counts.fail + counts.warn;
@@ -144,10 +144,8 @@ export function renderUnwatched(slugs: readonly { readonly slug: string; readonl
   </p>`;
 }
 
-const stripWidth = 1_200;
-
 /** The proportions, as widths of an SVG: a strict policy drops styles of elements. */
-function renderStrip(counts: Readonly<Record<RowSeverity, number>>): Html {
+export function renderStrip(counts: Readonly<Record<RowSeverity, number>>, stripWidth = 1_200): Html {
   const present = rowSeverities.filter((severity) => counts[severity] > 0);
   const total = sum(present.map((severity) => counts[severity]));
   const free = stripWidth - 2 * Math.max(0, present.length - 1) - 4 * present.length;
@@ -164,7 +162,14 @@ function renderStrip(counts: Readonly<Record<RowSeverity, number>>): Html {
     x += width + 2;
     return segment;
   });
-  return html`<svg class="strip" viewBox="0 0 ${stripWidth} 8" height="8" preserveAspectRatio="none" aria-hidden="true">
+  return html`<svg
+    class="strip"
+    width="${stripWidth}"
+    viewBox="0 0 ${stripWidth} 8"
+    height="8"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
     ${segments}
   </svg>`;
 }

@@ -63,6 +63,10 @@ export interface RowQuery {
   readonly text: string;
   readonly sort: SortKey;
   readonly dir: "asc" | "desc";
+  /** A label, or the severity; absent: rows are not grouped. */
+  readonly group?: string;
+  /** The groups that are open; absent: those that fail, at first. */
+  readonly open?: readonly string[];
 }
 
 export const sortKeys = ["severity", "slug", "count", "expected", "ratio", "since", "next", "alert"] as const;
@@ -111,7 +115,14 @@ export function readQuery(params: URLSearchParams): RowQuery {
     text: params.get("q") ?? "",
     sort,
     dir: dir === "asc" || dir === "desc" ? dir : defaultDir(sort),
+    ...groupOf(params),
   };
+}
+
+function groupOf(params: URLSearchParams): Pick<RowQuery, "group" | "open"> {
+  const group = params.get("group");
+  if (group === null || group === "") return {};
+  return params.has("open") ? { group, open: params.getAll("open").filter((one) => one !== "") } : { group };
 }
 
 /** The query as the URL has it; what is the default is left out. */
@@ -121,6 +132,11 @@ export function writeQuery(query: RowQuery, page = 1): string {
   if (query.text !== "") params.push(`q=${encodeURIComponent(query.text.toWellFormed())}`);
   if (query.sort !== "severity") params.push(`sort=${query.sort}`);
   if (query.dir !== defaultDir(query.sort)) params.push(`dir=${query.dir}`);
+  if (query.group !== undefined) params.push(`group=${encodeURIComponent(query.group.toWellFormed())}`);
+  // An empty one says that none is open.
+  if (query.group !== undefined && query.open !== undefined)
+    for (const one of query.open.length === 0 ? [""] : query.open)
+      params.push(`open=${encodeURIComponent(one.toWellFormed())}`);
   if (page > 1) params.push(`page=${page}`);
   return params.length === 0 ? "/" : `/?${params.join("&")}`;
 }

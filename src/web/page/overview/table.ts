@@ -1,6 +1,7 @@
 import { countOf, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { sameWindow } from "./fleet.ts";
+import { renderGroupBy, renderGroups } from "./groups.ts";
 import { defaultDir, renderRow, rowWords, writeQuery, type RowData, type RowQuery, type SortKey } from "./row.ts";
 
 /** Rows on a page of the server; a browser with JavaScript has them all. */
@@ -72,7 +73,9 @@ export function renderTable(
   const order = [
     query.sort === "severity" ? nothing : html`<input type="hidden" name="sort" value="${query.sort}" />`,
     query.dir === defaultDir(query.sort) ? nothing : html`<input type="hidden" name="dir" value="${query.dir}" />`,
+    query.group === undefined ? nothing : html`<input type="hidden" name="group" value="${query.group}" />`,
   ];
+  const isGrouped = query.group !== undefined;
   const options = columns.filter(({ key }) => key !== null);
   return html`<div class="tools">
       <form class="filter" role="search" action="/" method="get">
@@ -94,20 +97,21 @@ export function renderTable(
         </select></label
       >
       <p class="note" id="note">${renderNote(found.length, rows.length, query)}</p>
-      <p class="note meaning" id="meaning">${renderMeaning(rows)}</p>
+      <div class="groupby" id="groupby">${renderGroupBy(rows, query)}</div>
     </div>
     <table class="fleet" id="fleet" aria-rowcount="${found.length + 1}" aria-labelledby="note">
       <thead>
         ${renderHead(query)}
       </thead>
       <tbody id="rows">
-        ${shown.map((row, index) => renderRow(row, nowMs, start + index + 1))}
+        ${isGrouped ? renderGroups(found, query, nowMs) : shown.map((row, index) => renderRow(row, nowMs, start + index + 1))}
       </tbody>
     </table>
     <div id="away">
       ${found.length === 0 || rowWords(rows, query).problems.length > 0 ? renderAway(query, rowWords(rows, query).problems) : nothing}
     </div>
-    ${renderPages(found.length, page, query)}`;
+    ${isGrouped ? nothing : renderPages(found.length, page, query)}
+    <p class="hint" id="meaning">${renderMeaning(rows)}</p>`;
 }
 
 /** No row is left by the filter. */

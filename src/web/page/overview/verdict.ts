@@ -34,6 +34,11 @@ export type FleetVerdict = {
   | { readonly stage: "silent" }
 );
 
+/** "300 of 2,000 organizations spike at once" */
+export function spikingWords(spiking: number, withResult: number): string {
+  return `${formatCount(spiking)} of ${countOf(withResult, "organization")} ${spiking === 1 ? "spikes" : "spike"} at once`;
+}
+
 /** What it means that so many spike at once. */
 export function verdictMeaning({ stage }: FleetVerdict): string {
   return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";

@@ -1,7 +1,7 @@
 import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
 import { renderTrace, type FleetData } from "../overview/fleet.ts";
-import { verdictMeaning } from "../overview/verdict.ts";
+import { spikingWords, verdictMeaning } from "../overview/verdict.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
 import { renderPill, type WaitingCounts } from "./waiting.ts";
@@ -73,7 +73,7 @@ export function renderDocument(frame: PageFrame): string {
     fleet === null || fleet.verdict === null || !frame.showsVerdict
       ? nothing
       : html`<p class="fleetline">
-          ${mark("fail")} <a href="/">${fleet.spiking} of ${fleet.withResult} organizations spike at once</a>.
+          ${mark("fail")} <a href="/">${spikingWords(fleet.spiking, fleet.withResult)}</a>.
           ${verdictMeaning(fleet.verdict)}
         </p>`;
   const page = html`<!doctype html>
