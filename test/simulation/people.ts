@@ -32,6 +32,7 @@ export class People {
   readonly #observer: () => PeopleObserver | null;
   /** The last alert of each organization that was seen to fire. */
   readonly #seen = new Map<string, NamedAlert>();
+  #judged: NamedAlert | null = null;
 
   constructor(options: {
     readonly ask: Ask;
@@ -64,16 +65,18 @@ export class People {
       await this.#say({ act: "acknowledge", alert }, "POST", `/api/v1/alerts/${alert.id}/ack`, { by: "kim" });
   }
 
-  /** Judges what fires, or the last alert that was seen to. */
+  /** Judges what fires, or the last alert that was seen to: of this organization, else of any. */
   async judge(slug: string, verdict: Verdict): Promise<void> {
-    const alert = (await this.#firing(slug)) ?? this.#seen.get(slug);
+    const alert = (await this.#firing(slug)) ?? this.#seen.get(slug) ?? [...this.#seen.values()].at(-1);
     if (alert?.kind !== "verdict") return;
+    this.#judged = alert;
     await this.#say({ act: "judge", alert, verdict }, "POST", `/api/v1/alerts/${alert.id}/judgement`, { verdict });
   }
 
-  async withdraw(slug: string): Promise<void> {
-    const alert = (await this.#firing(slug)) ?? this.#seen.get(slug);
-    if (alert?.kind !== "verdict") return;
+  /** Takes the last judgement back. */
+  async withdraw(): Promise<void> {
+    const alert = this.#judged;
+    if (alert === null) return;
     await this.#say({ act: "withdraw", alert }, "DELETE", `/api/v1/alerts/${alert.id}/judgement`);
   }
 

@@ -22,7 +22,7 @@ export type Incident = { readonly atMs: number } & (
   | { readonly kind: "end-silences" }
   | { readonly kind: "acknowledge"; readonly slug: string }
   | { readonly kind: "judge"; readonly slug: string; readonly verdict: Verdict }
-  | { readonly kind: "withdraw"; readonly slug: string }
+  | { readonly kind: "withdraw" }
   | { readonly kind: "release"; readonly slug: string }
   | { readonly kind: "run"; readonly slug: string }
 );
@@ -106,11 +106,11 @@ function draw(
     case "silence":
       return { kind, slug: chance.isTrue(0.2) ? "*" : slug, forMs: chance.pick([5 * minuteMs, hourMs, 6 * hourMs]) };
     case "end-silences":
+    case "withdraw":
       return { kind };
     case "judge":
       return { kind, slug, verdict: chance.pick(verdicts) };
     case "acknowledge":
-    case "withdraw":
     case "release":
     case "run":
     default:

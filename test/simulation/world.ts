@@ -349,7 +349,7 @@ export class World {
       case "judge":
         return this.#people.judge(incident.slug, incident.verdict);
       case "withdraw":
-        return this.#people.withdraw(incident.slug);
+        return this.#people.withdraw();
       case "release":
         return this.#people.release(incident.slug);
       case "run":
