@@ -122,10 +122,12 @@ export const statusSchema = z.looseObject({
     pending: z.number(),
     silenced: z.number(),
   }),
-  gate: z.looseObject({
-    held: z.number(),
-    longest: z.looseObject({ slug: z.string(), since: z.string().nullable() }).nullable(),
-  }),
+  gate: z
+    .looseObject({
+      held: z.number(),
+      longest: z.looseObject({ slug: z.string(), since: z.string().nullable() }).nullable(),
+    })
+    .nullable(),
   receivers: z
     .array(
       z.looseObject({

@@ -78,6 +78,7 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
       { gate: { held: 2, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" } } },
       "2 organizations held, ads-hosts the longest: 11 h 40 min",
     ],
+    ["a gate that cannot be read is not known", "gate", { gate: null }, "◌ not known: the store cannot be read"],
     [
       "a receiver that refuses says how much waits, for how long and why",
       "receivers",

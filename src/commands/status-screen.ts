@@ -42,7 +42,7 @@ export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOp
   const rows: readonly (readonly [name: string, parts: readonly string[]])[] = [
     ["severity", severities.length === 0 ? ["no organization is configured"] : severities],
     ["alerts", alertParts(status)],
-    ["gate", [gateText(status, since)]],
+    ["gate", [gateText(status, since, marked)]],
     ["receivers", receiverParts(status, since, marked)],
     ["last run", [runText(status, since, marked)]],
     ["store", storeParts(status, marked)],
@@ -65,7 +65,8 @@ function alertParts({ alerts }: DaemonStatus): readonly string[] {
   return parts.length === 0 ? ["none"] : parts;
 }
 
-function gateText({ gate }: DaemonStatus, since: Since): string {
+function gateText({ gate }: DaemonStatus, since: Since, marked: Marked): string {
+  if (gate === null) return marked("unknown", "not known: the store cannot be read");
   const { held, longest } = gate;
   if (longest === null) return "nothing is held";
   const name = escapeControls(longest.slug);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import {
   bearer,
   harnessNowMs,
@@ -40,6 +41,14 @@ describe("GET /api/v1/status", () => {
       unwatched: ["acme-eu"],
       daemon: { startedAt: new Date(harnessNowMs).toISOString() },
     });
+  });
+
+  it("answers while the gate cannot be read", async () => {
+    await web.close(0);
+    const held = () => Promise.reject(new FlatlineError("unavailable", "the gate is not known"));
+    web = await startWeb({ gate: { look: async () => null, held, release: async () => null } });
+
+    expect(await status(bearer)).toMatchObject({ gate: null, organizations: 1 });
   });
 
   it("leaves receivers and unwatched slugs out without a token", async () => {

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { severities, worstSeverity } from "../../contract/severity.ts";
 import { reaches, reachesEverything, seesDetails } from "../access/identity.ts";
 import { iso } from "../api/check-view.ts";
-import type { AccessSettings, GatePort, UnwatchedPort } from "../ports.ts";
+import type { AccessSettings, GatePort, GateView, UnwatchedPort } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { countSeverities, fleetSentence } from "./overview/fleet.ts";
 import type { PageModel, PageModelPorts } from "./overview/overview-model.ts";
@@ -24,6 +25,16 @@ export function addStatusRoute(
   { version, clock, alerts, gate, outbox, unwatched, page, readModel }: StatusOptions,
 ): void {
   const startedAt = iso(clock.nowMs());
+
+  /** null: the store cannot be read, which `store.problem` explains. */
+  async function heldGates({ identity }: FastifyRequest): Promise<readonly GateView[] | null> {
+    try {
+      return (await gate.held()).filter(({ slug }) => reaches(identity, slug));
+    } catch (error) {
+      if (error instanceof FlatlineError && error.code === "unavailable") return null;
+      throw error;
+    }
+  }
 
   /** What is closed without `read`, and what is about all organizations. */
   async function closedParts({ identity }: FastifyRequest): Promise<object> {
@@ -50,8 +61,7 @@ export function addStatusRoute(
         const model = await readModel(request);
         const { nowMs, rows, fleet, storeProblem, snapshots, others, checks, late } = model;
         const live = (await alerts.list()).alerts.filter(({ state }) => reaches(identity, state.slug));
-        const held = (await gate.held()).filter(({ slug }) => reaches(identity, slug));
-        const longest = held.toSorted((left, right) => (left.sinceMs ?? nowMs) - (right.sinceMs ?? nowMs))[0];
+        const held = await heldGates(request);
         const lastRuns = [...snapshots.values(), ...[...others.values()].flat()].map(
           ({ state }) => state.lastRunAtMs ?? 0,
         );
@@ -67,10 +77,7 @@ export function addStatusRoute(
           severities: counts,
           alerts: countAlerts(live),
           unattended: model.unattended,
-          gate: {
-            held: held.length,
-            longest: longest === undefined ? null : { slug: longest.slug, since: iso(longest.sinceMs) },
-          },
+          gate: held === null ? null : viewHeld(held, nowMs),
           runs: { checks, late, lastAt: lastRunMs === 0 ? null : iso(lastRunMs) },
           store: { bytes: isAboutAll ? await page.storeBytes() : null, problem: storeProblem },
           daemon: { version, startedAt },
@@ -79,6 +86,14 @@ export function addStatusRoute(
       },
     },
   });
+}
+
+function viewHeld(held: readonly GateView[], nowMs: number): object {
+  const longest = held.toSorted((left, right) => (left.sinceMs ?? nowMs) - (right.sinceMs ?? nowMs))[0];
+  return {
+    held: held.length,
+    longest: longest === undefined ? null : { slug: longest.slug, since: iso(longest.sinceMs) },
+  };
 }
 
 type Live = Awaited<ReturnType<PageModelPorts["alerts"]["list"]>>["alerts"];
