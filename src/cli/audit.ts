@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { breakAddresses } from "../base/broken-address.ts";
 import { withStore } from "../commands/with-store.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -70,6 +71,6 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
 
 function describeDetail(detail: Readonly<Record<string, unknown>>): string {
   return Object.entries(detail)
-    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}=${breakAddresses(typeof value === "string" ? value : JSON.stringify(value))}`)
     .join(" ");
 }

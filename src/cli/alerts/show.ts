@@ -5,6 +5,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import type { Config } from "../../config/config.ts";
+import { describeAuthor } from "../../contract/actor.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
@@ -76,7 +77,10 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
     // Those that came with acts stand beside them.
     ...(alert.comments ?? [])
       .filter(({ act }) => act === null)
-      .map(({ at, actor, text }): Row => ["comment", `${actor}, ${seconds(at)}: ${breakAddresses(text)}`]),
+      .map(({ at, actor, note, text }): Row => [
+        "comment",
+        `${describeAuthor(actor, note)}, ${seconds(at)}: ${breakAddresses(text)}`,
+      ]),
     [
       "labels",
       Object.entries(labels)

@@ -21,7 +21,9 @@ const alertSchema = z.looseObject({
   labels: z.record(z.string(), z.string()),
   acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
   comments: z
-    .array(z.looseObject({ at: z.string(), actor: z.string(), text: z.string(), act: z.string().nullable() }))
+    .array(
+      z.looseObject({ at: z.string(), actor: z.string(), note: said.by, text: z.string(), act: z.string().nullable() }),
+    )
     .optional(),
   judgement: z
     .looseObject({ verdict: z.string(), ...said })

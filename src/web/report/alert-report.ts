@@ -1,7 +1,9 @@
 import { breakAddress } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
+import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { brokenFinding, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { AlertAcknowledgement } from "../../store/alerts/alerts.ts";
 import type { AlertDetail, AssetPage, GateView } from "../ports.ts";
 import { inertText } from "./inert-text.ts";
 
@@ -60,8 +62,8 @@ function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
     ],
     ["Detected", instant(startsAtMs)],
     ["Notified", notifiedAtMs === null ? "nobody yet" : instant(notifiedAtMs)],
-    ["Acknowledged", acknowledgement === null ? "by nobody" : by(acknowledgement.atMs, acknowledgement.by)],
-    ["Judged", judgement === undefined ? "by nobody" : `${judgement.verdict}, ${by(judgement.atMs, judgement.by)}`],
+    ["Acknowledged", acknowledgement === null ? "by nobody" : by(acknowledgement)],
+    ["Judged", judgement === undefined ? "by nobody" : `${judgement.verdict}, ${by(judgement)}`],
     ["Ended", endsAtMs === null ? `not yet, it is ${state.state}${silenced ? ", silenced" : ""}` : instant(endsAtMs)],
     [
       "Peak",
@@ -119,8 +121,8 @@ const actWords = { acknowledge: "acknowledging", judgement: "judging", release: 
 
 function comments({ detail }: ReportFacts): string[] {
   const lines = detail.comments.map(
-    ({ atMs, by: name, act, text }) =>
-      `${instant(atMs)} ${inertText(name)}${act === null ? "" : `, ${actWords[act]}`}: ${inertText(text)}`,
+    ({ atMs, by: name, note, act, text }) =>
+      `${instant(atMs)} ${inertText(describeAuthor(name, note))}${act === null ? "" : `, ${actWords[act]}`}: ${inertText(text)}`,
   );
   return newest(lines, mostComments);
 }
@@ -130,8 +132,9 @@ function newest(lines: readonly string[], most: number): string[] {
   return left <= 0 ? [...lines] : [`${formatCount(left)} earlier ones are on the alert's page`, ...lines.slice(left)];
 }
 
-function by(atMs: number, name: string | null): string {
-  return `${instant(atMs)}${name === null ? "" : ` by ${inertText(name)}`}`;
+function by({ atMs, by: name, note }: Pick<AlertAcknowledgement, "atMs" | "by" | "note">): string {
+  const author = describeAuthor(name, note);
+  return `${instant(atMs)}${author === "" ? "" : ` by ${inertText(author)}`}`;
 }
 
 function section(title: string, lines: readonly string[]): string {

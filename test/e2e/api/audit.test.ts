@@ -133,8 +133,8 @@ const httpActs: readonly HttpAct[] = [
     name: "a comment",
     method: "POST",
     path: alertPath("/comments"),
-    body: { comment: "odd" },
-    row: ofAlert("comment", { check, comment: "odd" }),
+    body: { comment: "odd https://a.example" },
+    row: ofAlert("comment", { check, comment: "odd https://a.example" }),
   },
   {
     name: "a judgement",
@@ -381,6 +381,7 @@ describe("by a command", () => {
     expect(head).toMatch(/^AT +ACTOR +VIA +ACTION +ORGANIZATION +SUBJECT +DETAIL$/);
     expect(first).toMatch(/^\S+Z +dana +proxy +outbox\.discard +second +receiver=console$/);
     expect(rest).toHaveLength(httpActs.length - 1);
+    expect(table.stdout).toContain("comment=odd hxxps://a[.]example");
     expect(none.stdout).toBe("nothing was done in that time\n");
   });
 });

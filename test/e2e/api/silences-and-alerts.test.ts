@@ -99,7 +99,7 @@ describe("flatline alerts", () => {
     const open = await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).text();
 
     expect([exitCode, stdout]).toEqual([0, `${id}: comment stored\n`]);
-    expect(shown.stdout).toMatch(/^comment +token, \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
+    expect(shown.stdout).toMatch(/^comment +token \(kim\), \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
     expect(all.comments).toEqual([
       { at: expect.stringMatching(/Z$/), actor: "token", note: "kim", text: "on it", act: "acknowledge" },
       {
@@ -126,7 +126,7 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^# fail: `acme`, dead-asset-spike\n\n- Alert: `/);
     expect(stdout).toContain("## Evidence\n\n- `9");
-    expect(stdout).toMatch(/^- \S+Z `token`, acknowledging: `on it`$/m);
+    expect(stdout).toMatch(/^- \S+Z `token \(kim\)`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(open.status).toBe(401);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);

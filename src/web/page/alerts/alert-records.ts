@@ -1,4 +1,5 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
 import { none } from "../../../base/numbers.ts";
 import { formatWait, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
@@ -68,7 +69,7 @@ export function renderComments({ comments, withPeople, nowMs }: AlertData): Html
       comments.length === 0
         ? html`<p class="detail">Nobody has commented on it.</p>`
         : html`<ul class="comments">
-            ${comments.map(({ by, atMs, text, act }) => html`<li><span class="detail">${by}, ${renderTime(atMs, nowMs)}${act === null ? nothing : `, ${actWords[act]}`}</span><br />${breakAddresses(text)}</li>`)}
+            ${comments.map(({ by, note, atMs, text, act }) => html`<li><span class="detail">${describeAuthor(by, note)}, ${renderTime(atMs, nowMs)}${act === null ? nothing : `, ${actWords[act]}`}</span><br />${breakAddresses(text)}</li>`)}
           </ul>`
     }
     <p><button type="button" data-do="comment">Comment…</button></p>
