@@ -36,8 +36,6 @@ export interface SilenceBook {
   expire(id: string, author: Actor): Promise<boolean>;
   /** Those of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly SilenceView[]>;
-  /** Deletes those that ended at or before `beforeMs`. */
-  prune(beforeMs: number): Promise<void>;
 }
 
 export interface SilenceBookOptions {
@@ -125,7 +123,6 @@ export function createSilenceBook({
         ...stored.map((silence) => viewOf(ruleOf(silence), silence, nowMs)),
       ];
     },
-    prune: (beforeMs) => store.silences.prune(beforeMs),
   };
 }
 

@@ -9,7 +9,7 @@ import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
 import { attributionSlices, quietSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
 import { differenceBounds, wilsonBounds } from "./proportions.ts";
-import { regretOf, type AssetEvent } from "./regret.ts";
+import { RegretCounter, type AssetEvent, type Regret } from "./regret.ts";
 
 const value = (name: string, currentCount: number, baselineCount: number): ValueCounts => ({
   attribute: "reason",
@@ -212,6 +212,12 @@ describe("the quiet days", () => {
 });
 
 describe("false deaths", () => {
+  function regretOf(events: readonly AssetEvent[]): Regret {
+    const counter = new RegretCounter(Number.POSITIVE_INFINITY);
+    for (const event of events.toSorted((left, right) => left.atMs - right.atMs)) counter.add(event);
+    return counter.regret;
+  }
+
   const dead = (asset: string, atMs: number, count = 1): AssetEvent => ({ asset, atMs, isDeath: true, count });
   const alive = (asset: string, atMs: number): AssetEvent => ({ asset, atMs, isDeath: false, count: 1 });
 

@@ -61,10 +61,3 @@ export class RegretCounter {
     return { judgedCount: this.#judgedCount, revivedCount: this.#revivedCount };
   }
 }
-
-/** The same of a list; events in any order. */
-export function regretOf(events: readonly AssetEvent[]): Regret {
-  const counter = new RegretCounter(Number.POSITIVE_INFINITY);
-  for (const event of events.toSorted((left, right) => left.atMs - right.atMs)) counter.add(event);
-  return counter.regret;
-}

@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../test/support/check-reports.ts";
 import { parseExposition, seriesValue, type ParsedFamily } from "../../test/support/exposition-parser.ts";
+import { instruments } from "../../test/support/instruments.ts";
 import { checkErrorReasons, checkNames, type CheckReport } from "../contract/report.ts";
 import { createAppMetrics, type AppMetrics } from "./app-metrics.ts";
-import { instruments } from "./catalogue.ts";
 import type { ExpositionFormat } from "./exposition.ts";
 import type { FleetGauges } from "./metrics.ts";
 

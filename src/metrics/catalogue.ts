@@ -311,10 +311,3 @@ export const fleetInstruments = {
     note: "Without those that the configuration or a source before it has.",
   },
 } as const satisfies Record<string, Instrument>;
-
-/** The whole catalogue, in the order of exposition. */
-export const instruments: readonly Instrument[] = [
-  ...Object.values(countedInstruments),
-  ...Object.values(checkInstruments),
-  ...Object.values(fleetInstruments),
-];

@@ -38,10 +38,6 @@ export class DueQueue<Item> {
     }
   }
 
-  clear(): void {
-    this.#heap.length = 0;
-  }
-
   #isBefore(left: number, right: number): boolean {
     return (this.#heap[left]?.dueAtMs ?? Infinity) < (this.#heap[right]?.dueAtMs ?? Infinity);
   }

@@ -2,8 +2,6 @@ import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/
 import type { SampledAsset } from "../alerting/notify/notification.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
-/** One alert of the webhook payload (CONTRACT 7). */
-export type AlertPayload = ReturnType<typeof alertPayload>;
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 
 import { metricsDocsFile, renderMetricsDocs } from "../../scripts/metrics-docs.ts";
-import { instruments } from "../../src/metrics/catalogue.ts";
+import { instruments } from "../support/instruments.ts";
 
 const promtool = "/usr/bin/promtool";
 

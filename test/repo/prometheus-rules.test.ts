@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import { instruments } from "../../src/metrics/catalogue.ts";
+import { instruments } from "../support/instruments.ts";
 import { debianTool } from "../support/debian-tool.ts";
 
 interface Rule {

@@ -305,5 +305,4 @@ export const organizationSchema = z
   ])
   .describe("A slug, or an object with a slug and what differs from the defaults.");
 export type OrganizationInput = z.output<typeof organizationSchema>;
-export type TemplateInput = z.output<typeof templateSchema>;
 export type SettingsInput = z.output<typeof defaultsSchema>;

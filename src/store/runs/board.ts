@@ -278,13 +278,6 @@ export class Board {
     }
   }
 
-  /** Removes an owner whose journal was deleted. */
-  forgetOwner(ownerId: number): void {
-    this.#open.delete(ownerId);
-    this.#shapes.delete(ownerId);
-    this.#seqs.delete(ownerId);
-  }
-
   #noteRun(ownerId: number, seq: number, run: JournalRun): void {
     let checks = this.#open.get(ownerId);
     if (checks === undefined) this.#open.set(ownerId, (checks = new Map()));

@@ -85,11 +85,6 @@ export function missingEverything(identity: Identity | null): string {
   return foreignText(identity, "what is about all organizations");
 }
 
-/** @throws FlatlineError forbidden when the right is missing */
-export function requireRight({ identity }: FastifyRequest, right: Right): void {
-  if (!(identity?.rights.has(right) ?? false)) throw new FlatlineError("forbidden", missingRight(identity, right));
-}
-
 /** What is said to somebody who lacks a right. */
 export function missingRight(identity: Identity | null, right: Right): string {
   return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { instruments } from "../../../src/metrics/catalogue.ts";
+import { instruments } from "../../support/instruments.ts";
 import {
   type DashboardModel,
   type DashboardQuery,
