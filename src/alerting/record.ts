@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
-import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
+import { checkNames, type CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
@@ -220,12 +220,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
         return entry?.isReportKept === true ? [{ ...report, checkId: entry.checkId }] : [];
       });
       if (kept.length > 0) await parts.runs.keepReports(kept);
-      const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ report }) => report)), keyOf);
+      const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ report }) => report)), checkKey);
       const steps: Transition[] = [];
       for (const [index, request] of requests.entries()) {
         const target = targets[index];
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        const step = isPresent(target) ? decide(request, target, live.get(keyOf(request.run)) ?? []) : nothing;
+        const step = isPresent(target) ? decide(request, target, live.get(checkKey(request.run)) ?? []) : nothing;
         if (isPresent(target)) await write(parts, step, request.report, target);
         steps.push(step);
       }
@@ -237,7 +237,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const unnamed = keys.filter((key) => board.idOf(key) === undefined);
     if (unnamed.length === 0) return;
     const ids = await store.runs.addChecks(unnamed);
-    for (const { check, slug } of unnamed) board.name(ids.get(checkKey(check, slug)) ?? 0, { check, slug });
+    for (const { check, slug } of unnamed) board.name(ids.get(checkKey({ check, slug })) ?? 0, { check, slug });
   }
 
   function entryOf({ run, report }: RecordRequest): JournalRun {
@@ -268,7 +268,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
-  const record = createGroupCommit({ commit: recordAll, keyOf: ({ request }: WaitingRequest) => keyOf(request.run) });
+  const record = createGroupCommit({
+    commit: recordAll,
+    keyOf: ({ request }: WaitingRequest) => checkKey(request.run),
+  });
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -331,10 +334,6 @@ function removalReason(settings: AlertingSettings, state: AlertState): "organiza
   return checkNames.some((check) => settings.targetOf(check, state.slug) !== null)
     ? "check_removed"
     : "organization_removed";
-}
-
-function keyOf({ check, slug }: { readonly check: CheckName; readonly slug: string }): string {
-  return checkKey(check, slug);
 }
 
 function isPresent<Value>(value: Value | null | undefined): value is Value {

@@ -6,7 +6,7 @@ import type { CheckName } from "./report.ts";
 const keptKeys = 262_144;
 const keysOf = memoized(16, (check: CheckName) => memoized(keptKeys, (slug: string) => `${check} ${slug}`));
 
-/** Returns (check, slug) as one map key, always the same string; no check name contains a space. */
-export function checkKey(check: CheckName, slug: string): string {
+/** Returns the key of a check of one organization in maps, always the same string; no check name contains a space. */
+export function checkKey({ check, slug }: { readonly check: CheckName; readonly slug: string }): string {
   return keysOf(check)(slug);
 }

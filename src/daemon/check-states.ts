@@ -4,7 +4,8 @@ import type { CheckSeriesInput } from "../metrics/metrics.ts";
 import { firstDueAtMs } from "../monitor/due-times.ts";
 import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
-import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "../monitor/target.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckSnapshot, CheckState } from "../web/ports.ts";
 import type { Runtime } from "./runtime.ts";
@@ -55,7 +56,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
   }
 
   function staleAfter(state: CheckState): number {
-    const target = runtime.current().targetByKey.get(targetKey(state));
+    const target = runtime.current().targetByKey.get(checkKey(state));
     if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
     return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);
   }
@@ -63,7 +64,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
   return {
     all: () => runtime.current().targets.map(stateOf),
     of: (check, slug) => {
-      const target = runtime.current().targetByKey.get(targetKey({ check, slug }));
+      const target = runtime.current().targetByKey.get(checkKey({ check, slug }));
       return target === undefined ? null : stateOf(target);
     },
     seriesOf: (state) => {
@@ -71,7 +72,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
       return { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs, staleAfterMs: staleAfter(state) };
     },
     paceOf: (state) => {
-      const schedule = runtime.current().targetByKey.get(targetKey(state))?.schedule;
+      const schedule = runtime.current().targetByKey.get(checkKey(state))?.schedule;
       if (schedule === undefined) return { intervalMs: null, secondDueAtMs: Number.POSITIVE_INFINITY };
       return {
         intervalMs: evenIntervalMs(schedule),

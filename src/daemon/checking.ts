@@ -3,7 +3,8 @@ import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
-import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "../monitor/target.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
@@ -128,6 +129,6 @@ async function learnChecks(
 ): Promise<void> {
   const { targets, targetByKey } = runtime.current();
   const ids = await store.runs.addChecks(targets);
-  for (const target of targets) board.name(ids.get(targetKey(target)) ?? 0, target);
-  await store.runs.forget(board.keepOnly((check) => targetByKey.has(targetKey(check))));
+  for (const target of targets) board.name(ids.get(checkKey(target)) ?? 0, target);
+  await store.runs.forget(board.keepOnly((check) => targetByKey.has(checkKey(check))));
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
-import { targetKey } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckState } from "../web/ports.ts";
 
 /** Says once, when every check that was due at the start has run, how all of them are. */
@@ -33,15 +33,14 @@ export function createFirstRound({ logger, clock }: { readonly logger: Logger; r
       const nowMs = clock.nowMs();
       // What ran while they were read is noted already, and newer.
       const isDue = (state: CheckState): boolean => state.lastRunAtMs === null || state.nextDueAtMs <= nowMs;
-      const due = states.filter((state) => isDue(state) && severities?.has(targetKey(state)) !== true);
-      for (const state of states)
-        if (!severities.has(targetKey(state))) severities.set(targetKey(state), state.severity);
-      waiting = new Set(due.map(targetKey));
+      const due = states.filter((state) => isDue(state) && severities?.has(checkKey(state)) !== true);
+      for (const state of states) if (!severities.has(checkKey(state))) severities.set(checkKey(state), state.severity);
+      waiting = new Set(due.map(checkKey));
       sayWhenOver();
     },
     note: (state) => {
-      severities?.set(targetKey(state), state.severity);
-      waiting?.delete(targetKey(state));
+      severities?.set(checkKey(state), state.severity);
+      waiting?.delete(checkKey(state));
       sayWhenOver();
     },
   };

@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
-import { targetKey } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckState } from "../store/runs/board.ts";
 import type { Membership } from "../monitor/membership.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
@@ -59,7 +59,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   function note(changed: readonly CheckState[]): void {
     for (const state of changed) {
-      overdue.delete(targetKey(state));
+      overdue.delete(checkKey(state));
       // Not configured here: by a replica with another configuration.
       const shown = states.of(state.check, state.slug);
       if (shown === null) continue;
@@ -96,12 +96,12 @@ export function createFleetView(options: FleetViewOptions): FleetView {
   function showOverdue(): void {
     const nowMs = clock.nowMs();
     for (const state of states.all())
-      if (state.nextDueAtMs <= nowMs && !overdue.has(targetKey(state))) noteUnrecorded(state, 0);
+      if (state.nextDueAtMs <= nowMs && !overdue.has(checkKey(state))) noteUnrecorded(state, 0);
   }
 
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
     const report = unrecorded(check, clock.nowMs());
-    overdue.add(targetKey(check));
+    overdue.add(checkKey(check));
     metrics.checks.showError(report);
     metrics.checkRan(report, durationSeconds);
   }

@@ -9,7 +9,8 @@ import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
-import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "../monitor/target.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createReceiver, type ReceiverDeps } from "../receivers/create-receiver.ts";
 import { linkSigner } from "./act-links.ts";
@@ -99,7 +100,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   return {
     config,
     targets,
-    targetByKey: new Map(targets.map((target) => [targetKey(target), target])),
+    targetByKey: new Map(targets.map((target) => [checkKey(target), target])),
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     baselineOf: baselineOf(config),
     settings: alertingSettings(config),

@@ -1,7 +1,8 @@
 import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";
-import { targetKey, type CheckTarget } from "../monitor/target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "../monitor/target.ts";
 
 /** What is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
@@ -43,7 +44,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   const targets = new Map<string, AlertTarget>();
   for (const organization of config.organizations) {
     const target = alertTarget(config, organization);
-    for (const check of enabledChecks(organization)) targets.set(targetKey({ check, slug: organization.slug }), target);
+    for (const check of enabledChecks(organization)) targets.set(checkKey({ check, slug: organization.slug }), target);
   }
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
@@ -51,7 +52,7 @@ export function alertingSettings(config: Config): AlertingSettings {
     hasAssets: config.source.type === "embedded",
     receivers: config.receivers,
     silences: config.silences,
-    targetOf: (check: CheckName, slug: string) => targets.get(targetKey({ check, slug })) ?? null,
+    targetOf: (check: CheckName, slug: string) => targets.get(checkKey({ check, slug })) ?? null,
     gateOf: (slug: string) => gates.get(slug) ?? config.defaults.gate,
   };
 }

@@ -72,7 +72,7 @@ export function createCheckSeries(): CheckSeries {
   const texts = new Map<CheckFamily, Buffer>();
 
   function targetOf(check: CheckName, slug: string): Target {
-    const id = checkKey(check, slug);
+    const id = checkKey({ check, slug });
     const known = targets.get(id);
     if (known !== undefined) return known;
     const labels = targetLabels(check, slug);
@@ -99,7 +99,7 @@ export function createCheckSeries(): CheckSeries {
     target.unwritten = null;
     target.isCounted = false;
     target.isHidden = isHidden;
-    const counts = runs.get(checkKey(check, slug)) ?? noRuns;
+    const counts = runs.get(checkKey({ check, slug })) ?? noRuns;
     const verdict = isHidden ? { ...noVerdict, ...encode(formatNoResult(labels)) } : {};
     show(target, { ...target.lines, ...verdict, ...encode({ runs: formatRuns(counts, labels) }) });
   }
@@ -127,7 +127,7 @@ export function createCheckSeries(): CheckSeries {
   }
 
   function remove(check: CheckName, slug: string): void {
-    const id = checkKey(check, slug);
+    const id = checkKey({ check, slug });
     runs.delete(id);
     const target = targets.get(id);
     if (target === undefined) return;
@@ -138,7 +138,7 @@ export function createCheckSeries(): CheckSeries {
   return {
     set,
     showError: (report) => {
-      const target = targets.get(checkKey(report.check, report.slug));
+      const target = targets.get(checkKey(report));
       if (target === undefined) return;
       target.hasFailed = true;
       target.staleAtMs = null;
@@ -148,12 +148,12 @@ export function createCheckSeries(): CheckSeries {
       const gone = new Map(targets);
       for (const input of inputs) {
         set(input);
-        gone.delete(checkKey(input.check, input.slug));
+        gone.delete(checkKey(input));
       }
       for (const { check, slug } of gone.values()) remove(check, slug);
     },
     countRun: (check, slug, outcome) => {
-      const id = checkKey(check, slug);
+      const id = checkKey({ check, slug });
       const counts = runs.get(id) ?? { ...noRuns };
       counts[outcome]++;
       runs.set(id, counts);

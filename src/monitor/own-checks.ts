@@ -4,7 +4,8 @@ import { DueQueue } from "./due-queue.ts";
 import { firstDueAtMs, rescheduledAtMs } from "./due-times.ts";
 import type { Membership } from "./membership.ts";
 import { nextDueAtMs, scheduleKey } from "./schedule.ts";
-import { targetKey, type CheckTarget } from "./target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "./target.ts";
 
 /** A check that this process runs. */
 export interface OwnCheck {
@@ -73,7 +74,7 @@ export class OwnChecks {
 
   /** Ends a run: the check is due again, or goes where it is no longer this process's. */
   leave(one: OwnCheck, dueAtMs: number, notBeforeMs: number): void {
-    const key = targetKey(one.target);
+    const key = checkKey(one.target);
     one.underWay = null;
     if (this.#isOwn(key)) this.#enqueue(one, dueAtMs, notBeforeMs);
     else this.#drop(key, one);

@@ -1,6 +1,7 @@
 import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { targetKey, type CheckTarget } from "./target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "./target.ts";
 
 /** Runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). */
 export interface Prober {
@@ -56,7 +57,7 @@ export function createProber(options: {
   return {
     probe: async (target, timeoutMs) => {
       forgetOld();
-      const key = targetKey(target);
+      const key = checkKey(target);
       const known = runs.get(key);
       const shared = known !== undefined && isUsable(known, target) ? known : startRun(target);
       runs.set(key, shared);

@@ -10,7 +10,8 @@ import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
 import type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
-import { targetKey, type CheckTarget } from "./target.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { CheckTarget } from "./target.ts";
 
 export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
@@ -203,7 +204,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport> {
-    const key = targetKey({ check, slug });
+    const key = checkKey({ check, slug });
     for (;;) {
       const target = targets.get(key);
       if (target === undefined) throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
@@ -250,8 +251,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     shardsChanged: arrange,
     runNow,
-    nextDueAtMs: (check) => own.get(targetKey(check))?.dueAtMs ?? null,
-    isRunning: (check) => (own.get(targetKey(check))?.underWay ?? null) !== null,
+    nextDueAtMs: (check) => own.get(checkKey(check))?.dueAtMs ?? null,
+    isRunning: (check) => (own.get(checkKey(check))?.underWay ?? null) !== null,
     whenIdle: async (isOf) => {
       await Promise.all(
         own.underWay().flatMap(({ target, ended }) => (isOf(target) ? [ended.then(ignore, ignore)] : [])),
@@ -291,7 +292,7 @@ interface Round {
 }
 
 function byKey(targets: readonly CheckTarget[]): Map<string, CheckTarget> {
-  return new Map(targets.map((target) => [targetKey(target), target]));
+  return new Map(targets.map((target) => [checkKey(target), target]));
 }
 
 function stopped(): FlatlineError {

@@ -1,6 +1,4 @@
 import type { SpikeRequest } from "../contract/platform-api.ts";
-import { checkKey } from "../contract/check-key.ts";
-import type { CheckName } from "../contract/report.ts";
 import type { EventFlowLimits } from "./event-flow.ts";
 import type { RegretLimits } from "./regret.ts";
 import type { ReviewQueueThresholds } from "./review-queue.ts";
@@ -35,8 +33,3 @@ export type CheckTarget =
   | (EventTarget & { readonly check: "sentinel"; readonly assets: readonly string[] })
   | (TargetBase & { readonly check: "event-flow"; readonly limits: EventFlowLimits })
   | (EventTarget & { readonly check: "regret"; readonly limits: RegretLimits });
-
-/** A target as one key of a map. */
-export function targetKey(target: { readonly check: CheckName; readonly slug: string }): string {
-  return checkKey(target.check, target.slug);
-}

@@ -1,6 +1,6 @@
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import { targetKey } from "../../monitor/target.ts";
+import { checkKey } from "../../contract/check-key.ts";
 import type { AlertAssetsPort } from "../../web/ports.ts";
 import { createAlertAssets, type AlertAssetsOptions } from "./alert-assets.ts";
 import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
@@ -31,7 +31,7 @@ export function createEvidenceParts(options: EvidencePartsOptions): EvidencePart
   const endedAlerts = createEndedAlerts({
     ...options,
     windowHoursOf: (slug) => {
-      const target = runtime.current().targetByKey.get(targetKey({ check: "dead-asset-spike", slug }));
+      const target = runtime.current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
       return isOurs() && target?.check === "dead-asset-spike" ? target.thresholds.windowHours : null;
     },
   });

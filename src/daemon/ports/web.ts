@@ -12,7 +12,7 @@ import type { CheckName } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
-import { targetKey } from "../../monitor/target.ts";
+import { checkKey } from "../../contract/check-key.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type {
@@ -95,7 +95,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
-    return Map.groupBy(alerts, ({ alert }) => targetKey(alert));
+    return Map.groupBy(alerts, ({ alert }) => checkKey(alert));
   }
 
   function snapshot(state: CheckState, alerts: readonly AlertView[]): CheckSnapshot {
@@ -151,7 +151,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     probe: {
       probe: async (check, slug, timeoutMs) => {
-        const target = current().targetByKey.get(targetKey({ check, slug }));
+        const target = current().targetByKey.get(checkKey({ check, slug }));
         return target === undefined ? null : prober.probe(target, timeoutMs);
       },
     },
@@ -170,12 +170,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     checks: {
       list: async () => {
         const alerts = await alertsByCheck();
-        return states.all().map((state) => snapshot(state, alerts.get(targetKey(state)) ?? []));
+        return states.all().map((state) => snapshot(state, alerts.get(checkKey(state)) ?? []));
       },
       get: async (check, slug) => {
         const state = states.of(check, slug);
         if (state === null) return null;
-        return snapshot(state, (await alertsByCheck()).get(targetKey(state)) ?? []);
+        return snapshot(state, (await alertsByCheck()).get(checkKey(state)) ?? []);
       },
       ended: options.endedAlerts,
       runNow: async (check: CheckName, slug: string, author: Actor) => {

@@ -175,12 +175,12 @@ export class Board {
   name(checkId: number, key: CheckKey): void {
     const { check, slug } = key;
     this.#keys.set(checkId, { check, slug });
-    this.#ids.set(checkKey(check, slug), checkId);
+    this.#ids.set(checkKey({ check, slug }), checkId);
   }
 
   /** Returns the number of a check; undefined if it never ran. */
   idOf({ check, slug }: CheckKey): number | undefined {
-    return this.#ids.get(checkKey(check, slug));
+    return this.#ids.get(checkKey({ check, slug }));
   }
 
   /**
@@ -225,7 +225,7 @@ export class Board {
   }
 
   state(check: CheckName, slug: string): CheckState | null {
-    return this.#states.get(this.#ids.get(checkKey(check, slug)) ?? -1) ?? null;
+    return this.#states.get(this.#ids.get(checkKey({ check, slug })) ?? -1) ?? null;
   }
 
   states(): CheckState[] {

@@ -91,7 +91,7 @@ export function createHistory(store: RunStore, board: Pick<Board, "openRuns">): 
       return all.length === 0 ? null : Math.min(...all);
     },
     addPast: async (check, slug, past) => {
-      const checkId = (await store.addChecks([{ check, slug }])).get(checkKey(check, slug));
+      const checkId = (await store.addChecks([{ check, slug }])).get(checkKey({ check, slug }));
       if (checkId === undefined || past.length === 0) return;
       const times = past.map(({ atMs }) => atMs);
       const span = { check, slug, fromMs: Math.min(...times) - 1, toMs: Math.max(...times) };

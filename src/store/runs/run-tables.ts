@@ -113,7 +113,7 @@ export function createRunStore(db: Db): RunStore {
     },
     prune: (limits) => inTransaction(db, (db) => prune(db, limits)),
     request: async (key, nowMs) => {
-      const checkId = (await addChecks(db, [key])).get(checkKey(key.check, key.slug));
+      const checkId = (await addChecks(db, [key])).get(checkKey(key));
       const { rows } = await sql<{ request_id: number }>`
         insert into run_requests (check_id, asked_at_ms) values (${checkId}, ${nowMs}) returning request_id`.execute(
         db,
@@ -186,9 +186,11 @@ const saveBoardRows = rowStatement(
 async function addChecks(db: Db, keys: readonly CheckKey[]): Promise<Map<string, number>> {
   const cells = keys.map(({ check, slug }) => [check, slug]);
   const find = async () =>
-    new Map((await selectChecks(db, cells)).map((row) => [checkKey(row.check_name, row.slug), row.check_id]));
+    new Map(
+      (await selectChecks(db, cells)).map((row) => [checkKey({ check: row.check_name, slug: row.slug }), row.check_id]),
+    );
   const known = await find();
-  const missing = keys.filter(({ check, slug }) => !known.has(checkKey(check, slug)));
+  const missing = keys.filter(({ check, slug }) => !known.has(checkKey({ check, slug })));
   if (missing.length === 0) return known;
   await insertChecks(
     db,
