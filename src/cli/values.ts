@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { readInstant } from "../base/instant.ts";
-import { parseDuration } from "../config/schema/durations.ts";
+import { parseDuration } from "../base/durations.ts";
 
 /**
  * A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a date that

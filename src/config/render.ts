@@ -15,7 +15,7 @@ import type {
   TableSourceConfig,
 } from "./config.ts";
 import { oneTokenName } from "../contract/rights.ts";
-import { formatDuration } from "./schema/durations.ts";
+import { formatDuration } from "../base/durations.ts";
 
 /**
  * The effective configuration under the names of the file, as plain data: everything that has a default is there, every

@@ -3,7 +3,7 @@ import type { EventRecord } from "../../backtest/event-record.ts";
 import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { parseDuration } from "../../config/schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";

@@ -2,7 +2,7 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import { known } from "../document/accepted.ts";
-import { formatDuration, parseDuration } from "../schema/durations.ts";
+import { formatDuration, parseDuration } from "../../base/durations.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import { settingsOf, type Finding, type WrittenConfig, type WrittenSettings } from "./written.ts";
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
 import type { DiscoverConfig } from "../config.ts";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
 import { resolveOrganization, type OrganizationResolution } from "./organization.ts";
 

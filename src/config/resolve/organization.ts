@@ -1,6 +1,6 @@
 import type { OrganizationConfig, RegretConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
 import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
 import type { SecretBook } from "./secrets.ts";

@@ -1,7 +1,7 @@
 import { Secret } from "../../base/secret.ts";
 import type { Matcher } from "../../contract/silence.ts";
 import type { ReceiverConfig } from "../config.ts";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import { parseRateLimit, type ReceiverInput } from "../schema/receiver.ts";
 import type { SecretBook } from "./secrets.ts";
 import { defaultContentType } from "../check/template.ts";

@@ -5,7 +5,7 @@ import { allRights, oneTokenName } from "../../contract/rights.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import { resolveDiscover } from "./discover.ts";
 import { given, resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";

@@ -1,7 +1,7 @@
 import type { TableSource } from "../../contract/table-source.ts";
 import { Secret } from "../../base/secret.ts";
 import type { TableSourceConfig } from "../config.ts";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../base/durations.ts";
 import type { RootInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { readInstant } from "../../base/instant.ts";
 import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
-import { durationPattern, formatDuration, parseDuration } from "./durations.ts";
+import { durationPattern, formatDuration, parseDuration } from "../../base/durations.ts";
 import { suggest } from "../../base/suggestions.ts";
 
 /**

@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig, RoutedReceiverConfig } from "../../config/config.ts";
-import { formatDuration } from "../../config/schema/durations.ts";
+import { formatDuration } from "../../base/durations.ts";
 import { renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
 import type { CheckReport } from "../../contract/report.ts";

@@ -5,7 +5,7 @@ import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { alertViewer, readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
-import { formatDuration } from "../../config/schema/durations.ts";
+import { formatDuration } from "../../base/durations.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "./time.ts";
 
 /** What a duration looks like, for JSON Schema: units from large to small, each at most once, as Prometheus writes them. */
 export const durationPattern = "^(?:0|(?=\\d)(?:\\d+y)?(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m)?(?:\\d+s)?(?:\\d+ms)?)$";
@@ -7,7 +7,7 @@ const units = { y: 365 * dayMs, w: 7 * dayMs, d: dayMs, h: hourMs, m: minuteMs, 
 const shape = new RegExp(durationPattern);
 const part = /(\d+)(ms|[ywdhms])/g;
 
-/** Milliseconds of a Prometheus duration (`500ms`, `30s`, `1h30m`, `1d`, `0`); null when `text` is none. */
+/** Returns the milliseconds of a Prometheus duration (`500ms`, `30s`, `1h30m`, `1d`, `0`); null when `text` is none. */
 export function parseDuration(text: string): number | null {
   if (!shape.test(text)) return null;
   let totalMs = 0;
@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(totalMs) ? totalMs : null;
 }
 
-/** A duration in one unit, which {@link parseDuration} reads back: 5400000 → `90m`, a day → `24h`, 0 → `0s`. */
+/** Formats a duration in one unit, which {@link parseDuration} reads back: 5400000 → `90m`, a day → `24h`, 0 → `0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs === 0) return "0s";
   for (const unit of ["d", "h", "m", "s"] as const) {
