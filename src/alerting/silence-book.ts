@@ -4,38 +4,23 @@ import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
 import type { Store } from "../store/store.ts";
-import type { SilenceRule } from "../contract/silence.ts";
+import type { ListedSilence, SilenceRule } from "../contract/silence.ts";
 import type { AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
-
-/** One silence of either origin, as lists show it. */
-export interface SilenceView {
-  /** null: of the configuration, which is where it can be changed. */
-  readonly id: string | null;
-  readonly origin: "configuration" | "runtime";
-  readonly state: "pending" | "active" | "expired";
-  readonly rule: SilenceRule;
-  readonly createdBy: string | null;
-  readonly note: string | null;
-  /** null: of the configuration. */
-  readonly createdAtMs: number | null;
-  /** When its state changes next; null: never again. */
-  readonly nextChangeAtMs: number | null;
-}
 
 /** Silences made at run time, beside those of the configuration (CONTRACT 7). */
 export interface SilenceBook {
   /** Stores it, from now on or from its start; what it holds back is decided anew at once. @throws invalid_data */
-  add(silence: NewSilence, author: Actor): Promise<StoredSilence>;
+  add(silence: NewSilence, author: Actor): Promise<ListedSilence>;
   /**
    * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
    * would end before its start, or has no comment)
    */
-  change(id: string, change: SilenceChange, author: Actor): Promise<StoredSilence>;
+  change(id: string, change: SilenceChange, author: Actor): Promise<ListedSilence>;
   /** Ends it now. False: there is none with this id that has not ended. */
   expire(id: string, author: Actor): Promise<boolean>;
   /** Those of the configuration, then those made at run time that have not ended. */
-  list(): Promise<readonly SilenceView[]>;
+  list(): Promise<readonly ListedSilence[]>;
 }
 
 export interface SilenceBookOptions {
@@ -75,7 +60,7 @@ export function createSilenceBook({
       });
       logger.info({ silence: silence.id, slug, check, comment, createdBy }, "silence made");
       onChange();
-      return silence;
+      return listedSilence(ruleOf(silence), silence, nowMs);
     },
     change: async (id, change, author) => {
       const nowMs = clock.nowMs();
@@ -99,7 +84,7 @@ export function createSilenceBook({
         "silence changed",
       );
       onChange();
-      return after;
+      return listedSilence(ruleOf(after), after, nowMs);
     },
     expire: async (id, author) => {
       const nowMs = clock.nowMs();
@@ -119,8 +104,8 @@ export function createSilenceBook({
       const nowMs = clock.nowMs();
       const stored = await store.silences.endingAfter(nowMs);
       return [
-        ...settings().silences.map((rule) => viewOf(rule, null, nowMs)),
-        ...stored.map((silence) => viewOf(ruleOf(silence), silence, nowMs)),
+        ...settings().silences.map((rule) => listedSilence(rule, null, nowMs)),
+        ...stored.map((silence) => listedSilence(ruleOf(silence), silence, nowMs)),
       ];
     },
   };
@@ -138,7 +123,8 @@ function refuse(issues: readonly string[]): void {
   if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
 }
 
-function viewOf(rule: SilenceRule, stored: StoredSilence | null, nowMs: number): SilenceView {
+/** Returns how a silence stands; `stored` is null for those of the configuration. */
+export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, nowMs: number): ListedSilence {
   const nextMs = nextChangeAtMs(rule, nowMs);
   const waiting = nextMs === null ? "expired" : "pending";
   return {

@@ -1,3 +1,4 @@
+import type { ListedSilence } from "../contract/silence.ts";
 import type { FleetEvidence } from "../contract/fleet/evidence.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
@@ -17,7 +18,7 @@ import type { Marker } from "../store/alerts/markers.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
 import type { OutboxEntry } from "../store/alerts/outbox.ts";
 import type { StoredResult } from "../store/runs/history.ts";
-import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
+import type { NewSilence, SilenceChange } from "../store/alerts/silences.ts";
 
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
@@ -359,35 +360,12 @@ export interface ChecksPort {
   runNow(check: CheckName, slug: string, author: Actor): Promise<CheckReport>;
 }
 
-/** A silence of either origin. */
-export interface ListedSilence {
-  /** null: of the configuration, which is where it can be changed. */
-  readonly id: string | null;
-  readonly origin: "configuration" | "runtime";
-  readonly state: "pending" | "active" | "expired";
-  /** Exact or with `*`; null matches all. */
-  readonly slug: string | null;
-  readonly check: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly span:
-    | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
-    /** `duration` as the configuration writes it. */
-    | { readonly kind: "recurring"; readonly schedule: string; readonly duration: string; readonly timezone: string };
-  readonly comment: string;
-  readonly createdBy: string | null;
-  /** What the request said of its author beside that. */
-  readonly note: string | null;
-  readonly createdAtMs: number | null;
-  /** When its state changes next; null: never again. */
-  readonly nextChangeAtMs: number | null;
-}
-
 export interface SilencesPort {
   /** Those of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly ListedSilence[]>;
-  create(silence: NewSilence, author: Actor): Promise<StoredSilence>;
+  add(silence: NewSilence, author: Actor): Promise<ListedSilence>;
   /** Changes its end or comment. @throws FlatlineError not_found, conflict (it has ended), invalid_data */
-  change(id: string, change: SilenceChange, author: Actor): Promise<StoredSilence>;
+  change(id: string, change: SilenceChange, author: Actor): Promise<ListedSilence>;
   /** Ends it now. False: no such silence, or it has ended. */
   expire(id: string, author: Actor): Promise<boolean>;
   /** The organization, or the pattern of them; null: no such silence. */

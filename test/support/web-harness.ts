@@ -10,6 +10,9 @@ import { allRights } from "../../src/contract/rights.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
 import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
+import { listedSilence } from "../../src/alerting/silence-book.ts";
+import { ruleOf } from "../../src/alerting/decide/silences.ts";
+import type { ListedSilence } from "../../src/contract/silence.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type {
   AccessSettings,
@@ -20,7 +23,6 @@ import type {
   EndedAlert,
   EventsFormat,
   EventsPort,
-  ListedSilence,
   UnwatchedSlug,
   TokenAccess,
 } from "../../src/web/ports.ts";
@@ -221,19 +223,19 @@ export async function startWeb(
       },
     },
     silences: {
-      list: async () => [...world.windows, ...world.silences.map(listedSilence)],
-      create: async (silence, { name: createdBy, note }) => {
+      list: async () => [...world.windows, ...world.silences.map(listed)],
+      add: async (silence, { name: createdBy, note }) => {
         const id = `s${world.silences.length + 1}`;
         const stored = { ...silence, id, createdBy, note, createdAtMs: harnessNowMs };
         world.silences.push(stored);
-        return stored;
+        return listed(stored);
       },
       slugOf: async (id) => world.silences.find((silence) => silence.id === id)?.slug ?? null,
       change: async (id, change) => {
         const silence = world.silences.find((one) => one.id === id);
         if (silence === undefined) throw new FlatlineError("not_found", "no silence has this id");
         if (silence.endsAtMs <= harnessNowMs) throw new FlatlineError("conflict", "the silence has ended");
-        return { ...silence, ...change };
+        return listed({ ...silence, ...change });
       },
       expire: async (id) => {
         const index = world.silences.findIndex((silence) => silence.id === id);
@@ -310,17 +312,7 @@ export async function startWeb(
   return { url, port, world, close: (graceMs) => web.close(graceMs) };
 }
 
-function listedSilence({ startsAtMs, endsAtMs, ...silence }: StoredSilence): ListedSilence {
-  const isPending = harnessNowMs < startsAtMs;
-  return {
-    ...silence,
-    origin: "runtime",
-    state: isPending ? "pending" : "active",
-    labels: {},
-    span: { kind: "fixed", startsAtMs, endsAtMs },
-    nextChangeAtMs: isPending ? startsAtMs : endsAtMs,
-  };
-}
+const listed = (silence: StoredSilence): ListedSilence => listedSilence(ruleOf(silence), silence, harnessNowMs);
 
 /** Sends bytes as they are and answers everything that comes back until the far side closes. */
 export async function sendRaw(port: number, text: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { matches } from "../../alerting/decide/matching.ts";
-import { ruleOf, windowAt } from "../../alerting/decide/silences.ts";
+import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
+import { listedSilence } from "../../alerting/silence-book.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import type { Clock } from "../../base/time.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
@@ -27,15 +28,8 @@ export function createPageSilences({ store, runtime, clock }: PageSilencesOption
       const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
         const { check: _check, ...whichOrganizations } = rule;
         return {
+          ...listedSilence(rule, silence, nowMs),
           ...spanOf(rule, nowMs),
-          id: silence?.id ?? null,
-          slug: rule.slug ?? null,
-          check: rule.check ?? null,
-          labels: rule.labels ?? {},
-          schedule: rule.kind === "recurring" ? rule.schedule : null,
-          comment: rule.comment,
-          createdBy: silence?.createdBy ?? null,
-          createdAtMs: silence?.createdAtMs ?? null,
           organizations: config.organizations
             .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
             .map(({ slug }) => slug),
@@ -55,14 +49,11 @@ function subjectOf({ alert, target }: AlertView): Parameters<typeof matches>[1] 
 }
 
 /** The window that holds, else the next one, else the one that is over. */
-function spanOf(rule: SilenceRule, nowMs: number): Pick<PageSilence, "state" | "startsAtMs" | "endsAtMs"> {
+function spanOf(rule: SilenceRule, nowMs: number): SilenceWindow {
   const current = windowAt(rule, nowMs);
-  if (current !== null) return { state: "active", ...current };
-  if (rule.kind === "fixed") {
-    const { startsAtMs, endsAtMs } = rule;
-    return { state: startsAtMs > nowMs ? "pending" : "expired", startsAtMs, endsAtMs };
-  }
+  if (current !== null) return current;
+  if (rule.kind === "fixed") return { startsAtMs: rule.startsAtMs, endsAtMs: rule.endsAtMs };
   const startsAtMs = nextCronAtMs({ pattern: rule.schedule, timezone: rule.timezone }, nowMs);
-  if (startsAtMs === null) return { state: "expired", startsAtMs: nowMs, endsAtMs: nowMs };
-  return { state: "pending", startsAtMs, endsAtMs: startsAtMs + rule.durationMs };
+  if (startsAtMs === null) return { startsAtMs: nowMs, endsAtMs: nowMs };
+  return { startsAtMs, endsAtMs: startsAtMs + rule.durationMs };
 }

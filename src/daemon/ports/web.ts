@@ -5,7 +5,6 @@ import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { alertViewer, readAlertingView, viewFleet, type AlertView } from "../../alerting/view.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
-import { formatDuration } from "../../base/durations.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
@@ -221,18 +220,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       },
     },
     silences: {
-      list: async () =>
-        (await silences.list()).map(({ rule, ...silence }) => ({
-          ...silence,
-          slug: rule.slug ?? null,
-          check: rule.check ?? null,
-          labels: rule.labels ?? {},
-          span: rule.kind === "fixed" ? rule : { ...rule, duration: formatDuration(rule.durationMs) },
-          comment: rule.comment,
-        })),
-      create: (silence, author) => silences.add(silence, author),
-      change: (id, change, author) => silences.change(id, change, author),
-      expire: (id, author) => silences.expire(id, author),
+      ...silences,
       slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,
     },
     markers: options.markers,

@@ -79,22 +79,27 @@ describe("silences", () => {
 
   it("of the configuration are listed with their schedule, and cannot be ended here", async () => {
     const { url, world } = await start();
+    const rule = { slug: "acme", comment: "backup" };
     const window = {
       id: null,
       origin: "configuration",
       state: "pending",
-      slug: "acme",
-      check: null,
-      labels: {},
-      comment: "backup",
       createdBy: null,
       note: null,
       createdAtMs: null,
       nextChangeAtMs: Date.parse("2026-01-03T02:00:00Z"),
     } as const;
     world.windows = [
-      { ...window, span: { kind: "recurring", schedule: "0 2 * * 6", duration: "2h", timezone: "UTC" } },
-      { ...window, state: "expired", span: { kind: "fixed", startsAtMs: 0, endsAtMs: 1 }, nextChangeAtMs: null },
+      {
+        ...window,
+        rule: { ...rule, kind: "recurring", schedule: "0 2 * * 6", durationMs: 7_200_000, timezone: "UTC" },
+      },
+      {
+        ...window,
+        state: "expired",
+        rule: { ...rule, kind: "fixed", startsAtMs: 0, endsAtMs: 1 },
+        nextChangeAtMs: null,
+      },
     ];
     await post(url, good);
 

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
+import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import type { NewSilence, SilenceChange, StoredSilence } from "../../store/alerts/silences.ts";
+import type { ListedSilence } from "../../contract/silence.ts";
+import type { NewSilence, SilenceChange } from "../../store/alerts/silences.ts";
 import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
 import { findCheck, iso } from "./check-view.ts";
-import type { AccessSettings, ListedSilence, SilencesPort } from "../ports.ts";
+import type { AccessSettings, SilencesPort } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
@@ -53,7 +55,7 @@ export function addSilenceRoutes(
     GET: {
       access: "read",
       handle: async (request) =>
-        (await silences.list()).filter(({ slug }) => seesPattern(request, slug)).map(viewSilence),
+        (await silences.list()).filter(({ rule }) => seesPattern(request, rule.slug ?? null)).map(viewSilence),
     },
     POST: {
       access: "operate",
@@ -61,8 +63,8 @@ export function addSilenceRoutes(
         const nowMs = clock.nowMs();
         const { silence, note } = readSilence(request.body, nowMs);
         requirePattern(request, silence.slug);
-        const created = await silences.create(silence, authorOf(request, note));
-        return reply.code(201).send(viewSilence(listed(created, nowMs)));
+        const created = await silences.add(silence, authorOf(request, note));
+        return reply.code(201).send(viewSilence(created));
       },
     },
   });
@@ -75,7 +77,7 @@ export function addSilenceRoutes(
         if (id === "null") throw new FlatlineError("conflict", "it is of the configuration: change it in its file");
         const change = readChange(request.body);
         await requireOwn(request, id);
-        return viewSilence(listed(await silences.change(id, change, authorOf(request)), clock.nowMs()));
+        return viewSilence(await silences.change(id, change, authorOf(request)));
       },
     },
     DELETE: {
@@ -119,25 +121,11 @@ function readSilence(
   return { silence: { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment }, note };
 }
 
-/** A silence that was stored just now, as the list shows it. */
-function listed(silence: StoredSilence, nowMs: number): ListedSilence {
-  const { startsAtMs, endsAtMs, ...rest } = silence;
-  const isPending = nowMs < startsAtMs;
-  return {
-    ...rest,
-    origin: "runtime",
-    state: isPending ? "pending" : "active",
-    labels: {},
-    span: { kind: "fixed", startsAtMs, endsAtMs },
-    nextChangeAtMs: isPending ? startsAtMs : endsAtMs,
-  };
-}
-
 /** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
-function viewSilence(silence: ListedSilence): object {
-  const { id, origin, state, slug, check, labels, span, comment, createdBy, note, createdAtMs, nextChangeAtMs } =
-    silence;
-  const isFixed = span.kind === "fixed";
+function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: ListedSilence): object {
+  const { id, origin, createdBy, note } = silence;
+  const { slug = null, check = null, labels = {}, comment } = rule;
+  const isFixed = rule.kind === "fixed";
   return {
     id,
     origin,
@@ -145,9 +133,9 @@ function viewSilence(silence: ListedSilence): object {
     slug,
     check,
     labels,
-    startsAt: isFixed ? iso(span.startsAtMs) : null,
-    endsAt: isFixed ? iso(span.endsAtMs) : null,
-    ...(isFixed ? {} : { schedule: span.schedule, duration: span.duration, timezone: span.timezone }),
+    startsAt: isFixed ? iso(rule.startsAtMs) : null,
+    endsAt: isFixed ? iso(rule.endsAtMs) : null,
+    ...(isFixed ? {} : { schedule: rule.schedule, duration: formatDuration(rule.durationMs), timezone: rule.timezone }),
     comment,
     createdBy,
     note,

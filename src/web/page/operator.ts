@@ -36,7 +36,7 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
       "silences",
       async (request) => {
         const days = Math.round(page.retentionMs() / dayMs);
-        const own = (await page.silences()).filter(({ slug }) => seesPattern(request, slug));
+        const own = (await page.silences()).filter(({ rule }) => seesPattern(request, rule.slug ?? null));
         const main = renderSilences(own, days, clock.nowMs());
         return { title: "Silences · flatline", main };
       },

@@ -1,3 +1,4 @@
+import type { ListedSilence } from "../../contract/silence.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
@@ -135,22 +136,10 @@ export interface PageAlertDetail {
   readonly worstResult: StoredResult | null;
 }
 
-/** A silence of either origin, with what it holds back. Of a recurring one the window that holds, else the next. */
-export interface PageSilence {
-  /** null: of the configuration, which is where it can be changed. */
-  readonly id: string | null;
-  readonly state: "pending" | "active" | "expired";
+/** A silence of either origin with what it holds back, and of a recurring one the window that holds, else the next. */
+export interface PageSilence extends ListedSilence {
   readonly startsAtMs: number;
   readonly endsAtMs: number;
-  /** Exact or with `*`; null matches all. */
-  readonly slug: string | null;
-  readonly check: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  /** The pattern by which it comes again; null: it holds once. */
-  readonly schedule: string | null;
-  readonly comment: string;
-  readonly createdBy: string | null;
-  readonly createdAtMs: number | null;
   /** The configured ones that it is about. */
   readonly organizations: readonly string[];
   /** Severities of the alerts that fire and are meant by it. */

@@ -17,7 +17,8 @@ export function renderSilencePanel(
 ): Html {
   const [longest, ...more] = silences.toSorted((left, right) => right.endsAtMs - left.endsAtMs);
   if (longest === undefined) return nothing;
-  const { id, check, comment, createdBy, startsAtMs, endsAtMs } = longest;
+  const { id, rule, createdBy, startsAtMs, endsAtMs } = longest;
+  const { check = null, comment } = rule;
   const which = check === null ? "All checks" : check;
   const who =
     id === null ? "by the configuration" : html`${createdBy ?? "nobody said who"} at ${renderTime(startsAtMs, nowMs)}`;

@@ -85,29 +85,30 @@ function renderGroup(name: string, note: string, silences: readonly PageSilence[
 }
 
 function renderSilence(silence: PageSilence, nowMs: number): Html {
-  const { slug, comment, createdBy, createdAtMs, state, id, endsAtMs, startsAtMs } = silence;
+  const { createdBy, createdAtMs, state, id, endsAtMs, startsAtMs, rule } = silence;
+  const { slug = null, check = null, labels = {}, comment } = rule;
   const by = id === null ? "configuration" : (createdBy ?? "nobody said");
-  const words = [slug ?? "*", comment, by, checkWords(silence.check)].join(" ").toLowerCase();
+  const words = [slug ?? "*", comment, by, checkWords(check)].join(" ").toLowerCase();
   return html`<tr class="${state}" data-words="${words}">
     <td class="s-until">${untilText(silence, nowMs)}</td>
     <th scope="row" class="s-what">
       ${slug === null || slug.includes("*") ? html`<b>${slug ?? "*"}</b>` : html`<a href="${organizationPath(slug)}">${slug}</a>`}<span
         class="second"
-        >${checkWords(silence.check)}${Object.entries(silence.labels).map(([label, value]) => ` · ${label} ${value}`)}</span
+        >${checkWords(check)}${Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`)}</span
       >
     </th>
     <td class="s-holds">${holdsText(silence)}</td>
     <td class="s-why">${breakAddresses(comment)}</td>
     <td class="s-by">
       ${by}<span class="second"
-        >${createdAtMs === null ? (silence.schedule === null ? nothing : html`<code>${silence.schedule}</code>`) : html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`}</span
+        >${createdAtMs === null ? (rule.kind === "fixed" ? nothing : html`<code>${rule.schedule}</code>`) : html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`}</span
       >
     </td>
     <td
       class="s-acts"
       data-silence="${id ?? ""}"
       data-slug="${slug ?? "*"}"
-      data-check="${silence.check ?? ""}"
+      data-check="${check ?? ""}"
       data-comment="${comment}"
       data-ends="${endsAtMs}"
     >
@@ -116,10 +117,11 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
   </tr>`;
 }
 
-function renderActs({ id, state, slug, labels }: PageSilence): Html {
+function renderActs({ id, state, rule }: PageSilence): Html {
+  const { slug, labels = {} } = rule;
   if (id === null) return html`<span class="detail">change it in the file</span>`;
   if (state === "expired")
-    return slug === null || Object.keys(labels).length > 0
+    return slug === undefined || Object.keys(labels).length > 0
       ? nothing
       : html`<button type="button" data-do="silence-again">Again…</button>`;
   return state === "active"
@@ -129,7 +131,7 @@ function renderActs({ id, state, slug, labels }: PageSilence): Html {
         <button type="button" data-do="silence-end">Delete</button>`;
 }
 
-function untilText({ state, startsAtMs, endsAtMs, schedule }: PageSilence, nowMs: number): Html {
+function untilText({ state, startsAtMs, endsAtMs, rule }: PageSilence, nowMs: number): Html {
   if (state === "active")
     return html`<b>${renderTime(endsAtMs, nowMs)}</b
       ><span class="second">${formatLengthInProse(endsAtMs - nowMs)} left</span>`;
@@ -137,7 +139,7 @@ function untilText({ state, startsAtMs, endsAtMs, schedule }: PageSilence, nowMs
     return html`<b>${renderTime(startsAtMs, nowMs)}</b
       ><span class="second"
         >to
-        ${renderTime(endsAtMs, startsAtMs)}${schedule === null ? `, in ${formatLengthInProse(startsAtMs - nowMs)}` : ", and again"}</span
+        ${renderTime(endsAtMs, startsAtMs)}${rule.kind === "fixed" ? `, in ${formatLengthInProse(startsAtMs - nowMs)}` : ", and again"}</span
       >`;
   return html`${renderTime(endsAtMs, nowMs)}<span class="second">after ${formatLength(endsAtMs - startsAtMs)}</span>`;
 }
