@@ -1,3 +1,5 @@
+import { createBatch, isOfStore } from "../base/batch.ts";
+import { retrying } from "../base/retry.ts";
 import type { Logger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
@@ -17,7 +19,6 @@ import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
-import { createGroupCommit, isOfStore } from "./group-commit.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
@@ -87,11 +88,15 @@ export interface RecorderOptions {
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
 
-// As long as a lease lasts: then another process may have taken the checks.
-const patienceMs = 10 * secondMs;
-// A lock is free in a moment, a server that restarts in some seconds.
-const firstRetryMs = 100;
-const longestRetryMs = secondMs;
+/** What a run found is not thrown away for a store that is busy or away. */
+const patience = {
+  // As long as a lease lasts: then another process may have taken the checks.
+  withinMs: 10 * secondMs,
+  // A lock is free in a moment, a server that restarts in some seconds.
+  firstMs: 100,
+  longestMs: secondMs,
+  isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy",
+};
 
 /** A recorder over the store. */
 export function createRecorder(options: RecorderOptions): Recorder {
@@ -178,7 +183,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     let steps: readonly Transition[] | null = null;
     let isAppended = false;
     try {
-      steps = await patiently(() => writeRuns(journal, commit, requests), signal);
+      steps = await retrying(() => writeRuns(journal, commit, requests), { ...patience, clock, signal });
       isAppended = steps !== null;
     } catch (error) {
       // Whether the last attempt was stored nobody can say; where one run of it was at fault, none was.
@@ -248,28 +253,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: splitReport(report) };
   }
 
-  /** Again while the store is busy or away: what a run found is not thrown away for a server that restarts. */
-  async function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-    const deadlineMs = clock.monotonicMs() + patienceMs;
-    for (let waitMs = firstRetryMs; ; waitMs = Math.min(2 * waitMs, longestRetryMs)) {
-      try {
-        return await work();
-      } catch (error) {
-        const isPassing = error instanceof FlatlineError && error.code === "store_busy";
-        if (!isPassing || signal?.aborted === true || clock.monotonicMs() + waitMs > deadlineMs) throw error;
-      }
-      await clock.sleep(waitMs, signal);
-    }
-  }
-
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
     if (report.severity === "ok" && states.length === 0) return nothing;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
-  const record = createGroupCommit({
-    commit: recordAll,
+  const record = createBatch({
+    run: recordAll,
     keyOf: ({ request }: WaitingRequest) => checkKey(request.run),
   });
 

@@ -2,6 +2,7 @@ import { Pool, types, type PoolClient, type QueryResult } from "pg";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { driverUrl, postgresPlace } from "../../base/postgres-url.ts";
+import { retrying } from "../../base/retry.ts";
 import { redact } from "../../base/secret.ts";
 import { createSystemClock, minuteMs, secondMs } from "../../base/time.ts";
 import type { PostgresLocation } from "./location.ts";
@@ -112,18 +113,15 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
   }
 
   /** Retries the connection: nothing was sent yet, so it is safe, and a restarting server is back soon. */
-  async function connectPatiently(): Promise<StoreClient> {
-    const clock = createSystemClock();
-    const deadlineMs = clock.monotonicMs() + connectWithinMs;
-    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
-      try {
-        return await connect();
-      } catch (error) {
-        const known = withoutSecret(connectionError(error, place), options);
-        if (!isBusy(known) || clock.monotonicMs() + waitMs > deadlineMs) throw known;
-      }
-      await clock.sleep(waitMs);
-    }
+  function connectPatiently(): Promise<StoreClient> {
+    const wait = { withinMs: connectWithinMs, firstMs: firstRetryMs, longestMs: longestRetryMs };
+    return retrying(
+      () =>
+        connect().catch((error: unknown) => {
+          throw withoutSecret(connectionError(error, place), options);
+        }),
+      { ...wait, clock: createSystemClock(), isPassing: isBusy },
+    );
   }
 
   return {

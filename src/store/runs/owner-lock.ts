@@ -1,6 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../../base/errors.ts";
+import { retrying } from "../../base/retry.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { storeError } from "../engine/sqlite-file.ts";
 
@@ -22,18 +23,16 @@ export async function takeOwnerLock(storePath: string, clock: Clock): Promise<Ow
   const path = `${storePath}-owner`;
   // Readable for the owner only, as the store is.
   closeSync(openSync(path, "a", 0o600));
-  const deadlineMs = clock.monotonicMs() + waitMs;
-  for (;;) {
+  const isPassing = (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy";
+  const take = async (): Promise<OwnerLock> => {
     const lock = tryLock(path);
     if (lock !== null) return lock;
-    if (clock.monotonicMs() >= deadlineMs) {
-      throw new FlatlineError(
-        "store_busy",
-        `another flatline runs on the store ${storePath}: stop it, or give this one a file of its own (storage.path)`,
-      );
-    }
-    await clock.sleep(retryMs);
-  }
+    throw new FlatlineError(
+      "store_busy",
+      `another flatline runs on the store ${storePath}: stop it, or give this one a file of its own (storage.path)`,
+    );
+  };
+  return retrying(take, { clock, withinMs: waitMs, firstMs: retryMs, longestMs: retryMs, isPassing });
 }
 
 function tryLock(path: string): OwnerLock | null {

@@ -2,21 +2,21 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { FlatlineError } from "../base/errors.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { FlatlineError } from "./errors.ts";
+import { createBatch } from "./batch.ts";
 
 interface Request {
   readonly key: string;
   readonly value: number;
 }
 
-/** A group commit that notes its groups; `fails` decides which of them cannot be written, and why. */
+/** A batch that notes its groups; `fails` decides which of them cannot be written, and why. */
 function grouping(fails: (group: readonly Request[]) => Error | null = () => null) {
   const groups: string[][] = [];
   let hold: Promise<void> = Promise.resolve();
-  const record = createGroupCommit<Request, number>({
+  const record = createBatch<Request, number>({
     keyOf: ({ key }) => key,
-    commit: async (requests) => {
+    run: async (requests) => {
       groups.push(requests.map(({ key }) => key));
       await hold;
       const error = fails(requests);
@@ -32,7 +32,7 @@ function grouping(fails: (group: readonly Request[]) => Error | null = () => nul
 
 const named = (key: string, value = 0): Request => ({ key, value });
 
-describe("a group commit", () => {
+describe("a batch", () => {
   it("answers each of a group with its own answer", async () => {
     const { groups, record } = grouping();
 
