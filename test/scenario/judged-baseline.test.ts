@@ -60,7 +60,7 @@ it("gets over a checker that was broken for ten days and judged on day one, and 
   const seen: { atMs: number; severity: string; exclusion: unknown; expectedCount: number }[] = [];
   const context = () => ({
     store,
-    settings: { gateOf: () => gate } as unknown as AlertingSettings,
+    settings: { gateOf: () => gate, receivers: [] } as unknown as AlertingSettings,
     nowMs: clock.nowMs(),
   });
   let endedAs: unknown = null;
@@ -129,7 +129,7 @@ it("opens by itself where the checker is mended before the baseline is full of i
   const counts = { ...store.events, ...stretchesReader(config, store) };
   const context = () => ({
     store,
-    settings: { gateOf: () => gate } as unknown as AlertingSettings,
+    settings: { gateOf: () => gate, receivers: [] } as unknown as AlertingSettings,
     nowMs: clock.nowMs(),
   });
 
