@@ -102,7 +102,8 @@ function verdictOf({ alert, end }: KeptAlert, truth: Truth): JudgementVerdict | 
 }
 
 function judge(store: Store, alertId: string, verdict: JudgementVerdict): Promise<KeptAlert> {
-  const settings = { gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) } as unknown as AlertingSettings;
+  const gateOf = () => ({ releaseOn: ["judged"], whenUnknown: "allow" });
+  const settings = { receivers: [], gateOf } as unknown as AlertingSettings;
   return judgeAlert(
     { store, settings, nowMs: clock.nowMs() },
     { alertId, verdict, comment: null, author: actor("kim", "token"), mayOpenGate: true },
