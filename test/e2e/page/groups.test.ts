@@ -95,4 +95,17 @@ describe("the overview, grouped by a label", () => {
     expect(await page.locator("tr.row").count()).toBe(4);
     expect(browser.complaints).toEqual([]);
   });
+
+  it("fits a phone: counters in one row, groups without their sums, nothing that scrolls sideways", async () => {
+    const page = await browser.open(`${url}/?group=team`, { viewport: { width: 390, height: 844 } });
+    await page.locator("tr.group").first().waitFor();
+
+    const tops = await page.evaluate(
+      '[...document.querySelectorAll("#counters .counter")].map((one) => one.getBoundingClientRect().top)',
+    );
+    expect(new Set(tops as number[]).size).toBe(1);
+    expect(await page.locator("tr.group .c-count").first().isVisible()).toBe(false);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    expect(await axeViolations(page)).toEqual([]);
+  });
 });
