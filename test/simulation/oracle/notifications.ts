@@ -23,6 +23,14 @@ const legalAfter: Readonly<Record<string, readonly string[]>> = {
   unknown: ["reminder", "unknown", "recovered"],
 };
 
+/** The last that a receiver was notified of an alert. */
+interface LastEvent {
+  readonly alert: SentAlert;
+  readonly formedAtMs: number;
+  /** By the monotonic clock. */
+  readonly seenAtMs: number;
+}
+
 /** What each receiver has to be notified of, and in which order. */
 export class NotificationOracle {
   readonly #facts: Facts;
@@ -34,7 +42,7 @@ export class NotificationOracle {
   #routedSince = new Map<string, number>();
   /** How many notifications of each receiver were looked at. */
   readonly #seen = new Map<string, number>();
-  readonly #lastEvent = new Map<string, { readonly alert: SentAlert; readonly formedAtMs: number }>();
+  readonly #lastEvent = new Map<string, LastEvent>();
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
 
@@ -118,7 +126,7 @@ export class NotificationOracle {
     const { world } = this.#facts;
     const key = `${name} ${id}`;
     const before = this.#lastEvent.get(key);
-    this.#lastEvent.set(key, { alert, formedAtMs });
+    this.#lastEvent.set(key, { alert, formedAtMs, seenAtMs: this.#facts.monotonicMs });
     // What was before may be a dead letter: the receiver refused it.
     const isRefused = world.receivers.get(name)?.refusedAlerts.has(id) === true;
     if (!isRefused) this.#checkOrder(name, alert, notification, before);
@@ -142,21 +150,17 @@ export class NotificationOracle {
     name: string,
     { id, slug, event }: SentAlert,
     { formedAtMs, isOfFleet }: Accepted,
-    before: { readonly alert: SentAlert; readonly formedAtMs: number } | undefined,
+    before: LastEvent | undefined,
   ): void {
     const previous = before?.alert.event ?? "";
     if (!(legalAfter[previous] ?? []).includes(event))
       this.#facts.violate(`${name}: ${event} of ${id} (${slug}) after ${previous || "nothing"}`);
-    if (before === undefined || this.#facts.monotonicMs - this.#facts.world.clockSetAtMs < dayMs) return;
+    if (before === undefined) return;
     const alertSettings = this.#facts.organizations.get(slug)?.alert;
     const sinceMs = formedAtMs - before.formedAtMs;
-    // The fleet verdict reminds of all its alerts at once.
-    if (
-      event === "reminder" &&
-      !isOfFleet &&
-      alertSettings !== undefined &&
-      sinceMs < alertSettings.repeatIntervalMs - minuteMs
-    )
+    // How long it was cannot be said when a clock was set meanwhile; the fleet verdict reminds of all its alerts at once.
+    const isMeasured = this.#facts.world.clockSetAtMs < before.seenAtMs - dayMs / 4 && !isOfFleet;
+    if (event === "reminder" && isMeasured && sinceMs < (alertSettings?.repeatIntervalMs ?? 0) - minuteMs)
       this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
     // The same once more: only when a silence that held it back is over.
     const wasSilenced = this.#silencesOf(slug).some(
