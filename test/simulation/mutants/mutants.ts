@@ -11,7 +11,7 @@ const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 // Half a day of each source finds most of them.
 const shortSeeds = 4;
 const daysOf = (seed: number): number => (seed <= shortSeeds ? 0.5 : 3);
-// Of real time: a mutant may go round in circles.
+// What was found so far is in docs/reliability.md. Of real time: a mutant may go round in circles.
 const seedTimeoutMs = 600_000;
 const copied = ["src", "test/simulation", "test/support", "package.json", "tsconfig.json"];
 
