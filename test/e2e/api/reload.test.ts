@@ -32,13 +32,14 @@ async function metricsOf(daemon: Daemon): Promise<{ readonly text: string; reado
   return { text, reloaded: seriesValue(parseExposition(text, "text"), reloaded) };
 }
 
-/** Resolves with /metrics as soon as it names `shown` and not `gone`. */
+/** Resolves with /metrics as soon as it names `shown` and not `gone`, whose gate may still be held. */
 function untilShown(daemon: Daemon, shown: string, gone: string): Promise<string> {
   return eventually(async () => {
     const { text } = await metricsOf(daemon);
-    return text.includes(`flatline_check_up{check="dead-asset-spike",slug="${shown}"}`) && !text.includes(`"${gone}"`)
-      ? text
-      : null;
+    const isGone = text
+      .split("\n")
+      .every((line) => !line.includes(`"${gone}"`) || line.startsWith("flatline_gate_held"));
+    return isGone && text.includes(`flatline_check_up{check="dead-asset-spike",slug="${shown}"}`) ? text : null;
   });
 }
 

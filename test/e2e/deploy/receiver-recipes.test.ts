@@ -77,7 +77,7 @@ describe("the recipe of a receiver", () => {
       );
     }
 
-    const golden = `../fixtures/receivers/${file.replace(/yaml$/, "txt")}`;
+    const golden = `../../fixtures/receivers/${file.replace(/yaml$/, "txt")}`;
     await expect(requests.join("\n")).toMatchFileSnapshot(golden);
   });
 });
