@@ -165,7 +165,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return given.map((one) => {
       const { check, slug } = one.request.run;
       const done = recorded?.get(one);
-      if (done === undefined) logger.warn({ check, slug }, "run finished after its check went to another process");
+      if (done === undefined) logger.warn({ check, slug }, "run finished after this process had lost its check");
       return done ?? { state: null, changes: [] };
     });
   }

@@ -6,6 +6,7 @@ import { Board } from "../store/runs/board.ts";
 import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
+import type { Store } from "../store/store.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
@@ -94,6 +95,8 @@ export async function startApp(
     onAttempt: () => publisher.publish(),
   });
   stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
+  // What is written to a file that was deleted or replaced is gone with this process.
+  stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
   const history = createHistory(store.runs, board);
   const discovered = createDiscoveredFleet({
@@ -306,6 +309,12 @@ export async function startApp(
     settings: () => runtime.current().config.server,
     reload: (author) => reloading.reload(author),
   };
+}
+
+/** @throws FlatlineError store_unusable while something is wrong with the store's file */
+async function requireStore(store: Pick<Store, "problem">): Promise<void> {
+  const problem = await store.problem();
+  if (problem !== null) throw new FlatlineError("store_unusable", problem.message);
 }
 
 function stoppedEarly(): FlatlineError {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { FlatlineError, asFlatlineError } from "../base/errors.ts";
 import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { memoized } from "../base/memo.ts";
@@ -71,6 +72,8 @@ export function createMembership(options: MembershipOptions): Membership {
   /** Of the monotonic clock. */
   let leasedUntilMs = -Infinity;
   let renewedAtMs = -Infinity;
+  /** Why it does not take part, or may have lost a run; null once it takes part again. */
+  let failure: FlatlineError | null = null;
   let following: Promise<void> = Promise.resolve();
   let nextFollow: Promise<void> | null = null;
 
@@ -178,6 +181,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   async function look(): Promise<void> {
     if (!isBalanced || clock.monotonicMs() - renewedAtMs >= renewEveryMs) await balance(await renew());
+    failure = null;
     // Nobody else runs anything.
     if (isAlone) return;
     await follow();
@@ -191,6 +195,7 @@ export function createMembership(options: MembershipOptions): Membership {
   }
 
   function note(error: unknown): void {
+    failure = asFlatlineError(error);
     logger.debug({ err: error }, "store could not be looked at, trying again");
   }
 
@@ -208,6 +213,7 @@ export function createMembership(options: MembershipOptions): Membership {
     distrust: (journal) => {
       if (own !== journal) return;
       logger.warn({}, "it is not known what the store has taken, taking part again");
+      failure = new FlatlineError("store_unusable", "it is not known what the store has taken");
       const { owner } = journal;
       lose();
       void store.owners.leave(owner).catch(() => undefined);
@@ -216,6 +222,8 @@ export function createMembership(options: MembershipOptions): Membership {
     stop: async () => {
       await loop.stop();
       if (own !== null) await store.owners.leave(own.owner);
+      // What made it lose its part, as a full disk, has kept a run from being stored too.
+      else if (failure !== null) throw failure;
       lose();
     },
   };

@@ -103,6 +103,15 @@ describe("a store that is lost while a daemon runs on it", () => {
     },
   );
 
+  it("and ends with 74: what it wrote since is gone with it", { timeout: 60_000 }, async () => {
+    await rm(path);
+    await eventually(() => areUnwell(daemon));
+
+    daemon.signal("SIGTERM");
+
+    expect((await daemon.ended(10_000)).exitCode).toBe(74);
+  });
+
   it("and comes back when the same file is moved back", { timeout: 60_000 }, async () => {
     await rename(path, `${path}.away`);
     await eventually(() => areUnwell(daemon));
