@@ -46,7 +46,8 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
         thresholds: overrides(flags),
         ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
         signal: context.signal,
-        onNoStore: (message) => context.stderr.write(`flatline: ${message}; checking what source.preload names\n`),
+        onNoStore: (message) =>
+          context.stderr.write(`flatline: ${message}; checking what source.preload names, if anything\n`),
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
       const own = ownOrigins(config.appUrl, config.alerting.externalUrl);

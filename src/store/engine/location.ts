@@ -25,6 +25,6 @@ export type StoreLocation = SqliteLocation | PostgresLocation;
  * Creates the error of a command that only reads, when the store does not exist; `place` is the store's name in messages.
  */
 export function noStore(place: string): FlatlineError {
-  const message = `there is no store at ${place}, and this command does not create one: \`flatline run\` and \`flatline import\` do`;
+  const message = `there is no store at ${place}, and this command does not create one: \`flatline run\`, \`flatline import\` and \`flatline keys create\` do`;
   return new FlatlineError("no_input", message);
 }

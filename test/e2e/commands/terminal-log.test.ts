@@ -72,6 +72,8 @@ describe.skipIf(script.isMissing)(`flatline run on a terminal${script.note}`, ()
         expect.stringMatching(/^\d\d:\d\d:\d\d +1 fail, 1 warn, 2 ok, in \d+\.\d s$/),
       ]),
     );
+    const lineOf = (text: string): number => lines.findIndex((line) => line.includes(text));
+    expect(lineOf("1 fail, 1 warn, 2 ok"), "after the rows that it counts").toBeGreaterThan(lineOf("adware-hosts "));
     expect(lines.filter((line) => /tracker-hosts|[{}]/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
     expect(lines.at(-1)).toMatch(/ stopped$/);

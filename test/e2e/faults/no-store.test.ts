@@ -41,7 +41,7 @@ describe("without a store", () => {
     const { exitCode, stdout, stderr } = await runCli(command.split(" "), { cwd: folder.path });
 
     expect(stderr).toContain(`flatline: there is no store at ${folder.path}/data/flatline.db`);
-    expect(stderr).toContain("`flatline run` and `flatline import`");
+    expect(stderr).toContain("`flatline run`, `flatline import` and `flatline keys create`");
     expect({ exitCode, stdout }).toEqual({ exitCode: 66, stdout: "" });
     expect(await readdir(folder.path)).toEqual(before);
   });

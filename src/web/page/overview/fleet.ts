@@ -41,7 +41,10 @@ export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs:
   const spiking = counts.fail + counts.warn;
   const others = othersSentence(rows);
   if (spiking > 0) {
-    const parts = [counts.fail > 0 ? `${counts.fail} fail` : "", counts.warn > 0 ? `${counts.warn} warn` : ""];
+    const parts = [
+      counts.fail > 0 ? `${formatCount(counts.fail)} fail` : "",
+      counts.warn > 0 ? `${formatCount(counts.warn)} warn` : "",
+    ];
     const few = boundSentence(spiking, fleet);
     const unknown = counts.unknown > 0 ? ` ${formatCount(counts.unknown)} could not be checked.` : "";
     return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}${others}`;
@@ -208,11 +211,11 @@ export function renderTrace(fleet: FleetData): Html {
 
 /** The title of the document. */
 export function overviewTitle(rows: readonly RowData[], fleet: FleetData): string {
-  if (fleet.verdict !== null) return `${fleet.spiking} of ${fleet.withResult} spiking`;
+  if (fleet.verdict !== null) return `${formatCount(fleet.spiking)} of ${formatCount(fleet.withResult)} spiking`;
   const spiking = rows.filter(({ severity }) => severity === "fail" || severity === "warn").length;
-  if (spiking > 0) return `${spiking} of ${rows.length} spiking`;
+  if (spiking > 0) return `${formatCount(spiking)} of ${formatCount(rows.length)} spiking`;
   const others = rows.filter((row) => row.others.length > 0).length;
-  return others > 0 ? `${others} of ${rows.length} not ok` : "flatline";
+  return others > 0 ? `${formatCount(others)} of ${formatCount(rows.length)} not ok` : "flatline";
 }
 
 /** The worst that the favicon shows. */

@@ -1,3 +1,4 @@
+import { formatCount } from "../../../base/numbers.ts";
 import { countOf, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { sameWindow } from "./fleet.ts";
@@ -44,7 +45,8 @@ export function renderNote(found: number, all: number, query: RowQuery): Html {
     query.sort === "severity" && query.dir === "desc"
       ? "worst first"
       : `by ${query.sort === "next" ? "next run" : query.sort}`;
-  const many = found === all ? countOf(all, "organization") : `${found} of ${countOf(all, "organization")}`;
+  const many =
+    found === all ? countOf(all, "organization") : `${formatCount(found)} of ${countOf(all, "organization")}`;
   return html`${many}, ${order}`;
 }
 

@@ -11,7 +11,7 @@ export interface WaitingCounts {
 
 const countNames: Readonly<Record<keyof WaitingCounts, string>> = {
   unattended: "firing, and nobody has them",
-  deadLetters: "dead letters",
+  deadLetters: "undelivered",
   queued: "waiting",
 };
 
