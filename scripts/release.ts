@@ -41,8 +41,8 @@ function mistakes(): string[] {
   return [
     tag !== undefined && tag !== `v${version}` ? `package.json has ${version}, the tag is ${tag}` : "",
     chart.version === version && chart.appVersion === version ? "" : `Chart.yaml has another version than ${version}`,
-    tag !== undefined && !read("CHANGELOG.md").includes(`\n## ${version}\n`)
-      ? `CHANGELOG.md has no section "## ${version}": rename "Unreleased" to it`
+    tag !== undefined && !read("CHANGELOG.md").includes(`\n## ${tag.replace(/^v/, "")}\n`)
+      ? `CHANGELOG.md has no section "## ${tag.replace(/^v/, "")}": rename "Unreleased" to it`
       : "",
   ].filter((mistake) => mistake !== "");
 }

@@ -86,7 +86,7 @@ describe("the dry run of a release", () => {
 
     expect(status).toBe(1);
     expect(stderr).toContain(`release: package.json has ${version}, the tag is v9.9.9\n`);
-    expect(stderr).toContain(`release: CHANGELOG.md has no section "## ${version}"`);
+    expect(stderr).toContain(`release: CHANGELOG.md has no section "## 9.9.9"`);
   });
 });
 
