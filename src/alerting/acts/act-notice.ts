@@ -12,7 +12,7 @@ export interface ActEntry {
   readonly alert: AlertState;
   /** null: it fires. */
   readonly endsAtMs: number | null;
-  /** null: nobody, a run did. */
+  /** null: no person did, a run did. */
   readonly by: string | null;
   readonly comment: string | null;
 }
@@ -34,7 +34,7 @@ export async function noteActNotice(
   await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
 
-/** The entries of a gate that has opened, one an alert that held it last. */
+/** Returns the entries of a gate that has opened, one an alert that held it last. */
 export function releasedEntries(
   opened: readonly OpenedHold[],
   { by, comment }: Pick<ActEntry, "by" | "comment">,
@@ -49,7 +49,7 @@ export function releasedEntries(
   }));
 }
 
-/** The entries of a text that noteActNotice wrote in the same schema version of the store. */
+/** Returns the entries of a text that noteActNotice wrote in the same schema version of the store. */
 export function readActEntries(body: string): readonly ActEntry[] {
   return JSON.parse(body) as readonly ActEntry[];
 }

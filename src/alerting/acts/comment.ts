@@ -11,7 +11,7 @@ export interface NewComment {
   readonly nowMs: number;
 }
 
-// All of them are listed with their alert; nobody reads more.
+// An alert lists all of its comments; more are not readable.
 const mostComments = 1_000;
 
 /**

@@ -8,7 +8,7 @@ import type { StoreParts } from "../../store/store.ts";
 export interface GateChange {
   readonly slug: string;
   readonly settings: Pick<AlertingSettings, "gateOf">;
-  /** null: nobody, a run did. */
+  /** null: no person did, a run did. */
   readonly by: string | null;
   readonly comment: string | null;
   readonly nowMs: number;
@@ -26,7 +26,7 @@ export interface OpenedHold extends GateFailure {
   readonly how: GateRelease;
 }
 
-/** @throws FlatlineError forbidden when the act of somebody who may not has opened the gate: roll it back */
+/** @throws FlatlineError forbidden when an act without that right has opened the gate: roll it back */
 export function requireMayOpen(slug: string, opened: readonly OpenedHold[]): void {
   if (opened.length === 0) return;
   throw new FlatlineError("forbidden", `this would open the gate of ${slug}, which needs the right "gate"`);

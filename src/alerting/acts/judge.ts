@@ -10,7 +10,7 @@ import type { AlertingSettings } from "../settings.ts";
 import { noteActNotice, releasedEntries, type ActEntry } from "./act-notice.ts";
 import { changeGate, requireMayOpen } from "./gate-change.ts";
 
-/** What somebody says of an alert. */
+/** A person's judgement of an alert. */
 export interface Judgement {
   readonly alertId: string;
   /** null: takes back what was said. */
@@ -29,7 +29,7 @@ export interface ActContext {
 }
 
 /**
- * Stores what somebody says of an alert that fires or has ended (CONTRACT 12): the last judgement holds, all are kept. With
+ * Stores the judgement of an alert that fires or has ended (CONTRACT 12): the last judgement holds, all are kept. With
  * `judged` in `gate.releaseOn` it may open the gate. Wake the notifier afterwards.
  * @throws FlatlineError not_found without such an alert or, to withdraw, without a judgement; invalid_data for one that is not
  *   the gate's; conflict when it is pending; forbidden when it would open the gate and the author may not

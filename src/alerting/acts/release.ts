@@ -4,7 +4,7 @@ import { keepComment } from "./comment.ts";
 import { changeGate } from "./gate-change.ts";
 import type { ActContext } from "./judge.ts";
 
-/** Somebody who lets deaths be acted on again. */
+/** The author of a release: deaths may be acted on again. */
 export interface ReleaseByHand {
   readonly slug: string;
   readonly author: Actor;

@@ -11,7 +11,7 @@ const mostPlans = 16;
 
 /**
  * Foresees the fleet verdict by the plan that will form it, made for ever later times. Null: it is not going to be sent, as
- * all of its alerts are held back, routed to nobody, or told already.
+ * all of its alerts are held back, routed to no receiver, or notified already.
  */
 export function forecastFleet(input: PlanInput): FleetForecast | null {
   let atMs = input.nowMs;

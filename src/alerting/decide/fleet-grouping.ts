@@ -17,16 +17,16 @@ export interface FleetGroupInput {
 
 /** What the receiver is sent of the fleet now. */
 export interface FleetNews extends ReceiverNews {
-  /** The fleet that the notification names; null at the end for a receiver that was never told of it. */
+  /** The fleet that the notification names; null at the end for a receiver that was never notified of it. */
   readonly fleet: FleetState | null;
   /** The receiver learns of the fleet verdict with it. */
   readonly isBeginning: boolean;
-  /** Alerts that began and ended under the fleet verdict before this receiver was told of them: it never is. */
+  /** Alerts that began and ended under the fleet verdict before this receiver was notified of them: it never is. */
   readonly dropped: ReadonlySet<string>;
 }
 
 /**
- * What is sent of the fleet verdict now (CONTRACT 7): groupWait after its begin, or after the first change that nobody was sent
+ * Returns the notifications of the fleet verdict to send now (CONTRACT 7): groupWait after its begin, or after the first change that no receiver was sent
  * yet, one notification with every alert that is routed to the
  * receiver, then those that join or change, at most one a groupInterval; members that resolve are silent until the end,
  * which is one `resolved` with all of them.
@@ -52,7 +52,7 @@ function planEnd({ nowMs, state, items }: FleetGroupInput, endsAtMs: number): Re
   for (const { alert, open } of items) {
     if (open.kind !== "due" || open.isNew) continue;
     const known = alert.told.get(state.receiver)?.severity;
-    // What was not told before the end is left out, and with it the severity that only it knew of.
+    // Changes that were not notified before the end are left out, and with them the severity that only they had.
     const notices = open.notices
       .slice(-1)
       .map((notice) => ({ ...notice, previousSeverity: known ?? notice.previousSeverity }));

@@ -5,7 +5,7 @@ import type { GateFailure } from "../../store/alerts/gate.ts";
 
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {
-  /** Any of these. With `judged` alone a hold outlives its alert until somebody has looked. */
+  /** Any of these. With `judged` alone a hold outlives its alert until a person judges or releases it. */
   readonly releaseOn: readonly ("judged" | "acknowledged" | "resolved")[];
   /** `allow`: fail-open, `hold`: fail-closed. */
   readonly whenUnknown: "allow" | "hold";
@@ -24,7 +24,7 @@ export interface GateFacts {
   readonly windowHours: number;
 }
 
-/** Named, so that a pipeline can tell them apart. */
+/** Named, so that a pipeline can distinguish them. */
 export type GateReason = "fail_firing" | "fail_latched" | "unknown" | "released" | "no_failure";
 
 /** What ended a hold. */
@@ -41,13 +41,13 @@ export interface GateDecision {
   readonly suspectFromMs: number | null;
 }
 
-/** Whether the alert is one that the gate looks at. */
+/** Returns whether the alert is one that the gate looks at. */
 export function isGateAlert({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
   return kind === "verdict" && gateChecks.some((one) => one === check);
 }
 
 /**
- * Whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it is down to warn
+ * Returns whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it is down to warn
  * or over, until what the policy names is true of it: a pipeline that asks once an hour must not miss a failure that lasted
  * for ten minutes, or was there when it slept.
  */
@@ -72,7 +72,7 @@ export function holdingFailures(failures: readonly GateFailure[], policy: GatePo
   return failures.filter((failure) => releaseOf(failure, policy) === null);
 }
 
-/** The slugs whose gate a failure holds, each with the time since when; `failures` may be of any organization. */
+/** Returns the slugs whose gate a failure holds, each with the time since when; `failures` may be of any organization. */
 export function heldGates(
   failures: readonly GateFailure[],
   policyOf: (slug: string) => GatePolicy,
@@ -86,7 +86,7 @@ export function heldGates(
   return held;
 }
 
-/** What releases the failure as things are; null: it holds. */
+/** Returns the reason by which the failure is released; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
   const { alert, end, failedAtMs, releasedAtMs } = failure;
   if (releasedAtMs !== null) return "released";
@@ -96,7 +96,7 @@ export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): Gate
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
-/** A checker that was wrong may be mended when the rate is back against a baseline without its deaths; else a person decides. */
+/** A checker that was wrong may be repaired when the rate is back against a baseline without its deaths; else a person decides. */
 function isReleasedByJudgement({ alert: { judgement }, end }: GateFailure): boolean {
   if (judgement === undefined) return false;
   if (judgement.verdict !== "checker") return true;

@@ -11,7 +11,7 @@ export interface PlanInput {
   readonly nowMs: number;
   readonly settings: Pick<AlertingSettings, "groupWaitMs" | "groupIntervalMs" | "fleet" | "receivers">;
   readonly alerts: readonly TrackedAlert[];
-  /** By name; a receiver that is absent was never told of anything. */
+  /** By name; a receiver that is absent was never notified. */
   readonly receiverStates: ReadonlyMap<string, ReceiverState>;
   /** The fleet verdict that lasts; null: none. */
   readonly fleet: FleetState | null;
@@ -37,7 +37,7 @@ export interface Plan {
   readonly fleet: FleetState | null;
   /** What waits to be sent with others since that time: whatever is said of these alerts later waits for it. */
   readonly postponed: readonly Postponed[];
-  /** Alerts of which nobody waits for a change; those that have ended can be forgotten. */
+  /** Alerts of which no receiver waits for a change; those that have ended can be forgotten. */
   readonly settled: readonly TrackedAlert[];
   /** When there may be something to send, if nothing else happens; null: never. */
   readonly nextAtMs: number | null;
@@ -75,7 +75,7 @@ export function planNotifications(input: PlanInput): Plan {
   });
 }
 
-/** Whether any receiver was sent the fleet verdict: until then it is forming, and ends with what fires below its bounds. */
+/** Returns whether any receiver was sent the fleet verdict: until then it is forming, and ends with what fires below its bounds. */
 export function isFleetSent({ id }: Pick<FleetState, "id">, receivers: Iterable<ReceiverState>): boolean {
   for (const { toldFleetId } of receivers) if (toldFleetId === id) return true;
   return false;

@@ -1,7 +1,7 @@
 import type { ToldState } from "../../store/alerts/notices.ts";
 import type { Outstanding, PlannedNotice, TrackedAlert } from "./outstanding.ts";
 
-/** An alert with what one receiver is still to be told of it. */
+/** An alert with the changes that one receiver has not been notified of. */
 export interface Item {
   readonly alert: TrackedAlert;
   readonly open: Outstanding;
@@ -11,7 +11,7 @@ export interface Item {
 export interface DueItem {
   readonly alert: TrackedAlert;
   readonly notices: readonly PlannedNotice[];
-  /** What has been told with it. */
+  /** The change that has been notified with it. */
   readonly told: ToldState;
   readonly isNew: boolean;
 }
@@ -22,22 +22,22 @@ export interface ReceiverNews {
   readonly nextAtMs: number | null;
 }
 
-/** Whether the alert belongs to the fleet verdict: the spike of an organization that is no drill (CONTRACT 7). */
+/** Returns whether the alert belongs to the fleet verdict: the spike of an organization that is no drill (CONTRACT 7). */
 export function isFleetAlert(alert: Pick<TrackedAlert, "check" | "kind" | "target">): boolean {
   return alert.check === "dead-asset-spike" && alert.kind === "verdict" && !isDrill(alert);
 }
 
-/** Whether the alert is one of `flatline drill`. */
+/** Returns whether the alert is one of `flatline drill`. */
 export function isDrill({ target }: Pick<TrackedAlert, "target">): boolean {
   return target?.isDrill === true;
 }
 
-/** When a pause that began at `fromMs` ends; at once where it never began, or where the wall clock went back behind it. */
+/** Returns when a pause that began at `fromMs` ends; at once where it never began, or where the wall clock went back behind it. */
 export function pauseEnd(fromMs: number | null, lengthMs: number, nowMs: number): number {
   return fromMs === null || fromMs > nowMs ? nowMs : fromMs + lengthMs;
 }
 
-/** The item that reminds of an alert which was told before. */
+/** Returns the item that reminds of an alert which was notified before. */
 export function remind(
   alert: TrackedAlert,
   told: ToldState,
@@ -53,7 +53,7 @@ export function remind(
   };
 }
 
-/** The earliest of the times; null when there is none. */
+/** Returns the earliest of the times; null when there is none. */
 export function earliest(times: Iterable<number | null>): number | null {
   let first: number | null = null;
   for (const atMs of times) if (atMs !== null && (first === null || atMs < first)) first = atMs;

@@ -6,7 +6,7 @@ import { matches } from "./matching.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertTarget, ReceiverRoute } from "../settings.ts";
 
-/** An alert that fires, or has ended and is not yet told to everyone, with all that bears on telling it. */
+/** An alert that fires, or has ended and is not yet notified to every receiver, with everything that decides on notifying it. */
 export interface TrackedAlert {
   readonly id: string;
   readonly check: string;
@@ -37,22 +37,22 @@ export interface PlannedNotice {
   readonly seq: number | null;
 }
 
-/** What a receiver is still to be told of an alert. */
+/** The changes of an alert that a receiver has not been notified of. */
 export type Outstanding =
   /** Nothing, and nothing waits. */
   | { readonly kind: "none" }
   /** Nothing as long as a silence or an acknowledgement holds it back. */
   | { readonly kind: "held" }
-  /** This receiver is told of it at `atMs` if nobody has taken it on by then; null: somebody has, or it is silenced. */
+  /** This receiver is notified at `atMs` if no person has taken the alert on by then; null: one has, or it is silenced. */
   | { readonly kind: "escalates"; readonly atMs: number | null }
   /** It ended, and this receiver does not want to hear of it. */
   | { readonly kind: "ended-untold"; readonly told: ToldState }
-  /** It was told as it is; a reminder is due at `remindAtMs`, null: never. */
+  /** It was notified as it is; a reminder is due at `remindAtMs`, null: never. */
   | { readonly kind: "quiet"; readonly told: ToldState; readonly remindAtMs: number | null }
   | {
       readonly kind: "due";
       readonly notices: readonly PlannedNotice[];
-      /** What has been told when they have gone out. */
+      /** The state that the receiver knows when they have gone out. */
       readonly told: ToldState;
       /** The receiver did not know of the alert. */
       readonly isNew: boolean;
@@ -61,9 +61,9 @@ export type Outstanding =
     };
 
 /**
- * What `route` is still to be told of `alert` (CONTRACT 7). Changes are replayed one by one, so that none is lost to a wait;
+ * Returns the changes of `alert` that `route` has not been notified of (CONTRACT 7). Changes are replayed one by one, so that none is lost to a wait;
  * where a silence held any of them back only the outcome counts: what began and ended within it is nothing, what still fires
- * is one `firing`, what was told before is told how it is now.
+ * is one `firing`; an alert that was notified before is notified as it is now.
  */
 export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
   const told = alert.told.get(route.name) ?? null;
@@ -90,27 +90,27 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
   return due(alert, route, told, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
 }
 
-/** What is outstanding of an alert that escalates to this receiver now, before its time. */
+/** Returns the outstanding changes of an alert that escalates to this receiver now, before its time. */
 export function escalateNow(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
   return outstandingEscalation(alert, route, 0, nowMs);
 }
 
-/** How long after it fires `route` is told of the alert; 0: at once, null: never. */
+/** Returns how long after it fires `route` is notified of the alert; 0: at once, null: never. */
 export function routedAfterMs({ target, check, slug }: TrackedAlert, route: ReceiverRoute): number | null {
   const routed = target?.receivers.find(({ name }) => name === route.name);
   if (target === null || routed === undefined) return null;
   return route.match === null || matches(route.match, { check, slug, labels: target.labels }) ? routed.afterMs : null;
 }
 
-/** Whether a receiver with this route wants to hear of that severity. */
+/** Returns whether a receiver with this route wants to hear of that severity. */
 export function wants(route: ReceiverRoute, severity: Severity): boolean {
   if (severity === "unknown") return route.sendUnknown;
   return compareSeverity(severity, route.minSeverity) >= 0;
 }
 
 /**
- * Counted from the transition to firing. What holds it back at that time holds it back until it ends; what the receiver does
- * not want to hear of at that time goes out when it becomes as bad as the receiver wants. What it did not see is not replayed.
+ * Counted from the transition to firing. A silence at that time holds it back until the silence ends; a severity that the receiver does
+ * not want at that time goes out when it becomes as bad as the receiver wants. Changes that it did not see are not replayed.
  */
 function outstandingEscalation(alert: TrackedAlert, route: ReceiverRoute, afterMs: number, nowMs: number): Outstanding {
   const { live } = alert;

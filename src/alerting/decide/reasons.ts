@@ -28,7 +28,7 @@ export const reasonMeanings = {
   judged_real: "it was judged: these assets did die",
   judged_expected: "it was judged: it was known beforehand",
   judgement_withdrawn: "its judgement was withdrawn",
-  released_by_hand: "the gate that it held is open: somebody released it",
+  released_by_hand: "the gate that it held is open: it was released by hand",
   released_by_judgement: "the gate that it held is open: it was judged",
   released_by_acknowledgement: "the gate that it held is open: it was acknowledged",
   released_by_end: "the gate that it held is open: it is over",

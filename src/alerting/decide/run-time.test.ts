@@ -15,11 +15,7 @@ it.each([
     { dueAtMs: 0, startedAtMs: 90_100, nextDueAtMs: 91_000 },
     90_100,
   ],
-  [
-    "one that somebody asked for before it was due, too",
-    { dueAtMs: 2_000, startedAtMs: 1_400, nextDueAtMs: 2_000 },
-    1_400,
-  ],
+  ["one that was asked for before it was due, too", { dueAtMs: 2_000, startedAtMs: 1_400, nextDueAtMs: 2_000 }, 1_400],
 ])("%s", (_rule, times, expected) => {
   expect(runTimeMs(times)).toBe(expected);
 });

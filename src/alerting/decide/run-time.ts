@@ -9,7 +9,7 @@ export interface RunTimes {
 const onTimeShare = 0.25;
 
 /**
- * The time at which a run counts for the waits of alerts: when it was due, if it began within a quarter of its interval
+ * Returns the time at which a run counts for the waits of alerts: when it was due, if it began within a quarter of its interval
  * after that; else when it began. Measured between starts, `for: 10m` would end with the third or the fourth of runs that
  * come every 5 minutes, as a few milliseconds have it.
  */

@@ -15,7 +15,7 @@ export interface SilenceWindow {
   readonly endsAtMs: number;
 }
 
-/** A silence made at run time as a rule like those of the configuration. */
+/** Returns a silence made at run time as a rule like those of the configuration. */
 export function ruleOf(silence: StoredSilence): SilenceRule {
   return {
     kind: "fixed",
@@ -27,7 +27,7 @@ export function ruleOf(silence: StoredSilence): SilenceRule {
   };
 }
 
-/** The rule's window that `atMs` lies in; null when it lies in none. */
+/** Returns the rule's window that `atMs` lies in; null when it lies in none. */
 export function windowAt(rule: SilenceRule, atMs: number): SilenceWindow | null {
   if (rule.kind === "fixed") {
     return rule.startsAtMs <= atMs && atMs < rule.endsAtMs
@@ -47,7 +47,7 @@ export function windowAt(rule: SilenceRule, atMs: number): SilenceWindow | null 
   return { startsAtMs, endsAtMs };
 }
 
-/** The first instant after `atMs` at which the rule begins or ends to hold; null when it never does again. */
+/** Returns the first instant after `atMs` at which the rule begins or ends to hold; null when it never does again. */
 export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
   const current = windowAt(rule, atMs);
   if (current !== null) return current.endsAtMs;
@@ -55,24 +55,24 @@ export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
   return rule.startsAtMs > atMs && rule.startsAtMs < rule.endsAtMs ? rule.startsAtMs : null;
 }
 
-/** Whether the rule holds at `atMs`; cheaper than its window where that is joined of many. */
+/** Returns whether the rule holds at `atMs`; cheaper than its window where that is joined of many. */
 export function holdsAt(rule: SilenceRule, atMs: number): boolean {
   if (rule.kind === "fixed") return windowAt(rule, atMs) !== null;
   const startsAtMs = startAfter(rule, atMs - rule.durationMs);
   return startsAtMs !== null && startsAtMs <= atMs;
 }
 
-/** The rules that hold at `atMs`, whatever they match: ask once for many alerts, then match each. */
+/** Returns the rules that hold at `atMs`, whatever they match: ask once for many alerts, then match each. */
 export function rulesAt(rules: readonly SilenceRule[], atMs: number): readonly SilenceRule[] {
   return rules.filter((rule) => holdsAt(rule, atMs));
 }
 
-/** Whether any rule holds for the subject at `atMs`. */
+/** Returns whether any rule holds for the subject at `atMs`. */
 export function isSilenced(rules: readonly SilenceRule[], subject: Subject, atMs: number): boolean {
   return rules.some((rule) => matches(rule, subject) && holdsAt(rule, atMs));
 }
 
-/** The first instant after `atMs` at which any of the rules begins or ends to hold; null when none does again. */
+/** Returns the first instant after `atMs` at which any of the rules begins or ends to hold; null when none does again. */
 export function nextSilenceChangeAtMs(rules: readonly SilenceRule[], atMs: number): number | null {
   let nextMs: number | null = null;
   for (const rule of rules) {

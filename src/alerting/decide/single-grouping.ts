@@ -20,7 +20,7 @@ interface Candidate {
 const earlyShare = 0.1;
 
 /**
- * What is sent of single alerts now (CONTRACT 7, Grouping): a change of an alert that was told waits for groupWait, a new
+ * Returns the notifications of single alerts to send now (CONTRACT 7, Grouping): a change of an alert that was notified waits for groupWait, a new
  * alert also until groupInterval has passed since the last new one; what goes out takes along everything that may go. A
  * reminder waits for nothing but takes along those that would follow within groupWait.
  */

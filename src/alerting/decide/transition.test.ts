@@ -98,7 +98,7 @@ describe("transition", () => {
       ["0 - for_running", "5 firing fail for_elapsed"],
     ],
     [
-      "ok within `for` breaks the episode, and the next one begins anew",
+      "ok within `for` breaks the episode, and the next one begins again",
       { forMs: 10 * m },
       [
         { at: 0, gives: "warn" },
@@ -251,7 +251,7 @@ describe("transition", () => {
       ],
     ],
     [
-      "a result in between begins the count anew",
+      "a result in between begins the count again",
       { unknownAfter: 2 },
       [
         { at: 0, gives: "unknown" },
@@ -293,7 +293,7 @@ describe("transition", () => {
       ["0 firing warn not_ok"],
     ],
     [
-      "a wall clock that went back begins the wait anew instead of making it longer",
+      "a wall clock that went back begins the wait again instead of making it longer",
       { forMs: 10 * m },
       [
         { at: 600, gives: "warn" },
@@ -303,7 +303,7 @@ describe("transition", () => {
       ["600 - for_running", "0 - for_running", "10 firing warn for_elapsed"],
     ],
     [
-      "a wall clock that went back begins `keepFiringFor` anew",
+      "a wall clock that went back begins `keepFiringFor` again",
       { keepFiringForMs: 10 * m },
       [
         { at: 600, gives: "warn" },

@@ -6,7 +6,7 @@ import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
 
-/** Something of which receivers may have to be told. */
+/** Something that receivers may have to be notified of. */
 export interface TransitionChange {
   readonly event: ChangeEvent;
   /** The alert after the change. */
@@ -62,7 +62,7 @@ interface Draft {
 /**
  * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
  * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. A run's time
- * is its report's `startedAtMs`, as run-time.ts has it; where the wall clock went back, a wait begins anew rather than lasting until it has caught up.
+ * is its report's `startedAtMs`, as run-time.ts has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
  */
 export function transition(input: TransitionInput): Transition {
   const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };
@@ -112,7 +112,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
 }
 
-/** Of local sources only: what a platform's baseline covers, nobody says. */
+/** Of local sources only: no API says what a platform's baseline covers. */
 function isBaselineIncomplete(
   { baselineCoverage, baselineDaysKnown = leastDaysKnown }: ResultRun,
   { minBaselineCoverage }: AlertPolicy,

@@ -14,7 +14,7 @@ export interface ActsContext {
   readonly parts: Pick<StoreParts, "alerts" | "notices" | "deliveries">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
-  /** Those that the notifier looks at; an alert that is over and settled is none of them. */
+  /** Those that the notifier looks at; an alert that is over and settled is not one of them. */
   readonly alerts: readonly TrackedAlert[];
   /** What is said now, and what stays unsaid for now. */
   readonly plan: Pick<Plan, "told" | "postponed">;
@@ -27,9 +27,9 @@ export interface ActNews {
 }
 
 /**
- * Takes the acts that nobody was notified of out of the store, as news for each receiver that they are routed to, in order
+ * Takes the acts that no receiver was notified of out of the store, as news for each receiver that they are routed to, in order
  * (CONTRACT 12). An act comes after everything that was to be said of its alerts before: while some of it waits to be sent
- * with others the act stays, and so do later ones of its organization. A silence holds no act back: somebody did it on purpose.
+ * with others the act stays, and so do later ones of its organization. A silence holds no act back: a person did it on purpose.
  */
 export async function takeActs(context: ActsContext): Promise<readonly ActNews[]> {
   const { parts, settings, plan } = context;

@@ -10,7 +10,7 @@ const mostStoredBytes = 256 * 1_024;
 const fullShare = 0.9;
 
 /**
- * The notifications that tell of these alerts, in their order, each within the receiver's budget: a larger group is split, a
+ * Returns the notifications of these alerts, in their order, each within the receiver's budget: a larger group is split, a
  * larger alert shortened. Without a budget it is one notification, whose alerts are shortened when all are too large together.
  */
 export function withinBudget(
@@ -30,7 +30,7 @@ export function withinBudget(
   ).flatMap((some) => withinBudget(some, compose, budget));
 }
 
-/** The notification with all its alerts, and of their results the verdict and what was counted; `isTruncated` says so. */
+/** Returns the notification with all its alerts, and of their results the verdict and what was counted; `isTruncated` says so. */
 export function shortened(notification: Notification): Notification {
   return { ...notification, alerts: notification.alerts.map(shortenedNotice) };
 }

@@ -11,7 +11,7 @@ import type { AlertSnapshot } from "./snapshot.ts";
 import { summarize } from "./summary.ts";
 import type { AlertingSettings } from "../settings.ts";
 
-// A platform has some ninety; the names that organizations' tables have for theirs are anybody's.
+// A platform has some ninety; a user's own table may have any name for one.
 const mostAssetTypes = 100;
 
 /** Everything of a notification that is not derived from its alerts. */
@@ -27,7 +27,7 @@ export interface ComposeInput {
   readonly alerts: readonly AlertNotice[];
 }
 
-/** A notification over its alerts: firing while any alert in it is, as severe as the worst in it (CONTRACT 7). */
+/** Returns a notification over its alerts: firing while any alert in it is, as severe as the worst in it (CONTRACT 7). */
 export function composeNotification(input: ComposeInput): Notification {
   const { id, receiver, nowMs, externalUrl, fleet, alerts } = input;
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
@@ -62,7 +62,7 @@ export interface NoticeFacts {
   readonly assetsUrl?: string | null;
 }
 
-/** Where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
+/** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
 export function assetsUrlOf(
   { externalUrl, hasAssets }: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
   { id, check, kind, isDrill }: Pick<AlertSnapshot, "id" | "check" | "kind" | "isDrill">,

@@ -27,7 +27,7 @@ export interface SampledAsset {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** One alert's change, as a receiver is told of it. Times are epoch ms here and ISO 8601 in the payload. */
+/** One alert's change, as a receiver is notified of it. Times are epoch ms here and ISO 8601 in the payload. */
 export interface AlertNotice {
   readonly id: string;
   readonly check: CheckName;
@@ -38,7 +38,7 @@ export interface AlertNotice {
   /** The alert's; of `resolved` and `recovered` the last it had. */
   readonly severity: Severity;
   /**
-   * What this receiver was last told that the alert has: ok before anything. On `resolved` too, where it may differ from
+   * The severity of the last notification to this receiver: ok before the first. On `resolved` too, where it may differ from
    * `severity` when minSeverity or a silence kept a change from the receiver: labels to be ended are those of this one.
    */
   readonly previousSeverity: Severity;
@@ -47,7 +47,7 @@ export interface AlertNotice {
   readonly startsAtMs: number;
   readonly endsAtMs: number | null;
   readonly peak: AlertPeak | null;
-  /** When the episode's excess began; absent where nobody can tell. */
+  /** When the episode's excess began; absent where no events show it. */
   readonly onset?: SpikeOnset;
   /** When a receiver first accepted a message about it; absent until one did. */
   readonly notifiedAtMs?: number;
@@ -63,7 +63,7 @@ export interface AlertNotice {
   readonly judgement?: AlertJudgement;
   /** Where the dead assets of the alert can be asked for; absent where they cannot. */
   readonly assetsUrl?: string;
-  /** Who did what a `judged` or `released` one tells of; absent in others. */
+  /** The author of a `judged` or `released` one; absent in others. */
   readonly act?: NotifiedAct;
   /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
   readonly sample?: readonly SampledAsset[];
@@ -71,7 +71,7 @@ export interface AlertNotice {
 
 /** An act that receivers with `sendActs` are notified of. */
 export interface NotifiedAct {
-  /** null: nobody, a run did. */
+  /** null: no person did, a run did. */
   readonly by: string | null;
   readonly comment: string | null;
   readonly atMs: number;
@@ -85,7 +85,7 @@ export interface FleetNotice {
   /** The most that spiked at once while it lasted. */
   readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
-  /** When it began, by the median of its members' onsets, the markers before, and how much of it is undone; absent at its end. */
+  /** When it began, by the median of its members' onsets, the markers before, and the share of reversed deaths; absent at its end. */
   readonly evidence?: Omit<FleetEvidence, "first">;
   /** Assets of alerts in this notification; absent: none. */
   readonly sample?: readonly SampledAsset[];

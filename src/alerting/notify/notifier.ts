@@ -26,12 +26,12 @@ export interface NotifierRun {
   readonly nextAtMs: number | null;
 }
 
-/** Forms notifications: changes and what was told in, outbox rows out, each time in one transaction (CONTRACT 7). */
+/** Forms notifications: changes and earlier notifications in, outbox rows out, each time in one transaction (CONTRACT 7). */
 export interface Notifier {
   /** Forms what is due now. */
   runOnce(): Promise<NotifierRun>;
   /**
-   * What fires and was told to this receiver, for one that forgets what is not repeated; null when there is nothing. It is in
+   * The alerts that fire and that this receiver was notified of, for one that forgets what is not repeated; null when there is nothing. It is in
    * the outbox under the lease, so that no process delivers what comes after it before it is over.
    */
   resend(receiver: string, lease: OutboxLease): Promise<Notification | null>;
@@ -49,11 +49,11 @@ export interface NotifierOptions {
   readonly settings: () => AlertingSettings;
   /** Of the receiver with this name; null: it has none [none has]. */
   readonly budgetOf?: (receiver: string) => DeliveryBudget | null;
-  /** Told after a commit that something waits in the outbox. */
+  /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
 
-/** A notifier over the store. */
+/** Returns a notifier over the store. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
@@ -78,7 +78,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (planned !== null && planned.plan.fleet !== null) announceFleet(planned.plan.fleet);
     if (formed.length === 0) return { formed: 0, nextAtMs: nextLook(planned) };
     options.onEnqueued();
-    // What was told now has reminders and pauses that the plan could not know of yet.
+    // Alerts that were notified now have reminders and pauses that the plan could not know of yet.
     return { formed: formed.length, nextAtMs: clock.nowMs() };
   }
 
@@ -122,7 +122,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return formed;
   }
 
-  /** The notifications that tell a receiver of these alerts, within its budget, for each of its recipients. */
+  /** Returns the notifications of these alerts for a receiver, within its budget, for each of its recipients. */
   function formFor(
     settings: AlertingSettings,
     { receiver, fleet, alerts }: Pick<Notification, "receiver" | "fleet" | "alerts">,
@@ -237,7 +237,7 @@ function outboxEntry({ recipient, notification }: FormedNotification): NewOutbox
   return { id, receiver, recipient, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
 }
 
-/** One reading for all receivers that are told of the same moment. */
+/** One reading for all receivers that are notified of the same moment. */
 async function snapshotFor(
   source: SnapshotSource,
   alerts: ReadonlyMap<string, TrackedAlert>,

@@ -34,11 +34,11 @@ export interface SnapshotContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
   readonly isDrill: boolean;
-  /** Of the change that is told [none]. */
+  /** Of the change that is notified [none]. */
   readonly sample?: readonly SampledAsset[];
 }
 
-/** The alert with the report that goes with it: null when none is known. */
+/** Returns the alert with the report that goes with it: null when none is known. */
 export function snapshotOf(
   alert: AlertState,
   report: CheckReport | null,
@@ -68,7 +68,7 @@ export function snapshotOf(
   };
 }
 
-/** The report that goes with an alert of that kind now: for a verdict the last one with a result. */
+/** Returns the report that goes with an alert of that kind now: for a verdict the last one with a result. */
 export function reportFor(
   kind: AlertKind,
   state: Pick<CheckState, "lastReport" | "lastResultReport"> | null,
@@ -77,12 +77,12 @@ export function reportFor(
   return kind === "verdict" && state.lastReport.kind !== "result" ? state.lastResultReport : state.lastReport;
 }
 
-/** The text that the store keeps of a snapshot. */
+/** Returns the text that the store keeps of a snapshot. */
 export function writeSnapshot(snapshot: AlertSnapshot): string {
   return JSON.stringify(snapshot);
 }
 
-/** The snapshot of a text that writeSnapshot wrote in the same schema version of the store. */
+/** Returns the snapshot of a text that writeSnapshot wrote in the same schema version of the store. */
 export function readSnapshot(text: string): AlertSnapshot {
   return JSON.parse(text) as AlertSnapshot;
 }

@@ -8,7 +8,7 @@ import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
 const namedOrganizations = 3;
 
-/** The one line that says what happened; for the title of a message. Plain text: whoever shows it escapes it. */
+/** Returns the one line that says what happened; for the title of a message. Plain text: its reader escapes it. */
 export function summarize(
   status: "firing" | "resolved",
   alerts: readonly AlertNotice[],
@@ -19,7 +19,7 @@ export function summarize(
   return isDrill ? `[DRILL] ${text}` : text;
 }
 
-/** What happened to one alert, in one sentence without an end. */
+/** Returns the event of one alert as a sentence without a full stop. */
 export function describeNotice(notice: AlertNotice): string {
   const { slug, event } = notice;
   switch (event) {
@@ -66,7 +66,7 @@ function byWords({ act }: AlertNotice): string {
   return act === undefined || act.by === null ? "" : ` by ${act.by}`;
 }
 
-/** A length of time for people: the two largest units, `2h 5m`, `45s`; 0s for none. */
+/** Returns a length of time for people: the two largest units, `2h 5m`, `45s`; 0s for none. */
 export function describeDuration(ms: number): string {
   const units: readonly (readonly [string, number])[] = [
     ["d", 24 * hourMs],
@@ -110,7 +110,7 @@ function describeQueue({ result }: AlertNotice): string {
     : count;
 }
 
-/** Says that the rate is back, never that something was mended: nobody looked (CONTRACT 7). */
+/** Says that the rate is back, never that something was repaired: no person has looked (CONTRACT 7). */
 function describeResolved(notice: AlertNotice): string {
   const { slug, check, peak, reason } = notice;
   const lasted = `lasted ${describeLength(notice)}`;

@@ -1,7 +1,7 @@
 import { composeNotification } from "./compose.ts";
 import type { Notification } from "./notification.ts";
 
-/** The marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
+/** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
 export function testNotification(options: {
   readonly id: string;
   readonly receiver: string;

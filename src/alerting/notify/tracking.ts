@@ -28,7 +28,7 @@ export interface LoadOptions {
   readonly newId: () => string;
 }
 
-/** Reads what fires, what has changed and what was told; null when there is nothing of which anybody could be told. */
+/** Reads the alerts that fire, the changes and the earlier notifications; null when no receiver could be notified of anything. */
 export async function loadTracked(parts: StoreParts, options: LoadOptions): Promise<Tracked | null> {
   const { settings, board, nowMs, newId } = options;
   const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");

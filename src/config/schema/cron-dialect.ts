@@ -29,14 +29,14 @@ const searchFromMs = Date.UTC(2024, 0, 1);
 const item = /^(?:\*|([0-9]+|[A-Za-z]+)(?:-([0-9]+|[A-Za-z]+))?)(?:\/([0-9]+))?$/;
 
 /**
- * What is wrong with a cron pattern of the contract's dialect: Vixie's 5 fields, or 6 with seconds first, names, and five
+ * Returns the fault of a cron pattern of the contract's dialect: Vixie's 5 fields, or 6 with seconds first, names, and five
  * shortcuts (CONTRACT 4); null when nothing is. croner, which computes the runs, accepts more (dates, a year, `L`, `W`, `#`,
  * `?`): that is refused here, so that a schedule means in flatline what it means in crontab(5). One that never comes is wrong.
  */
 export function checkCronPattern(pattern: string): string | null {
   const trimmed = pattern.trim();
   if (shortcuts.includes(trimmed)) return null;
-  if (trimmed.startsWith("@")) return `${JSON.stringify(trimmed)} is none of ${shortcuts.join(" ")}`;
+  if (trimmed.startsWith("@")) return `${JSON.stringify(trimmed)} is not one of ${shortcuts.join(" ")}`;
   const texts = trimmed.split(/[ \t]+/);
   if (trimmed === "" || texts.length < 5 || texts.length > 6) {
     const found = trimmed === "" ? 0 : texts.length;
@@ -49,7 +49,7 @@ export function checkCronPattern(pattern: string): string | null {
   return checkComes(trimmed);
 }
 
-/** Whether `timezone` is a name of the time zone database that this Node knows. */
+/** Returns whether `timezone` is a name of the time zone database that this Node knows. */
 export function isTimezone(timezone: string): boolean {
   // Intl takes "+01:00" too, which is an offset and no zone.
   if (!/^[A-Za-z]/.test(timezone)) return false;

@@ -11,7 +11,7 @@ export interface JsonSchema {
 const referenceName = "reference";
 
 /**
- * The JSON Schema (2020-12) of the configuration file, with which editors complete and check it. Where a value is bound to a
+ * Returns the JSON Schema (2020-12) of the configuration file, with which editors complete and check it. Where a value is bound to a
  * form, a reference to the environment (`${NAME}`) is allowed too: what that turns out to be is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
@@ -34,7 +34,7 @@ export function createJsonSchema(): JsonSchema {
   };
 }
 
-/** The text of flatline.schema.json. */
+/** Returns the text of flatline.schema.json. */
 export function renderJsonSchema(): string {
   return `${JSON.stringify(createJsonSchema(), null, 2)}\n`;
 }
@@ -108,7 +108,7 @@ function withoutDefaults(node: unknown): unknown {
 }
 
 function isBound(node: JsonSchema): boolean {
-  // A constant is how an editor tells the types of receivers apart.
+  // By a constant an editor distinguishes the types of receivers.
   if ("const" in node) return false;
   if (typeof node["type"] !== "string") return false;
   if (boundTypes.has(node["type"])) return true;

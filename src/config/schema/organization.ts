@@ -30,7 +30,7 @@ export const builtinSettings = {
   reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
   sentinel: { assets: [], schedule: "*/5 * * * *" },
   eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 },
-  // Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was undone within 60 days.
+  // Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
   regret: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, window: "24h", maturity: "auto" },
   gate: { releaseOn: ["judged"], whenUnknown: "allow" },
 } as const;
@@ -160,11 +160,11 @@ const share = z.number().gt(0).max(1);
 const regretSchema = strictObject({
   warnAbove: share
     .optional()
-    .describe("`warn` when a larger share of the deaths was undone; 1: never.")
+    .describe("`warn` when the assets of a larger share of the deaths were found alive again; 1: never.")
     .meta({ default: regret.warnAbove }),
   failAbove: share
     .optional()
-    .describe("`fail` when a larger share of the deaths was undone; 1: never.")
+    .describe("`fail` when the assets of a larger share of the deaths were found alive again; 1: never.")
     .meta({ default: regret.failAbove }),
   minDeaths: wholeNumber({ min: 1, max: 1_000_000 })
     .optional()
@@ -189,7 +189,7 @@ const gateSchema = strictObject({
     .array(z.enum(["judged", "acknowledged", "resolved"]))
     .optional()
     .describe(
-      "What lets deaths be acted on again after a fail, beside a release by hand: any of these; none when empty. `judged`: somebody has judged the alert; `real` and `expected` at once, `checker` when the alert has ended against a baseline that is sound. Without `resolved` a hold outlives its alert.",
+      "After a fail, any of these opens the gate again, as a release by hand does; none when empty. `judged`: a judgement of the alert; `real` and `expected` open it at once, `checker` when the alert has ended against a sound baseline. Without `resolved` a hold outlives its alert.",
     )
     .meta({ default: gate.releaseOn }),
   whenUnknown: z
@@ -206,7 +206,7 @@ const routedReceiver = z.union([
   strictObject({
     name: nameText().describe("The name of a receiver."),
     after: duration({ minMs: 1, maxMs: longMs }).describe(
-      "Notified this long after the alert fired, when it still fires and nobody has acknowledged, judged or silenced it (an escalation).",
+      "Notified this long after the alert fired, if it still fires and is not acknowledged, judged or silenced (an escalation).",
     ),
   }),
 ]);
@@ -238,7 +238,7 @@ const settingsShape = {
     .enum(["none", "judged"])
     .optional()
     .describe(
-      "What leaves the baseline: `judged`, the past spikes that somebody judged `checker`, so that deaths that were none are not expected again. Local sources only.",
+      "Deaths that leave the baseline. `judged`: those of past spikes that were judged `checker`, so that false deaths are not expected again. Local sources only.",
     )
     .meta({ default: builtinSettings.baselineExclude }),
   whenNoEvents: z
@@ -263,7 +263,7 @@ const settingsShape = {
     .array(routedReceiver)
     .optional()
     .describe(
-      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation: notified `after` this long (`30m`) of what still fires and nobody has acknowledged, judged or silenced.",
+      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation: the receiver is notified `after` this long (`30m`) of alerts that still fire and are not acknowledged, judged or silenced.",
     ),
   labels: z
     .record(z.string(), z.string())
@@ -280,7 +280,7 @@ const settingsShape = {
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = strictObject(settingsShape).describe(
-  "What every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` are merged into these field by field; all else replaces.",
+  "The settings that every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` are merged into these field by field; all else replaces.",
 );
 
 const keyShape = {

@@ -41,18 +41,20 @@ const common = {
     .enum(["warn", "fail"])
     .default("warn")
     .describe(
-      "The lowest severity that it is told of. With `fail` it is told of unknown alerts only with `sendUnknown`.",
+      "The lowest severity of which the receiver is notified. With `fail`, it is notified of unknown alerts only if `sendUnknown` is true.",
     ),
-  sendResolved: z.boolean().default(true).describe("Whether it is told when an alert resolves."),
+  sendResolved: z.boolean().default(true).describe("Whether the receiver is notified when an alert resolves."),
   sendUnknown: z
     .boolean()
     .optional()
-    .describe("Whether it is told of checks that could not be run; by default as `minSeverity` is `warn`."),
+    .describe(
+      "Whether the receiver is notified of checks that could not be run. The default is true with `minSeverity: warn`, else false.",
+    ),
   sendActs: z
     .boolean()
     .default(false)
     .describe(
-      "Whether it is told of judgements of its alerts (`judged`) and of a gate that opens (`released`); not for `pagerduty`, `alertmanager` and `format: alertmanager`, which have no word for it.",
+      "Whether the receiver is notified of judgements of its alerts (`judged`) and of a gate that opens (`released`). Refused for `pagerduty`, `alertmanager` and `format: alertmanager`, which cannot express them.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
@@ -160,7 +162,7 @@ const email = receiver("email", "Mail over SMTP.", {
     .array(mailAddress)
     .min(1)
     .max(100)
-    .describe("Who gets it: for each of them it is a mail of its own, which is tried again or given up alone."),
+    .describe("The recipients. Each of them gets a mail of its own, which is retried and dead-lettered alone."),
 });
 
 /** One receiver (CONTRACT 7, Receiver types). */

@@ -26,10 +26,12 @@ import {
 const alertingSchema = strictObject({
   groupWait: duration({ maxMs: hourMs })
     .default("10s")
-    .describe("From the first change to the first notification, so that what changes together is told together."),
+    .describe(
+      "From the first change to the first notification, so that alerts that change together are notified together.",
+    ),
   groupInterval: duration({ maxMs: dayMs })
     .default("1m")
-    .describe("At least this long between two notifications that tell one receiver of new alerts."),
+    .describe("The least time between two notifications of new alerts to one receiver."),
   fleet: z
     .union([
       z.literal(false),
@@ -138,7 +140,7 @@ const serverSchema = strictObject({
     .describe("Whether metrics, verdicts and the page can be read without the token."),
   drainTimeout: duration({ maxMs: longestTimeoutMs })
     .default("8s")
-    .describe("How long a stop waits for checks and deliveries that are under way."),
+    .describe("How long a stop waits for running checks and deliveries."),
 })
   .prefault({})
   .describe("The HTTP server.");
@@ -191,7 +193,7 @@ const misplaced = Object.fromEntries(
   Object.keys(defaultsSchema.shape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
 );
 
-/** The main configuration file (CONTRACT 4). What spans several keys is checked in relations.ts and secrets.ts. */
+/** The main configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
 export const rootSchema = strictObject(
   {
     source: sourceSchema,

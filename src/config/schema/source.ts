@@ -15,9 +15,7 @@ const observedKeysSchema = strictObject({
     "Which keys of a result's free `observed` map carry the counts that pages, metrics and notifications show; one that is absent is fine.",
   );
 
-const concurrencySchema = wholeNumber({ min: 1, max: 1_000 })
-  .default(16)
-  .describe("How many checks are under way at once.");
+const concurrencySchema = wholeNumber({ min: 1, max: 1_000 }).default(16).describe("How many checks run at once.");
 
 const baseUrlSchema = z
   .string()

@@ -70,11 +70,11 @@ function tableShape(engine: string, example: string) {
       ),
     timeout: duration({ minMs: secondMs, maxMs: 10 * minuteMs })
       .default("30s")
-      .describe("Of one query; the server is told to give up then, too."),
+      .describe("Of one query; the server cancels it then, too."),
     applicationName: nameText(63).default("flatline").describe("As which flatline shows in the database's own lists."),
     concurrency: wholeNumber({ min: 1, max: longestConcurrency })
       .default(10_000)
-      .describe("How many checks are under way at once; those that are due together share one query."),
+      .describe("How many checks run at once; those that are due together share one query."),
   };
 }
 

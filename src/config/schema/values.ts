@@ -8,8 +8,8 @@ import { durationPattern, formatDuration, parseDuration } from "../../base/durat
 import { suggest } from "../../base/suggestions.ts";
 
 /**
- * An object whose every key is known; one that is not is told of with the nearest that is, and `where` it is none, or by the
- * reason that `foreign` has for it.
+ * Returns an object whose every key is known; an unknown key is refused with the nearest known one and `where` it is unknown, or with
+ * the reason that `foreign` has for it.
  */
 export function strictObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -42,7 +42,7 @@ export const limitsKeyword = "limits";
 
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
-/** A duration as text: `500ms`, `30s`, `1h30m`. */
+/** Returns a duration as text: `500ms`, `30s`, `1h30m`. */
 export function duration(limits: DurationLimits) {
   return durationText(limits, { pattern: durationPattern, problem: durationProblem, words: [] });
 }
@@ -77,7 +77,7 @@ function durationText(
     });
 }
 
-/** A cron pattern of the contract's dialect. */
+/** Returns a cron pattern of the contract's dialect. */
 export function cronPattern() {
   return z.string().superRefine((text, context) => {
     const problem = checkCronPattern(text);
@@ -94,7 +94,7 @@ export function timezone() {
 
 const controlCharacter = /\p{Cc}/u;
 
-/** A name of an organization or a receiver: some text on one line, without blanks around it. */
+/** Returns a name of an organization or a receiver: some text on one line, without blanks around it. */
 export function nameText(maxLength = 256) {
   return z
     .string()
@@ -107,7 +107,7 @@ export function nameText(maxLength = 256) {
     .meta({ minLength: 1, maxLength });
 }
 
-/** The path of a file; what it is relative to is the key's own matter. */
+/** Returns the path of a file; what it is relative to is the key's own matter. */
 export function filePath() {
   return z
     .string()
@@ -118,10 +118,10 @@ export function filePath() {
     .meta({ minLength: 1 });
 }
 
-/** What is wrong with an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
+/** Returns the fault of an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
 export function checkHttpUrl(text: string, protocols: readonly string[] = ["http:", "https:"]): string | null {
   const wanted = protocols.map((protocol) => `${protocol}//`).join(" or ");
-  // The URL parser drops blanks and line ends silently, and mends what has no host.
+  // The URL parser drops blanks and line ends silently, and repairs a URL without a host.
   if (/\s/.test(text) || controlCharacter.test(text) || !URL.canParse(text))
     return `must be an address that begins with ${wanted}`;
   const url = new URL(text);
@@ -131,7 +131,7 @@ export function checkHttpUrl(text: string, protocols: readonly string[] = ["http
   return url.hostname === "" ? "must name a host" : null;
 }
 
-/** An address that is no secret. */
+/** Returns an address that is no secret. */
 export function httpUrl() {
   return z
     .string()
@@ -149,7 +149,7 @@ export function parseInstant(text: string): number | null {
   return reading.kind === "instant" ? reading.atMs : null;
 }
 
-/** A point in time as text. */
+/** Returns a point in time as text. */
 export function instant() {
   return z
     .string()
@@ -162,12 +162,12 @@ export function instant() {
     .meta({ format: "date-time" });
 }
 
-/** A whole number within bounds. */
+/** Returns a whole number within bounds. */
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
   return z.int().min(min).max(max);
 }
 
-/** An address of IP, or a range of them: `10.0.0.0/8`. */
+/** Returns an address of IP, or a range of them: `10.0.0.0/8`. */
 export function addressRange() {
   return z.string().superRefine((text, context) => {
     const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -177,7 +177,7 @@ export function addressRange() {
   });
 }
 
-/** The name of a header (RFC 9110, 5.1). */
+/** Returns the name of a header (RFC 9110, 5.1). */
 export function headerName() {
   return z.string().superRefine((text, context) => {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) context.addIssue("must be the name of a header");
@@ -201,7 +201,7 @@ export function listenAddress() {
   });
 }
 
-/** A path, for a secret that is read from a file. */
+/** Returns a path, for a secret that is read from a file. */
 export function secretFile(what: string) {
   return filePath().describe(`A file that holds ${what}; relative to the folder of this file.`);
 }
