@@ -11,7 +11,7 @@ import { joinPlaces } from "./document/places.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
 import { checkRelations } from "./check/relations.ts";
 import { resolveConfig } from "./resolve/resolve.ts";
-import { listenProblem, parseListen } from "./schema/values.ts";
+import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { includeSchema, rootSchema } from "./schema/schema.ts";
 import { readSecrets } from "./resolve/secrets.ts";
 import { checkTemplates, type TemplateCheck } from "./check/template.ts";

@@ -7,7 +7,7 @@ import { longestSlug } from "../contract/slug.ts";
 import { labelNameProblem } from "../config/check/labels.ts";
 import { formatPath } from "../config/document/problems.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
-import { cronPattern, nameText, strictObject, timezone } from "../config/schema/values.ts";
+import { cronPattern, nameText, strictObject, timezone } from "../base/schema/values.ts";
 
 /** The organizations of a list, each once; or why the list is none, to follow "the list ". */
 export type ListReading =

@@ -4,7 +4,7 @@ import { suggest } from "../../base/suggestions.ts";
 import { known, refused } from "../document/accepted.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
-import { parseInstant } from "../schema/values.ts";
+import { parseInstant } from "../../base/schema/values.ts";
 import { checkBaselines, checkEventRetention } from "./baseline.ts";
 import { checkLabels } from "./labels.ts";
 import { checkTableSource } from "./table-source.ts";

@@ -11,7 +11,7 @@ import { given, resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";
 import { resolveTableSource } from "./table-source.ts";
 import { builtinSettings } from "../schema/organization.ts";
-import { parseInstant, parseListen } from "../schema/values.ts";
+import { parseInstant, parseListen } from "../../base/schema/values.ts";
 import type { RootInput, SilenceInput } from "../schema/schema.ts";
 import type { SecretBook } from "./secrets.ts";
 

@@ -8,8 +8,14 @@ import { readRegularFile } from "../document/files.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
 import type { ReceiverInput } from "../schema/receiver.ts";
-import { checkHttpUrl } from "../schema/values.ts";
-import { checkHeaders, checkKey, checkSigningSecret, parseHeaderLines, type SecretRule } from "./secret-rules.ts";
+import { checkHttpUrl } from "../../base/schema/values.ts";
+import {
+  checkHeaders,
+  checkKey,
+  checkSigningSecret,
+  parseHeaderLines,
+  type SecretRule,
+} from "../../base/schema/secret-rules.ts";
 import { sourceSecrets } from "./source-secrets.ts";
 
 /** What was found for the secrets of all files. */

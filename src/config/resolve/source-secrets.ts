@@ -1,7 +1,7 @@
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import type { SourceConfig } from "../config.ts";
-import { checkHttpUrl } from "../schema/values.ts";
-import { checkKey, type SecretRule } from "./secret-rules.ts";
+import { checkHttpUrl } from "../../base/schema/values.ts";
+import { checkKey, type SecretRule } from "../../base/schema/secret-rules.ts";
 
 /** The secrets of a source of each type. */
 export const sourceSecrets: Readonly<Record<SourceConfig["type"], readonly SecretRule[]>> = {

@@ -2,8 +2,15 @@ import { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
 import { templateSchema } from "./organization.ts";
-import { shortestIntervalMs } from "./source.ts";
-import { duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
+import {
+  duration,
+  filePath,
+  nameText,
+  secretFile,
+  shortestIntervalMs,
+  strictObject,
+  wholeNumber,
+} from "../../base/schema/values.ts";
 
 /** A source of organizations (CONTRACT 14). */
 export const discoverSchema = strictObject({

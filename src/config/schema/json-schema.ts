@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { limitsKeyword } from "./values.ts";
+import { limitsKeyword } from "../../base/schema/values.ts";
 import { rootSchema } from "./schema.ts";
 
 /** A node of a JSON Schema, as far as it is looked at here. */

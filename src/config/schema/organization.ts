@@ -13,7 +13,7 @@ import {
   strictObject,
   timezone,
   wholeNumber,
-} from "./values.ts";
+} from "../../base/schema/values.ts";
 
 /** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
 export const builtinSettings = {

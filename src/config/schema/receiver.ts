@@ -1,8 +1,15 @@
 import { z } from "zod";
 
 import { dayMs, minuteMs } from "../../base/time.ts";
-import { longestTimeoutMs, shortestIntervalMs } from "./source.ts";
-import { duration, filePath, nameText, secretFile, strictObject } from "./values.ts";
+import {
+  duration,
+  filePath,
+  longestTimeoutMs,
+  nameText,
+  secretFile,
+  shortestIntervalMs,
+  strictObject,
+} from "../../base/schema/values.ts";
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {

@@ -5,7 +5,7 @@ import { discoverSchema } from "./discover.ts";
 import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
-import { longestTimeoutMs, shortestIntervalMs, sourceSchema } from "./source.ts";
+import { sourceSchema } from "./source.ts";
 import {
   addressRange,
   checkHttpUrl,
@@ -16,12 +16,14 @@ import {
   httpUrl,
   instant,
   listenAddress,
+  longestTimeoutMs,
   nameText,
   secretFile,
+  shortestIntervalMs,
   strictObject,
   timezone,
   wholeNumber,
-} from "./values.ts";
+} from "../../base/schema/values.ts";
 
 const alertingSchema = strictObject({
   groupWait: duration({ maxMs: hourMs })

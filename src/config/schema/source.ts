@@ -1,8 +1,16 @@
 import { z } from "zod";
 
-import { minuteMs, secondMs } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
-import { checkHttpUrl, duration, filePath, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
+import {
+  checkHttpUrl,
+  duration,
+  filePath,
+  nameText,
+  secretFile,
+  strictObject,
+  wholeNumber,
+} from "../../base/schema/values.ts";
 
 const observedKeysSchema = strictObject({
   currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
@@ -90,8 +98,3 @@ export const sourceSchema = z
     clickhouseSourceSchema({ observedKeys: observedKeysSchema }),
   ])
   .describe("Where verdicts come from.");
-
-/** The longest time that a source or a receiver may be waited for. */
-export const longestTimeoutMs = 10 * minuteMs;
-/** The shortest interval at which anything is sent again and again. */
-export const shortestIntervalMs = secondMs;

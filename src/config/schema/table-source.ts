@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { minuteMs, secondMs } from "../../base/time.ts";
 import { timeUnits } from "../../contract/table-source.ts";
-import { duration, nameText, secretFile, strictObject, wholeNumber } from "./values.ts";
+import { duration, nameText, secretFile, strictObject, wholeNumber } from "../../base/schema/values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 

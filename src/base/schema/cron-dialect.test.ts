@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { nextCronAtMs } from "../../base/cron.ts";
+import { nextCronAtMs } from "../cron.ts";
 import { checkCronPattern, isTimezone } from "./cron-dialect.ts";
 
 describe("checkCronPattern", () => {

@@ -2,10 +2,16 @@ import { isIP } from "node:net";
 
 import { z } from "zod";
 
-import { readInstant } from "../../base/instant.ts";
+import { readInstant } from "../instant.ts";
 import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
-import { durationPattern, formatDuration, parseDuration } from "../../base/durations.ts";
-import { suggest } from "../../base/suggestions.ts";
+import { durationPattern, formatDuration, parseDuration } from "../durations.ts";
+import { suggest } from "../suggestions.ts";
+import { minuteMs, secondMs } from "../time.ts";
+
+/** The longest time that a source or a receiver may be waited for. */
+export const longestTimeoutMs = 10 * minuteMs;
+/** The shortest interval at which anything is sent again and again. */
+export const shortestIntervalMs = secondMs;
 
 /**
  * Returns an object whose every key is known; an unknown key is refused with the nearest known one and `where` it is unknown, or with

@@ -1,6 +1,6 @@
-import { nextCronAtMs } from "../../base/cron.ts";
-import { asFlatlineError } from "../../base/errors.ts";
-import { memoized } from "../../base/memo.ts";
+import { nextCronAtMs } from "../cron.ts";
+import { asFlatlineError } from "../errors.ts";
+import { memoized } from "../memo.ts";
 
 const shortcuts = ["@yearly", "@monthly", "@weekly", "@daily", "@hourly"];
 const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
