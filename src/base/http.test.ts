@@ -5,7 +5,8 @@ import type { Dispatcher } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createBodyGate, type BodyGate } from "./body-gate.ts";
-import { createHttpDispatcher, HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
+import { createHttpDispatcher } from "./http-dispatcher.ts";
+import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
 import { createSystemClock } from "./time.ts";
 
 const clock = createSystemClock();

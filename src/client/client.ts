@@ -1,4 +1,4 @@
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { OperationName } from "../contract/operations.ts";

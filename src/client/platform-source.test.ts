@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
 import { createPlatformSource, type RemotePlatformSource } from "./platform-source.ts";
 

@@ -1,4 +1,5 @@
-import { createHttpDispatcher, sendRequest } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
+import { sendRequest } from "../base/http.ts";
 import type { Clock } from "../base/time.ts";
 import { daemonUrl } from "./daemon-address.ts";
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
-import { createHttpDispatcher, HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
+import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
 import { Secret } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";

@@ -1,5 +1,5 @@
 import { actor } from "../contract/actor.ts";
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger } from "../base/logger.ts";

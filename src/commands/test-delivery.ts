@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deliverTest, type TestDelivery } from "../alerting/deliver/test-delivery.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";

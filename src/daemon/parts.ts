@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Dispatcher } from "undici";
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";

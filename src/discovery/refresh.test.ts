@@ -7,7 +7,7 @@ import {
 } from "../../test/support/far-side/scripted-upstream.ts";
 import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
-import { createHttpDispatcher } from "../base/http.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { minuteMs, secondMs } from "../base/time.ts";

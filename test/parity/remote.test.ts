@@ -1,5 +1,5 @@
 import { createSystemClock } from "../../src/base/time.ts";
-import { createHttpDispatcher } from "../../src/base/http.ts";
+import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { createConnectedClient } from "../../src/client/connected-client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api/routes.ts";

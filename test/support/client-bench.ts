@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "../../src/base/errors.ts";
-import { createHttpDispatcher } from "../../src/base/http.ts";
+import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import type { RequestEvent } from "../../src/client/client.ts";
 import {
   createConnectedClient,

@@ -9,7 +9,7 @@ import { recipientsOf } from "../../alerting/deliver/receiver.ts";
 import { deliveryName } from "../../store/alerts/outbox.ts";
 import { createRecorder } from "../../alerting/record.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { createHttpDispatcher } from "../../base/http.ts";
+import { createHttpDispatcher } from "../../base/http-dispatcher.ts";
 import { ReleaseGroup } from "../../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../../base/logger.ts";
 import { hourMs, secondMs } from "../../base/time.ts";
