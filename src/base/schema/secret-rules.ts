@@ -55,7 +55,7 @@ export function checkHeaders(name: string, value: string): string | null {
   return headerValue.test(value) ? null : "must hold no control characters, and Latin-1 only";
 }
 
-/** The headers of a file with one `Name: value` a line; blank lines are skipped. Null when a line is none. */
+/** Parses the headers of a file with one `Name: value` per line and skips blank lines; null if a line is no header. */
 export function parseHeaderLines(text: string): readonly { readonly name: string; readonly value: string }[] | null {
   const headers = [];
   for (const line of text.split(/\r?\n/)) {
