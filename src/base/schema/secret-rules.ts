@@ -10,7 +10,7 @@ export interface SecretRule {
 
 const printable = /^[\u0021-\u007e]+$/;
 
-/** What is wrong with a key or token that goes into a header; null when nothing is. */
+/** Returns the fault of a key or token that goes into a header; null if there is none. */
 export function checkKey(value: string): string | null {
   return printable.test(value) ? null : "must be printable ASCII without blanks or line ends";
 }
@@ -21,7 +21,7 @@ const maxKeyBytes = 64;
 const minPlainBytes = 16;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** What is wrong with a webhook's signing secret (CONTRACT 7): `whsec_` and base64, or plain text; null when nothing is. */
+/** Returns the fault of a signing secret (CONTRACT 7: `whsec_` and base64, or plain text); null if there is none. */
 export function checkSigningSecret(value: string): string | null {
   if (value.startsWith("whsec_")) {
     const encoded = value.slice("whsec_".length);
@@ -47,7 +47,7 @@ const ownHeaders = [
   "webhook-timestamp",
 ];
 
-/** What is wrong with a header of the operator's; null when nothing is. Never shows the value. */
+/** Returns the fault of an operator's header; null if there is none. Never shows the value. */
 export function checkHeaders(name: string, value: string): string | null {
   if (!headerName.test(name)) return "is no name of a header";
   if (name.toLowerCase() === "content-type") return "is set by contentType";
