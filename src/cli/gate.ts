@@ -1,9 +1,11 @@
 import type { Command } from "commander";
-import type { Gate } from "../commands/daemon-answers.ts";
+import type { Gate, GateList } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import { formatCount } from "../base/numbers.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderTable } from "./table.ts";
 
 interface GateFlags {
   readonly config?: string;
@@ -21,14 +23,25 @@ interface ReleaseFlags extends GateFlags {
 export const registerGate: RegisterCommand = (program: Command, context: CliContext): void => {
   const gate = program
     .command("gate")
-    .description("whether an organization's deaths may be acted on, and releasing it")
-    .argument("<slug>", "an organization")
+    .description("whether deaths may be acted on, and releasing them")
+    .argument("[slug]", "an organization [all, the worst first]")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
-    .option("--json", "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}")
+    .option(
+      "--json",
+      "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
+    )
     .addHelpText("after", gateHelp)
-    .action(async (slug: string, flags: GateFlags) => {
+    .action(async (slug: string | undefined, flags: GateFlags) => {
       const config = await loadCommandConfig(flags.config, context);
+      if (slug === undefined) {
+        const all = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.gates()).catch(
+          refuseUnanswered,
+        );
+        context.stdout.write(flags.json === true ? `${JSON.stringify(all, null, 2)}\n` : renderAll(all, context));
+        context.setExitCode(all.gates.length === 0 ? 0 : 1);
+        return;
+      }
       const found = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
         daemon.gate(slug),
       ).catch(refuseUnanswered);
@@ -39,9 +52,11 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
 };
 
 const gateHelp = `
-Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0 allows.
+Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0 allows. Without an
+organization it lists those that hold, the worst first: 0 none does, 1 at least one.
 
 Examples:
+  flatline gate
   flatline gate acme && ./delist-the-dead acme
   flatline gate acme --json | jq -r .suspectFrom
 `;
@@ -65,7 +80,7 @@ function addRelease(parent: Command, context: CliContext): void {
       const by = flags.by ?? context.env["USER"] ?? null;
       const released: Gate[] = [];
       await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
-        const wanted = flags.all === true ? (await daemon.heldGates()).map(({ slug }) => slug) : slugs;
+        const wanted = flags.all === true ? heldByFailure(await daemon.gates()) : slugs;
         for (const slug of wanted) {
           try {
             released.push(await daemon.releaseGate(slug, by, flags.comment));
@@ -73,7 +88,7 @@ function addRelease(parent: Command, context: CliContext): void {
             // The others are released all the same.
             if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
             context.stderr.write(`flatline: ${slug}: ${error.message}\n`);
-            context.setExitCode(new FlatlineError("usage", error.message).exitCode);
+            context.setExitCode(error.exitCode);
           }
         }
       }).catch(refuseUnanswered);
@@ -82,6 +97,31 @@ function addRelease(parent: Command, context: CliContext): void {
     });
 }
 
+/** What nobody knows is not held by a failure: a release changes nothing there. */
+function heldByFailure({ gates }: GateList): string[] {
+  return gates.flatMap(({ slug, alertId }) => (alertId === null ? [] : [slug]));
+}
+
+function renderAll({ gates, open }: GateList, context: CliContext): string {
+  if (gates.length === 0)
+    return open === 0 ? "no organization is checked\n" : `no gate is held: all ${formatCount(open)} may act\n`;
+  const rows = gates.map(({ slug, decision, since, reason, check, opens }) => [
+    slug,
+    decision,
+    since === null ? "–" : since.replace(/\.\d+Z$/, "Z"),
+    reasonWords[reason]?.(check ?? "a check") ?? reason,
+    opens ?? "",
+  ]);
+  const others = open === 0 ? "" : `${formatCount(open)} ${open === 1 ? "other" : "others"} may act\n`;
+  return `${renderTable(["ORGANIZATION", "DECISION", "SINCE", "WHY", "OPENS"], rows, { context })}${others}`;
+}
+
+const reasonWords: Readonly<Record<string, (check: string) => string>> = {
+  fail_firing: (check) => `${check} fires as fail`,
+  fail_latched: (check) => `${check} failed`,
+  unknown: () => "nothing is known",
+};
+
 function render({ slug, decision, reason, message, suspectFrom }: Gate): string {
   const suspect = suspectFrom === null ? "" : `; deaths from ${suspectFrom} on are in question`;
   return `${slug}: ${decision} (${reason}): ${message}${suspect}\n`;
@@ -89,7 +129,7 @@ function render({ slug, decision, reason, message, suspectFrom }: Gate): string 
 
 // An exit code of 1 says hold: what is neither allow nor hold has another.
 const gateCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
-  not_found: "usage",
+  not_found: "not_found",
   usage: "usage",
   unauthorized: "unauthorized",
   forbidden: "forbidden",

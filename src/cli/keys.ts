@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { FlatlineError } from "../base/errors.ts";
 import { createKey, listKeys, revokeKey, type CreatedKey } from "../commands/keys.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -99,10 +100,8 @@ function addRevoke(keys: Command, context: CliContext): void {
     .addHelpText("after", "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n")
     .action(async (id: string, flags: KeyFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const isRevoked = await revokeKey(config, context, id);
-      if (isRevoked) context.stdout.write(`${id}: revoked\n`);
-      else context.stderr.write(`flatline: there is no valid key ${id}\n`);
-      context.setExitCode(isRevoked ? 0 : 1);
+      if (!(await revokeKey(config, context, id))) throw new FlatlineError("not_found", `there is no valid key ${id}`);
+      context.stdout.write(`${id}: revoked\n`);
     });
 }
 

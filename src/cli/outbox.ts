@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { discardOutbox, listOutbox, retryOutbox, type OutboxChange } from "../commands/outbox.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { discardOutbox, listOutbox, retryOutbox } from "../commands/outbox.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -72,6 +73,11 @@ function addList(outbox: Command, context: CliContext): void {
     });
 }
 
+const problems = {
+  unknown: "no notification that waits, and no dead letter, has this id",
+  under_way: "is being delivered at this moment",
+} as const;
+
 interface ChangeCommand {
   readonly name: "retry" | "discard";
   readonly description: string;
@@ -89,10 +95,13 @@ function addChange(outbox: Command, context: CliContext, { name, description, do
     .action(async (ids: string[], flags: OutboxFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const changes = await change(config, context, ids);
-      for (const { id, changed } of changes) {
-        if (changed) context.stdout.write(`${id}: ${done}\n`);
-        else context.stderr.write(`flatline: ${id}: not there, or being delivered at this moment\n`);
+      for (const { id, outcome } of changes) {
+        if (outcome === "changed") context.stdout.write(`${id}: ${done}\n`);
+        else {
+          const code = outcome === "unknown" ? "not_found" : "conflict";
+          context.stderr.write(`flatline: ${id}: ${problems[outcome]}\n`);
+          context.setExitCode(new FlatlineError(code, problems[outcome]).exitCode);
+        }
       }
-      context.setExitCode(changes.every((one: OutboxChange) => one.changed) ? 0 : 1);
     });
 }

@@ -68,13 +68,31 @@ export const gateSchema = z.looseObject({
   decision: z.enum(["allow", "hold"]),
   reason: z.string(),
   message: z.string(),
+  check: z.string().nullable(),
   alertId: z.string().nullable(),
   since: z.string().nullable(),
   suspectFrom: z.string().nullable(),
+  opens: z.string().nullable().optional(),
 });
 export type Gate = z.infer<typeof gateSchema>;
-/** The gates that a failure holds. */
-export const gateListSchema = z.looseObject({ gates: z.array(gateSchema) });
+/** The gates that hold, worst first, and how many others are open. */
+export const gateListSchema = z.looseObject({ gates: z.array(gateSchema), open: z.number() });
+export type GateList = z.infer<typeof gateListSchema>;
+
+/** What tells alerts apart whose ids begin alike; live and ended ones. */
+export const alertIdsSchema = z.looseObject({
+  alerts: z.array(
+    z.looseObject({
+      id: z.string(),
+      slug: z.string(),
+      check: z.string(),
+      severity: z.string(),
+      state: z.string(),
+      startsAt: z.string(),
+    }),
+  ),
+});
+export type IdentifiedAlert = z.infer<typeof alertIdsSchema>["alerts"][number];
 
 /** A silence as the daemon lists it; a recurring one has a schedule in place of its start and end. */
 export const silenceSchema = z.looseObject({

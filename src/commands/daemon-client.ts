@@ -11,6 +11,7 @@ import { readErrorBody } from "../contract/error-body.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import { checkNames } from "../contract/report.ts";
 import {
+  alertIdsSchema,
   alertListSchema,
   alertSchema,
   endedSchema,
@@ -23,6 +24,8 @@ import {
   type DaemonStatus,
   type EndedAlertRow,
   type Gate,
+  type GateList,
+  type IdentifiedAlert,
   type ListedMarker,
   type LiveAlert,
   type LiveAlerts,
@@ -59,6 +62,8 @@ export interface DaemonClient {
   readText(path: string): Promise<string>;
   status(): Promise<DaemonStatus>;
   alerts(): Promise<LiveAlerts>;
+  /** Those that live, or ended and are kept, whose id begins so. */
+  alertsStarting(prefix: string): Promise<readonly IdentifiedAlert[]>;
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
@@ -73,8 +78,8 @@ export interface DaemonClient {
     said: { readonly by: string | null; readonly comment: string | null },
   ): Promise<LiveAlert>;
   gate(slug: string): Promise<Gate>;
-  /** Those that a failure holds. */
-  heldGates(): Promise<readonly Gate[]>;
+  /** Those that hold, worst first, and how many others are open. */
+  gates(): Promise<GateList>;
   releaseGate(slug: string, by: string | null, comment: string): Promise<Gate>;
   /** The organizations that it checks, as far as the token may see them. */
   slugs(): Promise<readonly string[]>;
@@ -189,6 +194,8 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
     },
     status: async () => read(statusSchema, await ask("GET", "/api/v1/status")),
     alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
+    alertsStarting: async (prefix) =>
+      read(alertIdsSchema, await ask("GET", `/api/v1/alerts?id=${encodeURIComponent(prefix)}`)).alerts,
     endedAlerts: async (slug) => {
       const found = await Promise.all(
         checkNames.map(async (check) => {
@@ -225,7 +232,7 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
       return read(alertSchema, await ask("POST", path, body));
     },
     gate: async (slug) => read(gateSchema, await ask("GET", `/api/v1/gate/${encodeURIComponent(slug)}`)),
-    heldGates: async () => read(gateListSchema, await ask("GET", "/api/v1/gate")).gates,
+    gates: async () => read(gateListSchema, await ask("GET", "/api/v1/gate")),
     releaseGate: async (slug, by, comment) => {
       guarded();
       const body = { ...(by === null ? {} : { by }), comment };

@@ -3,14 +3,15 @@ import { FlatlineError } from "../base/errors.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { deliveryName, type OutboxEntry } from "../store/alerts/outbox.ts";
+import type { Store } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 import { withStore, type ActDeps } from "./with-store.ts";
 
 /** The result for one id of a command. */
 export interface OutboxChange {
   readonly id: string;
-  /** False: the entry does not exist, or is being delivered. */
-  readonly changed: boolean;
+  /** `under_way`: it is being delivered at this moment. */
+  readonly outcome: "changed" | "unknown" | "under_way";
 }
 
 /** An entry with the name of its delivery. */
@@ -25,13 +26,15 @@ export function listOutbox(config: Config, deps: PartsDeps): Promise<readonly Li
 
 /** Queues these again, due now; the daemon sends them within 5 s (CONTRACT 3). */
 export function retryOutbox(config: Config, deps: ActDeps, ids: readonly string[]): Promise<OutboxChange[]> {
-  return withStore(config, deps, ({ store }) => changeEach(ids, (id) => retryEntry(store, { id, ...byCommand(deps) })));
+  return withStore(config, deps, ({ store }) =>
+    changeEach(store, ids, (id) => retryEntry(store, { id, ...byCommand(deps) })),
+  );
 }
 
 /** Deletes these permanently. */
 export function discardOutbox(config: Config, deps: ActDeps, ids: readonly string[]): Promise<OutboxChange[]> {
   return withStore(config, deps, ({ store }) =>
-    changeEach(ids, (id) => discardEntry(store, { id, ...byCommand(deps) })),
+    changeEach(store, ids, (id) => discardEntry(store, { id, ...byCommand(deps) })),
   );
 }
 
@@ -52,8 +55,16 @@ function byCommand({ clock, userName }: ActDeps): { readonly author: Actor; read
   return { author: actor(userName(), "cli"), nowMs: clock.nowMs() };
 }
 
-async function changeEach(ids: readonly string[], change: (id: string) => Promise<boolean>): Promise<OutboxChange[]> {
+async function changeEach(
+  { outbox }: Pick<Store, "outbox">,
+  ids: readonly string[],
+  change: (id: string) => Promise<boolean>,
+): Promise<OutboxChange[]> {
   const changes: OutboxChange[] = [];
-  for (const id of ids) changes.push({ id, changed: await change(id) });
+  for (const id of ids) {
+    const isKnown = (await outbox.addresseeOf(id)) !== null;
+    const isChanged = await change(id);
+    changes.push({ id, outcome: isChanged ? "changed" : isKnown ? "under_way" : "unknown" });
+  }
   return changes;
 }

@@ -219,6 +219,8 @@ export interface AlertsPort {
   list(): Promise<AlertsSnapshot>;
   /** The organization of one that lives, or ended and is kept; null: no such alert. */
   slugOf(id: string): Promise<string | null>;
+  /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
+  startingWith(prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]>;
   /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
   acknowledge(id: string, author: Actor, comment: string | null, mayOpenGate: boolean): Promise<AlertSnapshot>;
   /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
@@ -335,6 +337,8 @@ export interface GateView {
   readonly suspectFromMs: number | null;
   /** The reason in words. */
   readonly message: string;
+  /** What opens it, in words, while it holds: "when judged or released"; else null. */
+  readonly opens: string | null;
   /** The latest ones, newest first. */
   readonly releases: readonly ListedRelease[];
 }
@@ -347,6 +351,11 @@ export interface GatePort {
   look(slug: string): Promise<GateView | null>;
   /** Every gate that is held by a failure, by slug. @throws FlatlineError as in `look` */
   held(): Promise<readonly GateView[]>;
+  /**
+   * Every gate that holds, by a failure or because nothing is known, worst first, and the slugs of those that are open.
+   * @throws FlatlineError as in `look`
+   */
+  all(): Promise<{ readonly held: readonly GateView[]; readonly open: readonly string[] }>;
   /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
   release(slug: string, author: Actor, comment: string): Promise<GateView | null>;
 }

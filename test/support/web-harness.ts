@@ -174,7 +174,12 @@ export async function startWeb(
       byId: async () => null,
       remove: async () => false,
     },
-    gate: { look: async () => null, held: async () => [], release: async () => null },
+    gate: {
+      look: async () => null,
+      held: async () => [],
+      all: async () => ({ held: [], open: [] }),
+      release: async () => null,
+    },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { pagerduty: async () => "unsigned" },
     links: {
@@ -196,6 +201,8 @@ export async function startWeb(
     alerts: {
       list: async () => world.live,
       slugOf: async (id) => world.live.alerts.find(({ state }) => state.id === id)?.state.slug ?? null,
+      startingWith: async (prefix) =>
+        world.live.alerts.flatMap(({ state: { id, slug } }) => (id.startsWith(prefix) ? [{ id, slug }] : [])),
       acknowledge: async (id, author, comment) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
         if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");

@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
-import { withDaemon } from "../../commands/daemon-client.ts";
-import { FlatlineError } from "../../base/errors.ts";
+import { findAlertId } from "../../commands/alerts/alert-id.ts";
+import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
@@ -18,7 +18,7 @@ export function addAck(parent: Command, context: CliContext): void {
   parent
     .command("ack")
     .description("acknowledge an alert: it is quiet until it is resolved, or worse than now")
-    .argument("<id>", "id that `alerts list` shows")
+    .argument("<id>", "id that `alerts list` shows, or its first digits")
     .option("--comment <text>", "what you know, or do about it")
     .option("--by <name>", "who [$USER]")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
@@ -32,8 +32,8 @@ export function addAck(parent: Command, context: CliContext): void {
       const config = await loadCommandConfig(flags.config, context);
       const by = flags.by ?? context.env["USER"] ?? null;
       const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.acknowledge(id, by, flags.comment ?? null),
-      ).catch(refuseUnknownId);
+        withAlertId(daemon, id, (found) => daemon.acknowledge(found, by, flags.comment ?? null)),
+      );
       const text = `${alert.id}: ${alert.slug} ${alert.check} is quiet until it is resolved, or worse than ${alert.severity}`;
       context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
     });
@@ -44,7 +44,7 @@ export function addUnack(parent: Command, context: CliContext): void {
   parent
     .command("unack")
     .description("take an acknowledgement back: reminders and escalation go on")
-    .argument("<id>", "id that `alerts list` shows")
+    .argument("<id>", "id that `alerts list` shows, or its first digits")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
     .option("--json", "print the alert as JSON")
@@ -55,8 +55,8 @@ export function addUnack(parent: Command, context: CliContext): void {
     .action(async (id: string, flags: ActFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.unacknowledge(id),
-      ).catch(refuseUnknownId);
+        withAlertId(daemon, id, (found) => daemon.unacknowledge(found)),
+      );
       const text = `${alert.id}: ${alert.slug} ${alert.check} is no longer acknowledged`;
       context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
     });
@@ -67,7 +67,7 @@ export function addComment(parent: Command, context: CliContext): void {
   parent
     .command("comment")
     .description("comment on an alert, for whoever reads it next; it notifies nobody")
-    .argument("<id>", "id of an alert that lives or has ended")
+    .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .argument("<text>", "what you know")
     .option("--by <name>", "who [$USER]")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
@@ -79,10 +79,13 @@ export function addComment(parent: Command, context: CliContext): void {
     .action(async (id: string, text: string, flags: ActFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const by = flags.by ?? context.env["USER"] ?? null;
-      await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.comment(id, by, text)).catch(
-        refuseUnknownId,
+      const commented = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        withAlertId(daemon, id, async (found) => {
+          await daemon.comment(found, by, text);
+          return found;
+        }),
       );
-      context.stdout.write(`${id}: comment stored\n`);
+      context.stdout.write(`${commented}: comment stored\n`);
     });
 }
 
@@ -91,7 +94,7 @@ export function addJudge(parent: Command, context: CliContext): void {
   parent
     .command("judge")
     .description("say what an alert was, so that the gate, the baseline and `tune` learn from it")
-    .argument("<id>", "id of an alert that fires or has ended")
+    .argument("<id>", "id of an alert that fires or has ended, or its first digits")
     .addArgument(
       new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"]),
     )
@@ -105,8 +108,8 @@ export function addJudge(parent: Command, context: CliContext): void {
       const config = await loadCommandConfig(flags.config, context);
       const said = { by: flags.by ?? context.env["USER"] ?? null, comment: flags.comment ?? null };
       const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.judge(id, verdict === "none" ? null : verdict, said),
-      ).catch(refuseUnknownId);
+        withAlertId(daemon, id, (found) => daemon.judge(found, verdict === "none" ? null : verdict, said)),
+      );
       const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${judgementMeanings[verdict]}`;
       const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}`;
       context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
@@ -126,8 +129,11 @@ Example:
   flatline alerts judge 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e checker --comment "captcha page in front of the hosts"
 `;
 
-/** An id that the daemon does not know was typed wrong. */
-export function refuseUnknownId(error: unknown): never {
-  if (error instanceof FlatlineError && error.code === "not_found") throw new FlatlineError("usage", error.message);
-  throw error;
+/** Does `work` with the alert that a person named by the first digits of its id, or all of them. */
+export function withAlertId<Result>(
+  daemon: Pick<DaemonClient, "alertsStarting">,
+  given: string,
+  work: (id: string) => Promise<Result>,
+): Promise<Result> {
+  return findAlertId(given, (prefix) => daemon.alertsStarting(prefix)).then(work);
 }

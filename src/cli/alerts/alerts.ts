@@ -79,7 +79,7 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
     alert.check,
     seconds(alert.startsAt),
     alert.notifiedAt === null || alert.notifiedAt === undefined ? "nobody yet" : seconds(alert.notifiedAt),
-    alert.id,
+    shortId(alert.id),
     notes(alert),
   ]);
   const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "DETECTED", "NOTIFIED", "ID", ""];
@@ -93,7 +93,7 @@ function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): stri
     kind === "verdict" ? check : `${check} (${kind})`,
     seconds(startsAt),
     seconds(endsAt),
-    id,
+    shortId(id),
     judgedCount === null || revivedCount === null ? "" : `${revivedCount} of ${judgedCount}`,
     judgement?.verdict ?? "",
   ]);
@@ -122,6 +122,11 @@ function notes(alert: LiveAlert): string {
 function wordJudgement({ verdict, by, note, comment }: NonNullable<LiveAlert["judgement"]>): string {
   const who = describeAuthor(by ?? null, note);
   return `${verdict}${who === "" ? "" : ` by ${who}`}${comment === null || comment === undefined ? "" : `: ${breakAddresses(comment)}`}`;
+}
+
+/** Every command takes the first digits of an id. */
+function shortId(id: string): string {
+  return id.slice(0, 8);
 }
 
 /** Without the fraction, which nobody reads. */

@@ -1,12 +1,12 @@
 import { Option, type Command } from "commander";
 import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../../commands/alerts/assets.ts";
-import { withDaemon } from "../../commands/daemon-client.ts";
+import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
 import { breakAddress } from "../../base/broken-address.ts";
-import { FlatlineError } from "../../base/errors.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
+import { withAlertId } from "./acts.ts";
 
 interface AssetsFlags {
   readonly config?: string;
@@ -21,17 +21,17 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
   parent
     .command("assets")
     .description("list the assets that died in an alert, newest first")
-    .argument("<id>", "id that `alerts list` shows, live or ended")
+    .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
     .option("--still-dead", "without those that were found alive since")
     .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
     .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
     .addHelpText("after", help)
-    .action(async (id: string, flags: AssetsFlags) => {
+    .action(async (given: string, flags: AssetsFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const filter = { stillDead: flags.stillDead === true };
-      await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+      const read = async (daemon: DaemonClient, id: string): Promise<void> => {
         if (flags.csv === true) {
           context.stdout.write(await readAlertAssetsCsv(daemon, id, filter));
           return;
@@ -47,12 +47,10 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
           summary = `${formatCount(page.count)} deaths, ${formatCount(page.knownCount)} different assets known`;
         }
         if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
-      }).catch((error: unknown) => {
-        // The id is an argument: one that is unknown is wrong usage (CONTRACT 12).
-        if (error instanceof FlatlineError && error.code === "not_found")
-          throw new FlatlineError("usage", `${id}: ${error.message}`, { cause: error });
-        throw error;
-      });
+      };
+      await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+        withAlertId(daemon, given, (id) => read(daemon, id)),
+      );
     });
 }
 

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
-import { FlatlineError } from "../../base/errors.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
@@ -10,6 +9,7 @@ import { brokenFinding } from "../../contract/healthcheck.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
+import { withAlertId } from "./acts.ts";
 
 interface ShowFlags {
   readonly config?: string;
@@ -22,7 +22,7 @@ export function addAlertShow(parent: Command, context: CliContext): void {
   parent
     .command("show")
     .description("show an alert with its evidence and what people said of it")
-    .argument("<id>", "id that `alerts list` shows, live or ended")
+    .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
     .option("--json", "print {alert, result, assets}; result is null when the alert has ended")
@@ -30,13 +30,8 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .action(async (id: string, flags: ShowFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const shown = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        readShownAlert(daemon, id),
-      ).catch((error: unknown) => {
-        // The id is an argument: one that is unknown is wrong usage (CONTRACT 12).
-        if (error instanceof FlatlineError && error.code === "not_found")
-          throw new FlatlineError("usage", `${id}: no such alert`, { cause: error });
-        throw error;
-      });
+        withAlertId(daemon, id, (found) => readShownAlert(daemon, found)),
+      );
       context.stdout.write(
         flags.json === true ? `${JSON.stringify(shown, null, 2)}\n` : renderAlert(shown, config, context),
       );

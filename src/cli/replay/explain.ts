@@ -21,7 +21,7 @@ export const registerExplain: RegisterCommand = (program: Command, context: CliC
   program
     .command("explain")
     .description("recompute a stored verdict or alert from stored input, and say whether it is the same")
-    .argument("<id>", "the id of an alert, or SLUG@TIME for the verdict of that time")
+    .argument("<id>", "the id of an alert or its first digits, or SLUG@TIME for the verdict of that time")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print {kind, verdict} or {kind, alertId, decisions: [{entry, verdict}]}")
     .addHelpText("after", help)

@@ -25,6 +25,8 @@ import type {
 } from "./explanation.ts";
 import { judgedBy, judgementsIn, revivalsOf, stretchesOf } from "./known-then.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
+import { findAlertId } from "../alerts/alert-id.ts";
+import type { IdentifiedAlert } from "../daemon-answers.ts";
 import { withStore } from "../with-store.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
@@ -51,13 +53,36 @@ export async function explain(config: Config, deps: PartsDeps, id: string): Prom
   });
 }
 
-async function explainAlert(config: Config, store: ExplainStore, id: string): Promise<Explanation> {
+async function explainAlert(config: Config, store: ExplainStore, given: string): Promise<Explanation> {
+  const id = await findAlertId(given, (prefix) => readIdentified(store, prefix));
   const history = await store.alerts.historyOf(id);
   if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
   const decisions: DecisionExplanation[] = [];
   for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
   return { kind: "alert", alertId: id, decisions };
 }
+
+async function readIdentified({ alerts }: Pick<Store, "alerts">, prefix: string): Promise<IdentifiedAlert[]> {
+  const found = await alerts.idsFrom(prefix, mostNamed);
+  const kept = await Promise.all(found.map(({ id }) => alerts.find(id)));
+  return kept.flatMap((one) => {
+    if (one === null) return [];
+    const { id, slug, check, severity, state, startsAtMs } = one.alert;
+    return [
+      {
+        id,
+        slug,
+        check,
+        severity,
+        state: one.end === null ? state : "resolved",
+        startsAt: new Date(startsAtMs).toISOString(),
+      },
+    ];
+  });
+}
+
+// More ids that begin alike than anybody reads.
+const mostNamed = 50;
 
 const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";
 

@@ -1,5 +1,12 @@
 import { releaseGate } from "../../alerting/acts/release.ts";
-import { decideGate, heldGates, isGateAlert, type GateDecision, type GatePolicy } from "../../alerting/decide/gate.ts";
+import {
+  decideGate,
+  heldGates,
+  isGateAlert,
+  type GateDecision,
+  type GatePolicy,
+  type GateReason,
+} from "../../alerting/decide/gate.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
@@ -47,6 +54,7 @@ export function createGatePort(options: GatePortOptions): GatePort {
       decision,
       reason,
       message: wordDecision(slug, decided, policy),
+      opens: decision === "hold" ? wordOpening(decided, policy) : null,
       failure: failure === null ? null : { alertId: failure.alert.id, check: failure.alert.check },
       sinceMs,
       suspectFromMs,
@@ -91,6 +99,19 @@ export function createGatePort(options: GatePortOptions): GatePort {
         const slugs = [...held.keys()].toSorted();
         return (await Promise.all(slugs.map(view))).filter(isHeldByFailure);
       }),
+    all: () =>
+      read(async () => {
+        const { config, settings } = runtime.current();
+        const failing = heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
+        const holdsUnknown = ({ slug }: { readonly slug: string }): boolean =>
+          settings.gateOf(slug).whenUnknown === "hold" && !isKnown(slug);
+        const unknown = config.organizations.filter((one) => !failing.has(one.slug) && holdsUnknown(one));
+        const views = await Promise.all([...failing.keys(), ...unknown.map(({ slug }) => slug)].map(view));
+        // Between the two reads a release may have opened one.
+        const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
+        const slugs = new Set(held.map(({ slug }) => slug));
+        return { held, open: config.organizations.flatMap(({ slug }) => (slugs.has(slug) ? [] : [slug])) };
+      }),
     release: async (slug, author, comment) => {
       const isHeld = await read(async () => isHeldByFailure(await view(slug)));
       if (!isConfigured(slug) && !isHeld) return null;
@@ -108,6 +129,17 @@ function isHeldByFailure({ failure, decision }: GateView): boolean {
   return decision === "hold" && failure !== null;
 }
 
+const holdOrder: readonly string[] = ["fail_firing", "fail_latched", "unknown"] satisfies GateReason[];
+
+/** Those that fire first, then what failed before, then what nobody knows; the longest first. */
+function compareHeld(left: GateView, right: GateView): number {
+  return (
+    holdOrder.indexOf(left.reason) - holdOrder.indexOf(right.reason) ||
+    (left.sinceMs ?? 0) - (right.sinceMs ?? 0) ||
+    (left.slug < right.slug ? -1 : 1)
+  );
+}
+
 const releaseWords = { judged: "judged", acknowledged: "acknowledged", resolved: "resolved" } as const;
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
@@ -116,10 +148,8 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
   const isTainted = failure?.end?.baselineExclusion === "too_much";
   switch (reason) {
     case "fail_firing": {
-      const isJudged = failure?.alert.judgement?.verdict === "checker";
-      const ways = releaseOn.map((one) => (one === "judged" && isJudged ? "over" : releaseWords[one]));
-      const judged = isJudged ? ", judged checker" : "";
-      return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${[...ways, "released"].join(" or ")}`;
+      const judged = failure?.alert.judgement?.verdict === "checker" ? ", judged checker" : "";
+      return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${waysOf(failure, releaseOn).join(" or ")}`;
     }
     case "fail_latched":
       return failure?.alert.judgement?.verdict === "checker" && isTainted
@@ -136,4 +166,19 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
     default:
       return reason satisfies never;
   }
+}
+
+/** What opens a gate whose alert fires. */
+function waysOf(failure: GateDecision["failure"], releaseOn: GatePolicy["releaseOn"]): string[] {
+  const isJudged = failure?.alert.judgement?.verdict === "checker";
+  return [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : releaseWords[one])), "released"];
+}
+
+function wordOpening({ reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
+  if (reason === "unknown") return "with the next result";
+  const isJudged = failure?.alert.judgement !== undefined;
+  // One that is over and judged, and holds all the same, waits for a person.
+  if (reason === "fail_latched")
+    return releaseOn.includes("judged") && !isJudged ? "when judged or released" : "when released";
+  return `when ${waysOf(failure, releaseOn).join(" or ")}`;
 }

@@ -35,6 +35,9 @@ import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 import { createOutboxPort } from "./outbox.ts";
 
+// Of ids that begin alike nobody reads more; four digits are one of 65,536.
+const mostStartingAlike = 50;
+
 export interface WebPortsOptions {
   readonly store: Store;
   readonly states: CheckStates;
@@ -200,6 +203,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return { alerts: await alertSnapshots(view.alerts), fleet: viewFleet(view, reportOf) };
       },
       slugOf: async (alertId) => (await store.alerts.find(alertId))?.alert.slug ?? null,
+      startingWith: (prefix) => store.alerts.idsFrom(prefix, mostStartingAlike),
       acknowledge: async (alertId, author, comment, mayOpenGate) => {
         const acknowledged = await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate });
         options.onAct();

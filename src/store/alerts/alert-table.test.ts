@@ -40,6 +40,23 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
   afterEach(() => opened.close());
 
+  it("alerts are named by how their ids begin, live and ended ones", async () => {
+    for (const [id, slug] of Object.entries({ "12ab": "acme", "12ac": "globex", "13ab": "initech" }))
+      await alerts.save(alert(id, { slug }));
+    const ended = alert("12ad", { slug: "hooli" });
+    await alerts.end(ended, { atMs: nowMs, isByRun: true, baselineExclusion: null });
+
+    const found = await alerts.idsFrom("12a", 9);
+
+    expect(found.toSorted((left, right) => (left.id < right.id ? -1 : 1))).toEqual([
+      { id: "12ab", slug: "acme" },
+      { id: "12ac", slug: "globex" },
+      { id: "12ad", slug: "hooli" },
+    ]);
+    expect(await alerts.idsFrom("12a", 2)).toHaveLength(2);
+    expect(await alerts.idsFrom("ff", 9)).toEqual([]);
+  });
+
   describe("live alerts", () => {
     it("are answered as they were saved last", async () => {
       const firing = alert("a", {

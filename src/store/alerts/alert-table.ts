@@ -103,6 +103,14 @@ export function createAlertStore(db: Db): AlertStore {
       const row = await db.selectFrom("ended_alerts").selectAll().where("id", "=", alertId).executeTakeFirst();
       return row === undefined ? null : keptAlert(row);
     },
+    idsFrom: async (prefix, limit) =>
+      db
+        .selectFrom("alerts")
+        .select(["id", "slug"])
+        .where("id", "like", `${prefix}%`)
+        .unionAll(db.selectFrom("ended_alerts").select(["id", "slug"]).where("id", "like", `${prefix}%`))
+        .limit(limit)
+        .execute(),
     change: async (state) => {
       const body = JSON.stringify(state);
       // Not an upsert: on PostgreSQL that would bring back one that another process ends meanwhile.

@@ -5,6 +5,9 @@ import type { Severity } from "../../contract/severity.ts";
 
 export type AlertKind = "verdict" | "unknown";
 
+/** The first digits of an alert's id, as a person names it: at least four, and not all of them. */
+export const beginOfAlertId = /^[0-9a-f][0-9a-f-]{3,34}$/;
+
 /** The worst that an alert has seen. */
 export interface AlertPeak {
   readonly severity: Severity;
@@ -100,6 +103,8 @@ export interface AlertStore {
   remove(alertId: string): Promise<void>;
   /** Live, or ended and still kept. */
   find(alertId: string): Promise<KeptAlert | null>;
+  /** At most `limit` ids, live or ended and still kept, that begin so; `prefix` holds no wildcard of LIKE. */
+  idsFrom(prefix: string, limit: number): Promise<readonly { readonly id: string; readonly slug: string }[]>;
   /** Changes one that is there, live or ended; nothing where it is neither. */
   change(state: AlertState): Promise<void>;
   /** Keeps a live one as ended. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
+import { beginOfAlertId } from "../../store/alerts/alerts.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
@@ -24,6 +25,10 @@ const acknowledgementSchema = z.strictObject({
 const judgementSchema = z.strictObject({
   verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
   ...acknowledgementSchema.shape,
+});
+
+const searchSchema = z.object({
+  id: z.string().regex(beginOfAlertId, "must be the begin of an id: at least four hexadecimal digits").optional(),
 });
 
 const commentSchema = z.strictObject({
@@ -56,10 +61,18 @@ export function addAlertRoutes(
     const judged = await alerts.judge(await idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
     return viewDetail(known(judged), seesDetails(request));
   };
+  /** Live and ended ones whose id begins so. */
+  const alertsStarting = async (request: FastifyRequest, prefix: string): Promise<object[]> => {
+    const found = (await alerts.startingWith(prefix)).filter(({ slug }) => seesOrganization(request, slug));
+    const details = await Promise.all(found.map(({ id }) => alerts.find(id)));
+    return details.flatMap((detail) => (detail === null ? [] : [viewDetail(detail, seesDetails(request))]));
+  };
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
       handle: async (request) => {
+        const { id } = readSearch(request.query);
+        if (id !== undefined) return { alerts: await alertsStarting(request, id), fleet: null };
         const live = await alerts.list();
         const withPeople = seesDetails(request);
         return {
@@ -126,6 +139,13 @@ export function addAlertRoutes(
 function known(alert: AlertDetail | null): AlertDetail {
   if (alert === null) throw new FlatlineError("not_found", "no alert has this id");
   return alert;
+}
+
+function readSearch(query: unknown): z.infer<typeof searchSchema> {
+  const read = readWith(searchSchema, query);
+  if (read.kind === "problems")
+    throw new FlatlineError("invalid_data", "not a search of alerts", { issues: issueMessages(read.problems) });
+  return read.data;
 }
 
 function readJudgement(body: unknown): z.infer<typeof judgementSchema> {

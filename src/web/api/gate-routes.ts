@@ -32,9 +32,12 @@ export function addGateRoutes(
       access: "public",
       handle: async (request, reply) => {
         const withPeople = seesDetails(request);
-        const held = (await gate.held()).filter(({ slug }) => seesOrganization(request, slug));
-        const gates = held.map((view) => viewGate(view, withPeople));
-        return reply.header("cache-control", "no-store").send({ gates });
+        const { held, open } = await gate.all();
+        const gates = held.flatMap((view) =>
+          seesOrganization(request, view.slug) ? [viewGate(view, withPeople)] : [],
+        );
+        const others = open.filter((slug) => seesOrganization(request, slug)).length;
+        return reply.header("cache-control", "no-store").send({ gates, open: others });
       },
     },
   });
@@ -75,7 +78,7 @@ function known(view: GateView | null): GateView {
 
 /** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */
 function viewGate(
-  { slug, decision, reason, message, failure, sinceMs, suspectFromMs, releases }: GateView,
+  { slug, decision, reason, message, opens, failure, sinceMs, suspectFromMs, releases }: GateView,
   withPeople: boolean,
 ): object {
   return {
@@ -83,6 +86,7 @@ function viewGate(
     decision,
     reason,
     message,
+    opens,
     check: failure?.check ?? null,
     alertId: failure?.alertId ?? null,
     since: iso(sinceMs),

@@ -46,7 +46,7 @@ describe("GET /api/v1/status", () => {
   it("answers while the gate cannot be read", async () => {
     await web.close(0);
     const held = () => Promise.reject(new FlatlineError("unavailable", "the gate is not known"));
-    web = await startWeb({ gate: { look: async () => null, held, release: async () => null } });
+    web = await startWeb({ gate: { look: async () => null, held, all: held, release: async () => null } });
 
     expect(await status(bearer)).toMatchObject({ gate: null, organizations: 1 });
   });

@@ -120,6 +120,7 @@ function factsOf(text: string): ReportFacts {
       sinceMs: atMs,
       suspectFromMs: null,
       message: text,
+      opens: null,
       releases: [],
     },
     assets: {

@@ -208,15 +208,32 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect((await gateOf("globex")).releases[0]).not.toHaveProperty("by");
   });
 
+  it("is listed with the others that hold, the worst first, and what opens each", async () => {
+    await eventually(async () => (await gateOf("silent")).reason === "unknown");
+
+    const listed = await flatline("gate");
+    const json = JSON.parse((await flatline("gate", "--json")).stdout) as { gates: Gate[]; open: number };
+
+    expect(listed.exitCode).toBe(1);
+    expect(listed.stdout).toMatch(
+      /^ORGANIZATION {2}DECISION {2}SINCE +WHY +OPENS\nacme +hold +\S+Z {2}dead-asset-spike fires as fail {2}when judged or released\nsilent +hold +– +nothing is known +with the next result\n2 others may act\n$/,
+    );
+    expect(json.gates.map(({ reason }) => reason)).toEqual(["fail_firing", "unknown"]);
+    expect(json.open).toBe(2);
+    expect(await flatline("gate", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
+  });
+
   it("is released for all that is held at once", async () => {
     const slugs = async (): Promise<string[]> =>
       ((await ask("/api/v1/gate")).body as { gates: { slug: string }[] }).gates.map(({ slug }) => slug);
-    expect(await slugs()).toEqual(["acme"]);
+    await eventually(async () => (await gateOf("silent")).reason === "unknown");
+    expect(await slugs()).toEqual(["acme", "silent"]);
 
     const released = await flatline("gate", "release", "--all", "--comment", "the checker is mended");
 
     expect(released).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^acme: allow \(released\)/) });
-    expect(await slugs()).toEqual([]);
+    expect(released.stdout).not.toContain("silent");
+    expect(await slugs()).toEqual(["silent"]);
     expect(await flatline("gate", "release", "nobody", "--comment", "x")).toMatchObject({ exitCode: 64 });
   });
 
@@ -251,7 +268,7 @@ describe("markers", () => {
     expect(ofGlobex[0]).not.toHaveProperty("createdBy");
 
     expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(0);
-    expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(1);
+    expect((await flatline("marker", "remove", listed[0]?.id ?? "")).exitCode).toBe(64);
   });
 
   it.each([

@@ -88,6 +88,34 @@ describe("flatline alerts", () => {
     expect((await flatline("alerts", "list")).stdout).toContain("acknowledged by token (kim): on it");
   });
 
+  it("takes the first digits of an id where they are enough, and lists the alerts where they are not", async () => {
+    const { id } = await alertOf("acme");
+    const short = id.slice(0, 8);
+    await folder.withStore(async ({ alerts }) => {
+      const kept = await alerts.find(id);
+      const end = { atMs: Date.now(), isByRun: true, baselineExclusion: null };
+      for (const twin of ["00aa11", "00aa22"]) if (kept !== null) await alerts.end({ ...kept.alert, id: twin }, end);
+    });
+
+    const listed = await flatline("alerts", "list");
+    const shown = await flatline("alerts", "show", short);
+    const over = await flatline("alerts", "show", "00aa1");
+    const both = await flatline("alerts", "report", "00aa");
+    const none = await flatline("alerts", "judge", "0000ffff", "real");
+    const page = await fetch(`http://127.0.0.1:${port}/alerts/${short}?range=7d`, { redirect: "manual" });
+
+    expect(listed.stdout).toMatch(new RegExp(` ${short}  `));
+    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(id) });
+    expect(over).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("00aa11") });
+    expect(both).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(both.stderr).toMatch(
+      /^flatline: 2 alerts have an id that begins with 00aa: give more of it\n {2}00aa11 {2}acme, dead-asset-spike: fail, resolved, detected \S+Z\n {2}00aa22/,
+    );
+    expect(none).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("begins with 0000ffff") });
+    expect([page.status, page.headers.get("location")]).toEqual([302, `/alerts/${id}?range=7d`]);
+    expect((await fetch(`http://127.0.0.1:${port}/api/v1/alerts?id=%25`)).status).toBe(400);
+  });
+
   it("comments, and keeps the comments of acts with them", async () => {
     const { id } = await alertOf("acme");
 
@@ -207,7 +235,7 @@ describe("flatline silence", () => {
     expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
     expect((await alertOf("acme")).silenced).toBe(false);
     expect([again.exitCode, again.stderr]).toEqual([
-      1,
+      64,
       `flatline: ${made.id}: no such silence, or it has ended already\n`,
     ]);
   });

@@ -126,15 +126,17 @@ const refusals: readonly Refusal[] = [
     exitCode: 65,
     says: ["nothing was imported", "bad-fixture.yaml:1:16: organizations: must be a list, not a number"],
   },
+  // An id that nothing has.
+  { command: "outbox retry 7", exitCode: 64, says: ["7: no notification that waits"] },
+  { command: "outbox discard 7", exitCode: 64, says: ["7: no notification that waits"] },
+  { command: "keys revoke 7", exitCode: 64, says: ["no valid key 7"] },
+  { command: "explain 7777", exitCode: 64, says: ["no alert has an id that begins with 7777"] },
   // What is not there, cannot be used or does not answer.
-  { command: "outbox retry 7", exitCode: 1, says: ["7: not there"] },
-  { command: "outbox discard 7", exitCode: 1, says: ["7: not there"] },
   {
     command: "reports list --slug acme --cursor made-up",
     exitCode: 1,
     says: ["cursor: invalid or altered"],
   },
-  { command: "keys revoke 7", exitCode: 1, says: ["no valid key 7"] },
   { command: "healthcheck", exitCode: 1, says: ["no answer from http://127.0.0.1:1/-/healthy"] },
   { command: "alerts list", exitCode: 69, says: ["no flatline answers at http://127.0.0.1:1"] },
   { command: "check -c broken-store.yaml", exitCode: 74, says: ["broken.db", "not an SQLite database"] },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { dayMs } from "../../../base/time.ts";
 import { escapeUnseen } from "../../../base/unseen-text.ts";
+import { beginOfAlertId } from "../../../store/alerts/alerts.ts";
 import { hasIdentities } from "../../access/admission.ts";
 import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../ports.ts";
@@ -46,6 +47,13 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
     if (slugs.size === 0) return 0;
     const held = await page.heldSince();
     return [...slugs].filter((slug) => held.has(slug)).length;
+  }
+
+  /** The alert that somebody named by the first digits of its id; null: none, or several. */
+  async function onlyOneStarting(request: FastifyRequest, prefix: string): Promise<string | null> {
+    if (!beginOfAlertId.test(prefix)) return null;
+    const found = (await options.alerts.startingWith(prefix)).filter(({ slug }) => seesOrganization(request, slug));
+    return found.length === 1 ? (found[0]?.id ?? null) : null;
   }
 
   addPage("/alerts", "public", "alerts", async (request, reply) => {
@@ -93,6 +101,9 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
     const ask = { id, params: paramsOf(request), hasToken, withPeople: seesDetails(request) };
     const data = await readAlert(options, model, ask);
     if (data === null) {
+      const full = await onlyOneStarting(request, id);
+      if (full !== null)
+        return reply.redirect(`/alerts/${full}${request.url.slice(request.url.indexOf(id) + id.length)}`);
       const title = `No alert has this id, or it ended more than ${retentionDays()} days ago.`;
       return sendMissing(request, reply, "alerts", renderMessage(title, html`<a href="/alerts">Go to alerts</a>`));
     }

@@ -1,0 +1,25 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { beginOfAlertId } from "../../store/alerts/alerts.ts";
+import type { IdentifiedAlert } from "../daemon-answers.ts";
+
+/**
+ * Returns the id that a person named by its first digits; what is no begin of an id is returned as it is. @throws
+ * FlatlineError usage where several begin so, not_found where none does
+ */
+export async function findAlertId(
+  given: string,
+  search: (prefix: string) => Promise<readonly IdentifiedAlert[]>,
+): Promise<string> {
+  const prefix = given.toLowerCase();
+  if (!beginOfAlertId.test(prefix)) return given;
+  const found = await search(prefix);
+  const [only] = found;
+  if (only === undefined) throw new FlatlineError("not_found", `no alert has an id that begins with ${given}`);
+  if (found.length === 1) return only.id;
+  throw new FlatlineError("usage", `${found.length} alerts have an id that begins with ${given}: give more of it`, {
+    issues: found.map(
+      ({ id, slug, check, severity, state, startsAt }) =>
+        `${id}  ${slug}, ${check}: ${severity}, ${state}, detected ${startsAt}`,
+    ),
+  });
+}
