@@ -158,23 +158,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; nothing is told before it has ended. */
-  async function recordAll(given: readonly WaitingRequest[]): Promise<Recorded[]> {
+  async function recordAll(given: readonly WaitingRequest[]): Promise<(Committed | "lost")[]> {
     const journal = options.journal();
     const own = given.filter(({ request }) => journal !== null && request.run.journal === journal);
     const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own);
-    return given.map((one) => {
-      const { check, slug } = one.request.run;
-      const done = recorded?.get(one);
-      if (done === undefined) logger.warn({ check, slug }, "run finished after this process had lost its check");
-      return done ?? { state: null, changes: [] };
-    });
+    return given.map((one) => recorded?.get(one) ?? "lost");
   }
 
   /** null: the process has lost its shards. */
   async function commitRuns(
     journal: OwnJournal,
     given: readonly WaitingRequest[],
-  ): Promise<ReadonlyMap<WaitingRequest, Recorded> | null> {
+  ): Promise<ReadonlyMap<WaitingRequest, Committed> | null> {
     const requests = given.map(({ request }) => request);
     await nameChecks(requests.map(({ run }) => run));
     const entries = requests.map(entryOf);
@@ -199,13 +194,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
     const states = requests.map(({ run }) => board.state(run.check, run.slug));
     options.onRecorded?.(states.filter(isPresent));
-    const done = steps.map((step, index): Recorded => {
-      const run = requests[index]?.run;
-      const target = run === undefined ? null : options.settings().targetOf(run.check, run.slug);
-      announce(step, target?.isDrill === true);
-      return { state: states[index] ?? null, changes: step.changes };
-    });
-    return new Map(given.map((one, index) => [one, done[index] ?? { state: null, changes: [] }]));
+    return new Map(given.map((one, index) => [one, { state: states[index] ?? null, step: steps[index] ?? nothing }]));
   }
 
   /** What follows from each run; null: the process has lost its shards, and nothing was written. */
@@ -259,7 +248,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
-  const record = createBatch({
+  const commit = createBatch({
     run: recordAll,
     keyOf: ({ request }: WaitingRequest) => checkKey(request.run),
   });
@@ -284,7 +273,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
-  return { record: (request, signal) => record({ request, signal }), endUnconfigured };
+  return {
+    record: async (request, signal) => {
+      const { check, slug } = request.run;
+      const committed = await commit({ request, signal });
+      if (committed === "lost") {
+        logger.warn({ check, slug }, "run finished after this process had lost its check");
+        return { state: null, changes: [] };
+      }
+      // Here, not with the others of its transaction: the lines are of the trace of this run.
+      announce(committed.step, options.settings().targetOf(check, slug)?.isDrill === true);
+      return { state: committed.state, changes: committed.step.changes };
+    },
+    endUnconfigured,
+  };
+}
+
+/** A run that is stored, and what follows from it. */
+interface Committed {
+  readonly state: CheckState | null;
+  readonly step: Transition;
 }
 
 interface WaitingRequest {

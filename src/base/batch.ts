@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn } from "./time.ts";
 
@@ -29,6 +31,8 @@ export function createBatch<Request, Answer>(
 ): (request: Request) => Promise<Answer> {
   // What has arrived with the first of them has not been heard yet.
   const gather = options.gather ?? eventLoopTurn;
+  // A group is not of the trace of the caller that came first.
+  const inOwnContext = AsyncLocalStorage.snapshot();
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
 
@@ -78,7 +82,7 @@ export function createBatch<Request, Answer>(
   return (request) =>
     new Promise((resolve, reject) => {
       queue.push({ request, resolve, reject });
-      if (!isRunning) void runAll();
+      if (!isRunning) void inOwnContext(runAll);
     });
 }
 

@@ -25,6 +25,8 @@ export interface ExchangeOptions {
   readonly pauses: PauseRegistry;
   readonly onRequest: (event: RequestEvent) => void;
   readonly gate: BodyGate | undefined;
+  /** Of the next request; null for none. */
+  readonly traceparent: () => string | null;
 }
 
 export interface ExchangeRequest {
@@ -144,6 +146,8 @@ export class Exchange {
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     const { timeoutMs, dispatcher, clock, gate, onRequest } = this.#options;
+    const traceparent = this.#options.traceparent();
+    const headers = request.body === undefined ? this.#headers : this.#bodyHeaders;
     const operation = request.operation.name;
     const url = this.#urlOf(request);
     const deadline = clock.deadline(timeoutMs, signal);
@@ -151,7 +155,7 @@ export class Exchange {
       const response = await sendRequest(dispatcher, {
         method: request.operation.method,
         url,
-        headers: request.body === undefined ? this.#headers : this.#bodyHeaders,
+        headers: traceparent === null ? headers : { ...headers, traceparent },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: deadline.signal,
         maxBodyBytes,

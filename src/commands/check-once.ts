@@ -7,6 +7,7 @@ import { runCheck } from "../monitor/run-check.ts";
 import type { CheckTarget } from "../monitor/target.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
+import { createTracer } from "../base/trace.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import type { Store } from "../store/store.ts";
@@ -52,7 +53,9 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     const store =
       isStored || isJudged ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
     const connections = openConnections(deps, releases);
-    const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
+    const { tracer = createTracer(deps.random) } = deps;
+    const caller = tracer.accept(deps.env["TRACEPARENT"]);
+    const sourceDeps = { ...deps, ...connections, tracer, store, clock, logger, board: null, onRequest };
     const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
     const timeoutMs = runTimeoutMs(config.source);
     const reports: CheckReport[] = [];
@@ -61,10 +64,13 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
       for (let index = next++; index < targets.length; index = next++) {
         const target = targets[index];
         if (target !== undefined)
-          reports[index] = await runCheck(target, checkDeps, clock.timeout(timeoutMs, options.signal));
+          reports[index] = await tracer.inTrace(() =>
+            runCheck(target, checkDeps, clock.timeout(timeoutMs, options.signal)),
+          );
       }
     };
-    await Promise.all(Array.from({ length: Math.min(config.source.concurrency, targets.length) }, work));
+    const places = { length: Math.min(config.source.concurrency, targets.length) };
+    await tracer.within(caller, () => Promise.all(Array.from(places, work)));
     return store === null || !isStored ? reports : await withNearSlugs(reports, config, store);
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);

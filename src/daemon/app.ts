@@ -8,6 +8,7 @@ import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../base/logger.ts";
+import { createTracer } from "../base/trace.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
@@ -79,7 +80,8 @@ export async function startApp(
   const parts = await openParts(written, given, stop.store);
   if (signal.aborted) throw stoppedEarly();
   const { store, dispatcher, clock } = parts;
-  const deps = { ...given, clock };
+  const { tracer = createTracer(given.random) } = given;
+  const deps = { ...given, clock, tracer };
   const { logger, random, readConfig, newId = randomUUID } = deps;
   const owner = newId();
   const metrics = createAppMetrics({
@@ -147,6 +149,7 @@ export async function startApp(
     metrics,
     hours,
     publisher,
+    tracer,
     onChange: (isUrgent) => {
       notices.changed(isUrgent);
       publisher.publish();
@@ -160,7 +163,10 @@ export async function startApp(
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
   const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
   if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
-  const prober = createProber({ clock, run: (target, signal) => runtime.run(target, signal) });
+  const prober = createProber({
+    clock,
+    run: (target, signal) => tracer.inTrace(() => runtime.run(target, signal)),
+  });
 
   async function apply(): Promise<void> {
     const { receivers } = runtime.current();
@@ -193,6 +199,7 @@ export async function startApp(
     version: deps.version,
     clock,
     logger,
+    tracer,
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),

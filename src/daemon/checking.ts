@@ -5,6 +5,7 @@ import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../monitor/target.ts";
+import type { Tracer } from "../base/trace.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
@@ -40,6 +41,7 @@ export interface CheckingOptions extends Pick<
   readonly metrics: AppMetrics;
   readonly hours: HourBook;
   readonly publisher: Publisher;
+  readonly tracer: Pick<Tracer, "inTrace">;
 }
 
 /** The parts that run checks, over one board. */
@@ -84,6 +86,7 @@ export function createChecking(options: CheckingOptions): Checking {
     record: (request, signal) => recorder.record(request, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     runElsewhere: (check, signal) => requests.ask(check, signal),
+    inTrace: (work) => options.tracer.inTrace(work),
     metrics,
     logger,
   });

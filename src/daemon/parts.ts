@@ -4,6 +4,7 @@ import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
+import type { Tracer } from "../base/trace.ts";
 import { PauseRegistry } from "../client/pauses.ts";
 import type { Config } from "../config/config.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
@@ -20,6 +21,8 @@ export interface PartsDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Shared with the logger, so that its lines name their trace [one of its own]. */
+  readonly tracer?: Tracer;
   /** Of flatline. */
   readonly version: string;
   /** Gives the opening up [never]. */

@@ -3,6 +3,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { createBodyGate } from "../base/body-gate.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { Clock } from "../base/time.ts";
+import { formatTraceparent, type Tracer } from "../base/trace.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
 import type { Actor } from "../contract/actor.ts";
@@ -29,6 +30,8 @@ export interface RemoteSourceDeps {
   readonly dispatcher: Dispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
+  /** Its current trace is passed on to the service [none is]. */
+  readonly tracer?: Pick<Tracer, "current">;
   /** Of this process, over all its configurations [of the source alone]. */
   readonly pauses?: PauseRegistry;
   /** Told once of each filter with a name of ours that the service seems to ignore. */
@@ -85,6 +88,11 @@ export function createRemoteSource(
   source: RemoteSourceConfig,
   deps: RemoteSourceDeps,
 ): PlatformSource {
+  const { tracer } = deps;
+  const traceparent = (): string | null => {
+    const trace = tracer?.current() ?? null;
+    return trace === null ? null : formatTraceparent(trace);
+  };
   const keys = new Map(organizations.map(({ slug, apiKey }) => [slug, apiKey]));
   return createPlatformSource({
     baseUrl: source.baseUrl,
@@ -104,6 +112,7 @@ export function createRemoteSource(
     clock: deps.clock,
     random: deps.random,
     onRequest: deps.onRequest,
+    traceparent,
     ...(deps.pauses === undefined ? {} : { pauses: deps.pauses }),
     ...(deps.onIgnoredFilter === undefined ? {} : { onIgnoredFilter: deps.onIgnoredFilter }),
   });

@@ -1,6 +1,7 @@
 import type { Recorded, RecordRequest } from "../alerting/record.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
+import type { Tracer } from "../base/trace.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -26,6 +27,8 @@ export interface SchedulerOptions {
    * asked: then each is run on its own. See run-together.ts [each on its own].
    */
   readonly runTogether?: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | null)[]>;
+  /** Does a run on its own in a trace: its own, or that of the request that asked for it [in none of its own]. */
+  readonly inTrace?: Tracer["inTrace"];
   /** Makes a finished run durable (alerting/record.ts); `state` is null when another process runs the check by now. */
   readonly record: (request: RecordRequest, signal: AbortSignal) => Promise<Pick<Recorded, "state">>;
   /** Called when the store would not take a run, however often it was asked; it is run again [nobody is]. */

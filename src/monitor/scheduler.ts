@@ -132,7 +132,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { dueAtMs } = run;
     // Of a run that is not recorded the due time stays.
     const next: NextRun = { dueAtMs, notBeforeMs: dueAtMs };
-    one.underWay = runToEnd(one, run, round, next).finally(() => {
+    const work = (): Promise<CheckReport> => runToEnd(one, run, round, next);
+    // Together no request is sent, and a thousand runs take a millisecond.
+    const { inTrace } = options;
+    const ended = inTrace === undefined || round.together !== undefined ? work() : inTrace(work);
+    one.underWay = ended.finally(() => {
       own.leave(one, next.dueAtMs, next.notBeforeMs);
       loop.wake();
     });

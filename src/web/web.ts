@@ -8,6 +8,7 @@ import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
+import type { Tracer } from "../base/trace.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import { addAlertAssetRoutes } from "./api/alert-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
@@ -60,6 +61,8 @@ export interface WebOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Gets the trace of each request [there is none]. */
+  readonly tracer?: Pick<Tracer, "accept" | "within">;
   /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
   readonly isStarted?: () => boolean;
   /** By which people reach it, asked at each request [null]. */
@@ -227,7 +230,7 @@ function noSchemas(): never {
 }
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
-  const { access, logger, plugins = [], timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const { access, logger, tracer, plugins = [], timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
   const headers = Object.entries(securityHeaders);
   const server: FastifyInstance = fastify({
     logger: false,
@@ -248,6 +251,11 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     },
   });
   server.decorateRequest("identity", null);
+  server.addHook("onRequest", (request, _reply, done) => {
+    const trace = tracer?.accept(request.headers["traceparent"]) ?? null;
+    if (tracer === undefined || trace === null) done();
+    else tracer.within(trace, done);
+  });
   server.addHook("onSend", (_request, reply, payload, done) => {
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
     done(null, payload);

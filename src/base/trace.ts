@@ -1,0 +1,82 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** Where some work stands in a trace (W3C Trace Context). */
+export interface Trace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** Of this work, 16 hexadecimal digits. Requests that it sends name it as their parent. */
+  readonly spanId: string;
+  /** Of the work that asked for this; null if the trace begins here. */
+  readonly parentId: string | null;
+  /** Whether those who are asked are to record the trace, too. */
+  readonly isSampled: boolean;
+}
+
+/** Knows in which trace the current work is done. Work keeps its trace across awaits; loops and timers have none. */
+export interface Tracer {
+  /** Returns the trace of the current work; null if it has none. */
+  current(): Trace | null;
+  /** Begins a part of the caller's trace; null if its `traceparent` is absent or invalid. */
+  accept(traceparent: string | string[] | undefined): Trace | null;
+  /** Does `work` in `trace`, without one in none. */
+  within<Result>(trace: Trace | null, work: () => Result): Result;
+  /** Does `work` in the current trace, without one in a new one. */
+  inTrace<Result>(work: () => Result): Result;
+}
+
+/** Creates a tracer that takes its ids from `random` (0 ≤ x < 1). */
+export function createTracer(random: () => number): Tracer {
+  const storage = new AsyncLocalStorage<Trace | null>();
+
+  /** Ids of zeros only are invalid. */
+  function newId(words: number): string {
+    const id = Array.from({ length: words }, () => word(random())).join("");
+    return /[^0]/.test(id) ? id : id.replace(/0$/, "1");
+  }
+
+  const current = (): Trace | null => storage.getStore() ?? null;
+  return {
+    current,
+    accept: (traceparent) => {
+      const caller = typeof traceparent === "string" ? parseTraceparent(traceparent) : null;
+      return caller === null ? null : { ...caller, spanId: newId(2) };
+    },
+    within: (trace, work) => storage.run(trace, work),
+    inTrace: (work) => {
+      if (current() !== null) return work();
+      // Not sampled would ask a platform that follows its callers to record nothing of the request.
+      return storage.run({ traceId: newId(4), spanId: newId(2), parentId: null, isSampled: true }, work);
+    },
+  };
+}
+
+/** 32 bits as 8 hexadecimal digits. */
+function word(chance: number): string {
+  return Math.floor(chance * 2 ** 32)
+    .toString(16)
+    .padStart(8, "0");
+}
+
+const grammar =
+  /^(?<version>(?!ff)[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{32})-(?<parentId>(?!0{16})[\da-f]{16})-(?<flags>[\da-f]{2})(?<rest>-.*)?$/;
+
+/** Parses a `traceparent` header (W3C Trace Context, 3.2); null if it is invalid. A later version may append fields. */
+export function parseTraceparent(
+  header: string,
+): { readonly traceId: string; readonly parentId: string; readonly isSampled: boolean } | null {
+  const { version = "", traceId = "", parentId = "", flags = "", rest } = grammar.exec(header)?.groups ?? {};
+  if (traceId === "" || (version === "00" && rest !== undefined)) return null;
+  return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** Returns the `traceparent` header of requests that this work sends. */
+export function formatTraceparent({ traceId, spanId, isSampled }: Trace): string {
+  return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
+}
+
+/** Returns the fields of log lines that this work writes, under the names of OpenTelemetry. */
+export function traceFields(trace: Trace | null): object {
+  if (trace === null) return {};
+  const { traceId, spanId, parentId } = trace;
+  return { trace_id: traceId, span_id: spanId, ...(parentId === null ? {} : { parent_id: parentId }) };
+}
