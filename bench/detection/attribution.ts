@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../src/base/time.ts";
 import { builtinSettings } from "../../src/config/schema/organization.ts";
 import { largestRise, rankCarriers, type ValueCounts } from "../../src/evidence/attribution.ts";
 import { likelyCause, type LikelyCause } from "../../src/evidence/likely-cause.ts";
-import { attributionSlices, quietSlices, type Slice } from "../../src/evidence/quiet-days.ts";
+import { attributionSlices, quietSlices, unjudgedSlices, type Slice } from "../../src/evidence/quiet-days.ts";
 
 /** How often the likely cause of a labelled stretch was right, with one way to choose what is usual. */
 export interface AttributionResult {
@@ -43,16 +43,15 @@ export function measureAttribution(
   const planted = plantings.flatMap((broken) =>
     series.map(({ record, truth }) => ({ record, truth, attributes: plant(record, truth, broken, random) })),
   );
+  const days = `the quiet ones of the ${builtinSettings.attributionDays} days before`;
   const ways: readonly [name: string, choose: Choose][] = [
-    ["the seven days before, pooled", (windowStartMs) => attributionSlices(windowStartMs, 7)],
+    ["the seven days before, pooled", ({ afterMs }) => attributionSlices(afterMs, 7)],
+    [days, ({ afterMs }, record) => quietBefore(afterMs, record, [])],
     [
-      `the quiet ones of the ${builtinSettings.attributionDays} days before`,
-      (windowStartMs, record) => {
-        const slices = attributionSlices(windowStartMs, builtinSettings.attributionDays);
-        const deaths = slices.map((slice) =>
-          indexesIn(record, slice).reduce((sum, at) => sum + countAt(record, at), 0),
-        );
-        return quietSlices(slices, deaths, { thresholds, firstEventAtMs: record.seenAtMs[0] ?? null });
+      `${days}, earlier incidents judged`,
+      ({ afterMs }, record, incidents) => {
+        const before = incidents.filter(({ fromMs }) => fromMs <= afterMs);
+        return quietBefore(afterMs, record, before);
       },
     ],
   ];
@@ -60,14 +59,20 @@ export function measureAttribution(
     const causes = (kind: "incidents" | "massDeaths"): Record<LikelyCause, number> => {
       const found = { checker: 0, assets: 0, unclear: 0 };
       for (const { record, truth, attributes } of planted)
-        for (const one of truth[kind]) found[causeOf(one, record, attributes, choose)]++;
+        for (const one of truth[kind]) found[causeOf(one, record, truth.incidents, attributes, choose)]++;
       return found;
     };
     return { name, incidents: causes("incidents"), massDeaths: causes("massDeaths") };
   });
 }
 
-type Choose = (windowStartMs: number, record: EventRecord) => readonly Slice[];
+type Choose = (window: Slice, record: EventRecord, incidents: readonly Incident[]) => readonly Slice[];
+
+function quietBefore(windowStartMs: number, record: EventRecord, judged: readonly Incident[]): Slice[] {
+  const slices = unjudgedSlices(attributionSlices(windowStartMs, builtinSettings.attributionDays), judged);
+  const deaths = slices.map((slice) => indexesIn(record, slice).reduce((sum, at) => sum + countAt(record, at), 0));
+  return quietSlices(slices, deaths, { thresholds, firstEventAtMs: record.seenAtMs[0] ?? null });
+}
 
 function plant(record: EventRecord, { incidents }: Truth, broken: Partial<Planted>, random: () => number): Planted[] {
   return Array.from(record.deathAtMs, (atMs, index) => {
@@ -87,10 +92,16 @@ function draw(shares: Readonly<Record<string, number>>, random: () => number): s
   return Object.keys(shares)[0] ?? "";
 }
 
-function causeOf(incident: Incident, record: EventRecord, attributes: readonly Planted[], choose: Choose): LikelyCause {
+function causeOf(
+  incident: Incident,
+  record: EventRecord,
+  incidents: readonly Incident[],
+  attributes: readonly Planted[],
+  choose: Choose,
+): LikelyCause {
   const window = loudestDay(incident, record);
   const current = tally(record, attributes, [window]);
-  const before = tally(record, attributes, choose(window.afterMs, record));
+  const before = tally(record, attributes, choose(window, record, incidents));
   const totals = { currentCount: current.all, baselineCount: before.all };
   const values: ValueCounts[] = [...new Set([...current.values.keys(), ...before.values.keys()])].map((key) => {
     const [attribute = "", value = ""] = key.split("=");

@@ -6,7 +6,7 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
 import { withEvidence, type SpikeEvidence } from "./enrichment.ts";
 import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
-import { attributionSlices, quietSlices, type QuietAsk } from "./quiet-days.ts";
+import { attributionSlices, quietSlices, unjudgedSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
 import { differenceBounds, wilsonBounds } from "./proportions.ts";
 import { RegretCounter, type AssetEvent, type Regret } from "./regret.ts";
@@ -195,6 +195,18 @@ describe("the quiet days", () => {
       { afterMs: startMs - dayMs, untilMs: startMs },
       { afterMs: startMs - 2 * dayMs, untilMs: startMs - dayMs },
     ]);
+  });
+
+  it.each<[string, number, number, readonly number[]]>([
+    ["that ended before the slice's first instant", -4 * dayMs, -2 * dayMs + 1, [0, 1]],
+    ["that holds the slice's first instant", -4 * dayMs, -2 * dayMs + 2, [0]],
+    ["that begins with the slice's last instant", -dayMs, -1, [2]],
+    ["that begins after it", 1 - dayMs, -1, [1, 2]],
+  ])("leave out the slices of a judged stretch %s", (_rule, from, to, expected) => {
+    const slices = attributionSlices(startMs, 3);
+    const stretch = { fromMs: startMs + from, toMs: startMs + to };
+
+    expect(unjudgedSlices(slices, [stretch]).map((slice) => slices.indexOf(slice))).toEqual(expected);
   });
 
   it.each<[string, readonly number[], Partial<QuietAsk>, readonly number[]]>([

@@ -1,3 +1,4 @@
+import type { ExcludedStretch } from "../spike/exclusion.ts";
 import { compareFractions, decimalFraction, multiplyFractions } from "../spike/fraction.ts";
 import { medianDeaths } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -19,6 +20,14 @@ export function attributionSlices(windowStartMs: number, attributionDays: number
     afterMs: windowStartMs - (day + 1) * dayMs,
     untilMs: windowStartMs - day * dayMs,
   }));
+}
+
+/** Returns the slices without those that lie, in part or whole, in a stretch where the checker was judged to be wrong. */
+export function unjudgedSlices(slices: readonly Slice[], stretches: readonly ExcludedStretch[]): Slice[] {
+  // The first instant of a slice is afterMs + 1, the last one of a stretch toMs − 1.
+  return slices.filter(
+    ({ afterMs, untilMs }) => !stretches.some(({ fromMs, toMs }) => fromMs <= untilMs && toMs - 1 > afterMs),
+  );
 }
 
 /** What makes a slice loud. */

@@ -64,6 +64,22 @@ function regression(): LivenessEvent[] {
 const alive = (atMs: number, asset: string): LivenessEvent =>
   death(atMs, "acme", { asset, status: "DETECTED_AS_ALIVE" });
 
+const spikeAlert = (slug: string): AlertState => ({
+  id: slug,
+  check: "dead-asset-spike",
+  slug,
+  kind: "verdict",
+  state: "pending",
+  severity: "fail",
+  startsAtMs: nowMs,
+  firingAtMs: null,
+  okSinceMs: null,
+  unknownRuns: 0,
+  peak: { severity: "fail", currentCount: 1, atMs: nowMs },
+  acknowledgement: null,
+  reason: "not_ok",
+});
+
 describe("the evidence of a spike", () => {
   it("names what carries it, since when, and what it comes from", async () => {
     await using world = await createEventWorld();
@@ -141,6 +157,43 @@ describe("the evidence of a spike", () => {
     });
   });
 
+  it("does not compare with days on which the checker was judged to be wrong", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    const reasons = ["dns", "http_404", "parked", "tls_handshake"];
+    const deathsAt = (daysBefore: number, count: number, reasonOf: (index: number) => string): LivenessEvent[] =>
+      Array.from({ length: count }, (_, index) =>
+        death(nowMs - daysBefore * dayMs - index * minuteMs, "acme", {
+          asset: `${daysBefore}-${index}`,
+          attributes: { reason: reasonOf(index) },
+        }),
+      );
+    const usual = deathsAt(7, 12, (index) => reasons[index % 4] ?? "");
+    // Broken for longer than not: that is the median day.
+    const broken = [5.5, 4.5, 3.5, 2.5].flatMap((day) => deathsAt(day, 30, () => "tls_handshake"));
+    await store.events.add([...usual, ...broken, ...deathsAt(0, 60, () => "tls_handshake")]);
+    const ask = { slug: "acme", thresholds: { ...thresholds, windowHours: 12 } } as const;
+    const result = { ...(await evaluate(world)), severity: "fail" } as const;
+    const before = await evidenceOf(world)(result, ask, never);
+    const startsAtMs = nowMs - 5.5 * dayMs;
+    const incident = { ...spikeAlert("acme"), startsAtMs, state: "firing", windowHours: 12 } as const;
+    const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs - dayMs } as const;
+    await store.alerts.end(
+      { ...incident, judgement },
+      { atMs: nowMs - 2 * dayMs, isByRun: true, baselineExclusion: null },
+    );
+    const { check, slug } = incident;
+    await store.judgements.append({ ...judgement, alertId: incident.id, check, slug });
+
+    const after = await evidenceOf(world)(result, ask, never);
+
+    expect(before.observed).toMatchObject({ likelyCause: "assets" });
+    expect(after.observed).toMatchObject({
+      likelyCause: "checker",
+      likelyCauseReason: "The deaths are concentrated in one value: 100 % reason=tls_handshake, usually 25 %.",
+    });
+  });
+
   it("says nothing of revived assets where no asset is known, and does not guess", async () => {
     await using world = await createEventWorld();
     await world.store.events.add(regression().map((event) => ({ ...event, asset: null, attributes: {} })));
@@ -183,24 +236,9 @@ describe("the evidence of a spike", () => {
   ])("%s", async (_, others, organizations, cause) => {
     await using world = await createEventWorld();
     await world.store.events.add(regression().map((event) => ({ ...event, attributes: {} })));
-    const alert = (slug: string, okSinceMs: number | null): AlertState => ({
-      id: slug,
-      check: "dead-asset-spike",
-      slug,
-      kind: "verdict",
-      state: "pending",
-      severity: "fail",
-      startsAtMs: nowMs,
-      firingAtMs: null,
-      okSinceMs,
-      unknownRuns: 0,
-      peak: { severity: "fail", currentCount: 1, atMs: nowMs },
-      acknowledgement: null,
-      reason: "not_ok",
-    });
-    for (let index = 0; index < others; index++) await world.store.alerts.save(alert(`other-${index}`, null));
-    await world.store.alerts.save(alert("acme", null));
-    await world.store.alerts.save(alert("ok-again", nowMs));
+    for (let index = 0; index < others; index++) await world.store.alerts.save(spikeAlert(`other-${index}`));
+    await world.store.alerts.save(spikeAlert("acme"));
+    await world.store.alerts.save({ ...spikeAlert("ok-again"), okSinceMs: nowMs });
 
     const enriched = await evidenceOf(world, organizations)(await evaluate(world), { slug: "acme", thresholds }, never);
 

@@ -1,12 +1,14 @@
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs, type Clock } from "../../base/time.ts";
+import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import { stretchesAt } from "../../contract/judgement.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
-import { attributionSlices, quietSlices } from "../../evidence/quiet-days.ts";
+import { attributionSlices, quietSlices, unjudgedSlices } from "../../evidence/quiet-days.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
@@ -46,7 +48,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const nowMs = Date.parse(result.generatedAt);
       const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
       const interval = { afterMs: windowStartMs, untilMs: endMs };
-      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug) };
+      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug), nowMs };
       const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const found = await findOnset(store, result, slug, interval);
@@ -71,17 +73,22 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
 interface CountsAsk {
   readonly slug: string;
   readonly window: Interval;
-  readonly thresholds: Pick<SpikeThresholds, "warnMultiplier" | "minSpikeCount">;
+  readonly thresholds: SpikeThresholds;
   readonly attributionDays: number;
+  readonly nowMs: number;
 }
 
 /** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
-  { events, evidence }: Pick<StoreParts, "events" | "evidence">,
-  { slug, window, thresholds, attributionDays }: CountsAsk,
+  { events, evidence, judgements }: Pick<StoreParts, "events" | "evidence" | "judgements">,
+  { slug, window, thresholds, attributionDays, nowMs }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
-  const slices = attributionSlices(window.afterMs, attributionDays);
+  const judged = (await judgements.judgedChecker(slug)).flatMap(
+    (kept) => stretchOf(kept, thresholds.windowHours) ?? [],
+  );
+  // Whatever baselineExclude says: no verdict depends on it, and nobody asks for a broken checker's deaths as the usual ones.
+  const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), stretchesAt(judged, nowMs));
   const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices] }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
   const firstEventAtMs = await events.firstEventAtMs(slug);
