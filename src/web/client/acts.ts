@@ -95,8 +95,8 @@ export const choices = [
 ] as const;
 
 async function judge(facts: ActFacts, path: string, chosen: string | null): Promise<string | null> {
-  const proposed = chosen ?? (facts.undone !== null && facts.undone >= 0.5 ? "checker" : null);
-  const speaks = facts.undone !== null && facts.undone >= 0.5 ? ": that speaks for the checker" : "";
+  const proposed = chosen ?? (facts.isMuchUndone ? "checker" : null);
+  const speaks = facts.isMuchUndone ? ": that speaks for the checker" : "";
   const undone = facts.undone === null ? "" : ` ${formatShare(facts.undone)} were found alive again${speaks}.`;
   const sent = await openDialog({
     title: "What was it?",

@@ -46,7 +46,7 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *", gate: { releaseOn: [resolved] } }
-organizations: [{ slug: acme, labels: { team: trust } }, globex, quiet]
+organizations: [{ slug: acme, labels: { team: trust } }, globex, quiet, { slug: nameless, whenNoEvents: ok }]
 alerting: { groupWait: 100ms, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: log }]
 server: { listen: "127.0.0.1:0", token: "${token}" }
@@ -274,6 +274,32 @@ describe("the page of one alert", () => {
 
     expect(await page.evaluate("document.activeElement.dataset.do")).toBe("ack-alert");
     expect(await page.locator(".acts .answer").first().innerText()).toBe("Nobody");
+  });
+
+  it("proposes no judgement by two assets, however large their share is", async () => {
+    const atMs = Date.now() - hourMs / 2;
+    const at = (minutes: number): string => new Date(atMs + minutes * 60_000).toISOString();
+    const slug = "nameless";
+    const events = [
+      { at: at(0), slug, count: 60 },
+      ...["a", "b"].flatMap((asset) => [
+        { at: at(0), slug, asset },
+        { at: at(1), slug, asset, status: "DETECTED_AS_ALIVE" },
+      ]),
+    ];
+    const headers = { ...bearer, "content-type": "application/json" };
+    const answer = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(events) });
+    expect(answer.status).toBe(200);
+    await run(slug);
+    const listed = await fetch(`${url}/api/v1/alerts`);
+    const { alerts } = (await listed.json()) as { alerts: { id: string; slug: string }[] };
+    const page = await open(`/alerts/${alerts.find((one) => one.slug === slug)?.id}`);
+    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+
+    await page.locator("[data-do=judge]").click();
+
+    await page.locator("dialog p", { hasText: "100 % were found alive again." }).waitFor();
+    expect(await page.locator("dialog input[name=verdict]:checked").count()).toBe(0);
   });
 });
 

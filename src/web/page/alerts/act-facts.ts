@@ -4,6 +4,8 @@ export interface ActFacts {
   readonly slug: string;
   readonly count: number | null;
   readonly undone: number | null;
+  /** So many were found alive again that they speak for the checker. */
+  readonly isMuchUndone: boolean;
   readonly isHeld: boolean;
   readonly isJudged: boolean;
   readonly isEnded: boolean;

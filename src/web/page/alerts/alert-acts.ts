@@ -5,7 +5,7 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import type { ActFacts } from "./act-facts.ts";
 import type { AlertData } from "./alert-model.ts";
-import { proposalOf, undoneShare } from "./alert-row.ts";
+import { isMuchUndone, proposalOf, undoneShare } from "./alert-row.ts";
 
 /** What of an alert the dialogs need. */
 export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFacts {
@@ -16,6 +16,7 @@ export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFac
     slug: alert.slug,
     count: endsAtMs === null ? (row?.count ?? alert.peak.currentCount) : alert.peak.currentCount,
     undone: undoneShare(view),
+    isMuchUndone: isMuchUndone(view),
     isHeld: gate?.decision === "hold",
     isJudged: alert.judgement !== undefined,
     isEnded: endsAtMs !== null,

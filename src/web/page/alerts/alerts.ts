@@ -132,7 +132,7 @@ function renderList(data: AlertsData, shown: readonly PageAlert[], query: Alerts
     }
     <p class="hint">
       Began: when the deaths began. Undone: share of the deaths found alive again. A question mark is a proposal: at
-      least half are undone.
+      least half, and three, are undone.
     </p>
     ${
       pages === 1
