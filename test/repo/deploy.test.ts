@@ -207,6 +207,9 @@ describe("deploy/systemd", () => {
 
     expect(unit).toMatch(/^Restart=on-failure$/m);
     expect(final).not.toContain(errorKinds.unavailable.exitCode);
+    // systemd gives up after five starts within ten seconds, unless the unit says otherwise.
+    expect(unit).not.toContain("StartLimit");
+    expect(5 * Number(/^RestartSec=(\d+)s$/m.exec(unit)?.[1])).toBeGreaterThan(10);
     expect(final).toEqual([errorKinds.usage.exitCode, errorKinds.invalid_config.exitCode]);
   });
 });

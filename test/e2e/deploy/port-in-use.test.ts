@@ -6,7 +6,7 @@ import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { startProgram } from "../../support/program/program.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
-it("a daemon whose port is taken says so once and ends, before it has run a check", async () => {
+it("a daemon whose port is taken says so once and ends, before it has run a check; started again it runs once the port is free", async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as AddressInfo;
@@ -28,6 +28,10 @@ storage: { path: flatline.db }
     `flatline: cannot listen on 127.0.0.1:${port}: the port is taken: is another flatline running?\n`,
   );
   expect(upstream.requests).toEqual([]);
-  taken.close();
+
+  await new Promise((resolve) => taken.close(resolve));
+  await using again = startProgram(["run"], { cwd: folder.path });
+  await again.untilLogged("flatline started");
+  await upstream.received(1);
   await upstream.close();
 });
