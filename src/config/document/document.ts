@@ -148,6 +148,8 @@ class Reader {
       document = parseDocument(text, {
         version: "1.2",
         schema: "core",
+        // YAML 1.1 has values that are neither text nor number, such as !!binary.
+        resolveKnownTags: false,
         lineCounter: this.#lines,
         prettyErrors: false,
         // Duplicate keys are found below, where the path is known.
