@@ -145,6 +145,11 @@ describe("CSV that is refused", () => {
     ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: has a carriage return inside"],
     ["a quoted carriage return", `at,slug\n${at},"ac\rme"\n`, "2: slug has a control character"],
     ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes (is a quote left open?)"],
+    [
+      "a long line that ends",
+      `at,slug,asset\n0,a,${"x".repeat(70_000)}\n`,
+      "2: is longer than 65536 bytes (is a quote left open?)",
+    ],
   ])("%s", (_, text, problem) => {
     const { problems } = read(text, "csv");
 
@@ -215,7 +220,7 @@ describe("JSON that is refused", () => {
     ["a slug of thousands", { at, slug: "x".repeat(5_000) }, "slug is longer than 256 characters"],
     ["a type that is a number", { at, slug: "a", assetType: 1 }, "assetType 1 is not a string"],
     ["an empty type", { at, slug: "a", assetType: "" }, 'assetType "" is not 1 to 64'],
-    ["a status that is an object", { at, slug: "a", status: {} }, "status {} is not a string"],
+    ["a status that is an object", { at, slug: "a", status: {} }, "status {…} is not a string"],
     ["an asset with a control character", { at, slug: "a", asset: "\u0000" }, "asset has a control character"],
     ["a long asset", { at, slug: "a", asset: "ü".repeat(2_049) }, "asset is longer than 4096 bytes"],
     ["an empty id", { at, slug: "a", id: "" }, "id is empty; leave it out instead"],
@@ -241,6 +246,12 @@ describe("JSON that is refused", () => {
     ["half an object", `{"at":${atMs},`, "1: is not valid JSON"],
     ["two objects on a line", `{"at":1,"slug":"a"} {"at":1,"slug":"a"}`, "1: is not valid JSON"],
     ["a line without end", `{"at":"${"x".repeat(70_000)}`, "1: is longer than 65536 bytes"],
+    ["a long line that ends", `{"at":1,${" ".repeat(70_000)}"slug":"a"}\n`, "1: is longer than 65536 bytes"],
+    [
+      "a value that nests more deeply than its text can be written",
+      `{"at":${"[".repeat(10_000)}${"]".repeat(10_000)}}`,
+      "1: at […] is neither a string nor a number",
+    ],
   ])("NDJSON with %s", (_, text, problem) => {
     expect(read(text, "ndjson").problems).toEqual([problem]);
   });
@@ -311,7 +322,7 @@ describe("attributes that are read", () => {
 describe("attributes that are refused", () => {
   it.each<[string, unknown, string]>([
     ["a text", "x", 'attributes "x" is not an object'],
-    ["a list", ["x"], 'attributes ["x"] is not an object'],
+    ["a list", ["x"], "attributes […] is not an object"],
     ["a number", { port: 443 }, "attribute port 443 is not a string"],
     ["a boolean", { tls: true }, "attribute tls true is not a string"],
     ["an upper-case name", { Reason: "x" }, 'attribute "Reason" is not a lower-case name'],

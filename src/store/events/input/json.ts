@@ -60,6 +60,8 @@ export class NdjsonParser implements RowParser {
 
   #one(bytes: Buffer): void {
     this.#line++;
+    if (bytes.length > longestLineBytes)
+      return this.#sink.problem(this.#line, `is longer than ${longestLineBytes} bytes`);
     if (!isUtf8(bytes)) return this.#sink.problem(this.#line, "is not valid UTF-8");
     const text = bytes.toString("utf8").trim();
     if (text === "") return;
@@ -216,8 +218,9 @@ function instantOf(at: unknown): number | string {
   return reading.kind === "instant" ? reading.atMs : `at ${reading.problem}`;
 }
 
+/** A list or an object by its kind alone: its text may be long, and one that is nested deeply has none. */
 function shown(value: unknown): string {
   if (typeof value === "string") return excerpt(value);
-  const text = JSON.stringify(value) ?? "undefined";
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  if (Array.isArray(value)) return "[…]";
+  return typeof value === "object" && value !== null ? "{…}" : String(value);
 }
