@@ -8,7 +8,7 @@ import { Pool } from "undici";
 import type { Side } from "./harness/benchmark.ts";
 import { startChild, startScript } from "./harness/child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
-import { findProgram, missingProgram } from "./peers.ts";
+import { findProgram, missingProgram } from "./harness/installed.ts";
 import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 /** Whether the upstream keeps its connections, or ends each after its answer. */

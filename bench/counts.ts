@@ -1,6 +1,6 @@
 import type { Benchmark, Goal, RunOptions, Side } from "./harness/benchmark.ts";
 import { startDuckDb, startFlatline, startPostgresCounts } from "./events/count-sides.ts";
-import { missingPackage, packageVersion } from "./peers.ts";
+import { missingPackage, packageVersion } from "./harness/installed.ts";
 
 const many = "10M events";
 const fewer = "1M events";

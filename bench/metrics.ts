@@ -6,7 +6,7 @@ import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startChild, startScript } from "./harness/child.ts";
 import { freePort, sleepMs } from "./daemon.ts";
 import { flatlineSeries, promClientSeries, seriesOrganizations, type BenchSeries } from "./harness/metric-series.ts";
-import { findProgram, missingProgram, packageVersion } from "./peers.ts";
+import { findProgram, missingProgram, packageVersion } from "./harness/installed.ts";
 
 const rounds = 7;
 // One in two seconds; the first find cold code on either side.

@@ -6,7 +6,7 @@ import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startScript } from "./harness/child.ts";
 import { startPostgres } from "./harness/local-postgres.ts";
 import type { OutboxWork } from "./outbox/work.ts";
-import { missingPackage, packageVersion } from "./peers.ts";
+import { missingPackage, packageVersion } from "./harness/installed.ts";
 
 const notificationsARun = 10_000;
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startChild } from "./harness/child.ts";
-import { packageVersion } from "./peers.ts";
+import { packageVersion } from "./harness/installed.ts";
 
 // Jobs of every second of an hour: ten thousand run 28 of theirs in this time.
 const watchMs = 10_000;

@@ -10,7 +10,7 @@ import { slugOf, writeEvents, type EventFiles } from "./data.ts";
 import type { ImportCost } from "./import.ts";
 import { median } from "../harness/harness.ts";
 import { startPostgres } from "../harness/local-postgres.ts";
-import { importPeer } from "../peers.ts";
+import { importPeer } from "../harness/installed.ts";
 
 export const organizations = 1_000;
 const days = 30;

@@ -3,7 +3,7 @@ import pg from "pg";
 
 import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { clock, createWebhook, deliveriesAtOnce, enqueuedAtOnce, notificationOf, readWork, sayDone } from "./work.ts";
-import { importPeer } from "../peers.ts";
+import { importPeer } from "../harness/installed.ts";
 
 interface WorkerUtils {
   addJobs(jobs: readonly { identifier: string; payload: unknown }[]): Promise<unknown>;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const require = createRequire(new URL("package.json", import.meta.url));
+const require = createRequire(new URL("../package.json", import.meta.url));
 
 /** The path of a program of a Debian package, or null. */
 export function findProgram(name: string): string | null {
