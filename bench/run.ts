@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { cacheFolder, useCache } from "./harness/cache.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "./catalogue.ts";
 import { runBenchmark } from "./harness/harness.ts";
+import { missingExitCode } from "./harness/installed.ts";
 import { formatResult } from "./harness/table.ts";
 
 const usageExitCode = 64;
@@ -43,6 +44,7 @@ else if (unknown.length > 0) {
 /** One after the other. What one of them leaves behind in memory must not weigh on the next, nor its failure end the others. */
 async function runAll(): Promise<void> {
   const failed: string[] = [];
+  const skipped: string[] = [];
   const startedAtMs = performance.now();
   const minutes = (): string => `${((performance.now() - startedAtMs) / 60_000).toFixed(1)} min`;
   for (const [index, name] of names.entries()) {
@@ -54,11 +56,12 @@ async function runAll(): Promise<void> {
     process.once("exit", end);
     const [status] = (await once(child, "close")) as [number | null];
     process.off("exit", end);
-    if (status !== 0) failed.push(name);
+    if (status === missingExitCode) skipped.push(name);
+    else if (status !== 0) failed.push(name);
   }
-  console.error(
-    `\n${names.length} benchmarks in ${minutes()}${failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`}`,
-  );
+  const listed = (what: string, those: readonly string[]): string =>
+    those.length === 0 ? "" : `; ${what}: ${those.join(", ")}`;
+  console.error(`\n${names.length} benchmarks in ${minutes()}${listed("skipped", skipped)}${listed("failed", failed)}`);
   if (failed.length > 0) process.exitCode = 1;
 }
 

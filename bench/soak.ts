@@ -2,12 +2,12 @@
 // the work of a minute is done, so that real minutes at full speed are virtual hours. Says whether memory, file handles and
 // the store's file stay as they are, and writes bench/results/soak.json when it ran as long as it has to be.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
+import { describeMachine } from "./harness/harness.ts";
 import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak/report.ts";
 import { startSoakWorld } from "./soak/world.ts";
 
@@ -114,12 +114,7 @@ function report(): void {
   const result: SoakResult = {
     name: "soak",
     measuredAt: new Date().toISOString(),
-    machine: {
-      cpu: cpus()[0]?.model ?? "unknown",
-      cores: cpus().length,
-      memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
-      kernel: release(),
-    },
+    machine: describeMachine(),
     versions: { node: process.versions.node },
     organizations,
     realMinutes: round(realMinutes),

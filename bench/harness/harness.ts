@@ -61,13 +61,8 @@ export async function runBenchmark(
     name: benchmark.name,
     title: benchmark.title,
     measuredAt: new Date(createSystemClock().nowMs()).toISOString(),
-    machine: {
-      cpu: cpus()[0]?.model ?? "unknown",
-      cores: cpus().length,
-      memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
-      kernel: release(),
-    },
-    versions: { node: process.versions.node, flatline: flatlineVersion() },
+    machine: describeMachine(),
+    versions: describeVersions(),
     metrics: benchmark.metrics,
     sides,
     goals: benchmark.goals.map((goal) => goalResult(goal, sides, benchmark.metrics)),
@@ -218,9 +213,20 @@ function readingOf(reading: Reading, sides: readonly SideResult[], metrics: read
   return side.metrics[metric]?.median ?? null;
 }
 
-function flatlineVersion(): string {
+/** Returns what a result says of the machine that it was measured on. */
+export function describeMachine(): BenchmarkResult["machine"] {
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+    kernel: release(),
+  };
+}
+
+/** Returns the versions of what measured and of what was measured. */
+export function describeVersions(): BenchmarkResult["versions"] {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+  return { node: process.versions.node, flatline: (JSON.parse(text) as { version: string }).version };
 }
 
 /** With thousands separators, and as many digits as mean something. */

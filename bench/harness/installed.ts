@@ -5,6 +5,9 @@ import { pathToFileURL } from "node:url";
 
 const require = createRequire(new URL("../package.json", import.meta.url));
 
+/** The exit code of a benchmark that could not run because a program is not installed. */
+export const missingExitCode = 77;
+
 /** The path of a program of a Debian package, or null. */
 export function findProgram(name: string): string | null {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/bin"];

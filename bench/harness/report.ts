@@ -1,4 +1,5 @@
-// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers: node bench/harness/report.ts
+// Writes the measured values into README.md, docs/performance.md and docs/benchmarks.md, between their markers:
+// node bench/harness/report.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -8,43 +9,54 @@ import type { BenchmarkResult } from "./benchmark.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "../catalogue.ts";
 import { formatNumber } from "./harness.ts";
 import { growthPage } from "../growth/report.ts";
+import { peersMessages, peersTable, type PeersResult } from "../peers/report.ts";
 import { soakPage, type SoakResult } from "../soak/report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
-/** The pages with measured values: the summary for users and the benchmarks themselves. */
-export const reportFiles = ["performance", "benchmarks"].map((name) =>
-  fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url)),
+/** The pages with measured values: the comparison, the summary for users and the benchmarks themselves. */
+export const reportFiles = ["README", "docs/performance", "docs/benchmarks"].map((name) =>
+  fileURLToPath(new URL(`../../${name}.md`, import.meta.url)),
 );
 
-/** What was measured last, by benchmark; those that never ran are not in it. */
-export function readResults(): readonly BenchmarkResult[] {
+/** Everything that was measured last; null: never to its end. */
+export interface Measured {
+  /** What has sides; each benchmark that ran. */
+  readonly results: readonly BenchmarkResult[];
+  readonly soak: SoakResult | null;
+  readonly peers: PeersResult | null;
+}
+
+/** Reads what was measured last from bench/results. */
+export function readMeasured(): Measured {
+  return { results: readResults(), soak: readResult<SoakResult>("soak"), peers: readResult<PeersResult>("peers") };
+}
+
+function readResults(): readonly BenchmarkResult[] {
   return benchmarkNames().flatMap((name) => {
-    const file = new URL(`../results/${name}.json`, import.meta.url);
-    const results = existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as BenchmarkResult] : [];
+    const result = readResult<Partial<BenchmarkResult>>(name);
     // Without sides it measures no speed, and has a page of its own.
-    return results.filter(({ sides }) => sides.length > 0);
+    return result === null || (result.sides ?? []).length === 0 ? [] : [result as BenchmarkResult];
   });
 }
 
-/** What the soak said last; null when it never ran to its end. */
-export function readSoak(): SoakResult | null {
-  const file = new URL("../results/soak.json", import.meta.url);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as SoakResult) : null;
+function readResult<Result>(name: string): Result | null {
+  const file = new URL(`../results/${name}.json`, import.meta.url);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Result) : null;
 }
 
-/** Rewrites everything between `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` and its `<!-- end -->`. */
-export async function reportPage(
-  page: string,
-  results: readonly BenchmarkResult[],
-  soak: SoakResult | null,
-): Promise<string> {
+/** Rewrites everything from `<!-- peers -->`, `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` to `<!-- end -->`. */
+export async function reportPage(page: string, { results, soak, peers }: Measured): Promise<string> {
   const blocks: Record<string, string> = { costs: costs(results), summary: await summary(results, soak) };
+  if (peers !== null) {
+    blocks["peers"] = `${peersTable(peers)}\n\n${where(peers)}`;
+    blocks["measured peers"] = `${peersMessages(peers)}\n\nOne run; ${where(peers)}`;
+  }
   if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
   for (const result of results)
     blocks[`measured ${result.name}`] =
       result.name === "growth" ? `${growthPage(result)}\n\nMeasured once; ${where(result)}` : details(result);
   const written = page.replaceAll(
-    /<!-- (costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
+    /<!-- (peers|costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(import.meta.filename)), parser: "markdown" });
@@ -150,5 +162,4 @@ function row(cells: readonly string[]): string {
 }
 
 if (import.meta.main)
-  for (const file of reportFiles)
-    writeFileSync(file, await reportPage(readFileSync(file, "utf8"), readResults(), readSoak()));
+  for (const file of reportFiles) writeFileSync(file, await reportPage(readFileSync(file, "utf8"), readMeasured()));

@@ -1,0 +1,78 @@
+import type { Received } from "./receiver.ts";
+
+/** What a message says of one organization. */
+export interface Told {
+  readonly slug: string;
+  readonly status: "firing" | "resolved";
+  readonly severity: string;
+}
+
+/** A message as a person reads it. */
+export interface Message {
+  /** Epoch ms. */
+  readonly atMs: number;
+  readonly told: readonly Told[];
+  /** Its sentences, without names and numbers that only a program reads. */
+  readonly text: string;
+}
+
+interface FlatlineBody {
+  readonly summary: string;
+  readonly alerts: readonly {
+    readonly slug: string;
+    readonly status: Told["status"];
+    readonly severity: string;
+    readonly result: {
+      readonly findings: readonly { readonly message: string }[];
+      readonly suggestedAction: string | null;
+    } | null;
+  }[];
+}
+
+interface AlertmanagerBody {
+  readonly alerts: readonly {
+    readonly status: Told["status"];
+    readonly labels: { readonly slug: string; readonly severity: string };
+    readonly annotations: { readonly summary: string };
+  }[];
+}
+
+/** Parses flatline's webhook: the summary, then the findings and the suggested action of each alert. */
+export function flatlineMessage({ atMs, body }: Received): Message {
+  const { summary, alerts } = JSON.parse(body) as FlatlineBody;
+  const sentences = alerts.flatMap(({ result }) => [
+    ...(result?.findings ?? []).map(({ message }) => message),
+    result?.suggestedAction ?? "",
+  ]);
+  return {
+    atMs,
+    told: alerts.map(({ slug, status, severity }) => ({ slug, status, severity })),
+    text: textOf([summary, ...sentences]),
+  };
+}
+
+/** Parses Alertmanager's webhook: the summary of each alert, which is all that its rule could write. */
+export function alertmanagerMessage({ atMs, body }: Received): Message {
+  const { alerts } = JSON.parse(body) as AlertmanagerBody;
+  return {
+    atMs,
+    told: alerts.map(({ status, labels: { slug, severity } }) => ({ slug, status, severity })),
+    text: textOf(alerts.map(({ status, annotations }) => `[${status}] ${annotations.summary}`)),
+  };
+}
+
+function textOf(sentences: readonly string[]): string {
+  return [...new Set(sentences)].filter((sentence) => sentence !== "").join("\n");
+}
+
+/** Returns when a message first said this of an organization, from `fromMs` on; null: never. */
+export function firstTold(
+  messages: readonly Message[],
+  { slug, status }: Pick<Told, "slug" | "status">,
+  fromMs: number,
+): number | null {
+  const found = messages.find(
+    ({ atMs, told }) => atMs >= fromMs && told.some((one) => one.slug === slug && one.status === status),
+  );
+  return found?.atMs ?? null;
+}
