@@ -8,8 +8,8 @@ const organizationsAtOnce = 1_000;
 // Evenly over more than a week: what is within the window is no spike against what was before it.
 const spanMs = 200 * hourMs;
 
-/** A new store with so many deaths of each organization in the last 200 hours. */
-export async function fillStore(path: string, organizations: number, eventsEach: number): Promise<void> {
+/** A new store with so many deaths of each organization in the last 200 hours, and runs in so many of the last hours [one]. */
+export async function fillStore(path: string, organizations: number, eventsEach: number, hoursEach = 1): Promise<void> {
   const clock = createSystemClock();
   const store = await openStore({ path, clock });
   const nowMs = clock.nowMs();
@@ -29,15 +29,10 @@ export async function fillStore(path: string, organizations: number, eventsEach:
     await store.transaction((parts) => parts.events.add(events));
     // As one that has run for a while: the past of a new one is evaluated in the background, beside its checks.
     const history = createHistory(store.runs, new Board());
-    const first = {
-      atMs: nowMs - 8 * dayMs,
-      severity: "ok",
-      currentCount: 0,
-      baselineCount: 0,
-      expectedCount: 0,
-    } as const;
+    const ok = { severity: "ok", currentCount: 0, baselineCount: 0, expectedCount: 0 } as const;
+    const past = Array.from({ length: hoursEach }, (_, hour) => ({ ...ok, atMs: nowMs - 8 * dayMs + hour * hourMs }));
     for (let index = start; index < start + some; index++)
-      await history.addPast("dead-asset-spike", `org-${index}`, [first]);
+      await history.addPast("dead-asset-spike", `org-${index}`, past);
   }
   await store.close();
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/time.ts";
-import type { CheckName } from "../contract/report.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckSeriesInput } from "../metrics/metrics.ts";
 import { firstDueAtMs } from "../monitor/due-times.ts";
 import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
@@ -35,6 +35,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
   function stateOf(target: CheckTarget): CheckState {
     const { check, slug } = target;
     const last = board.state(check, slug);
+    let report: CheckReport | null = null;
     return {
       check,
       slug,
@@ -45,9 +46,9 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
       lastSuccessAtMs: last?.lastSuccessAtMs ?? null,
       severity: last?.severity ?? null,
       severitySinceMs: last?.severitySinceMs ?? null,
-      // Put together when somebody wants them.
+      // Put together when somebody wants them, and then once.
       get lastReport() {
-        return last?.lastReport ?? null;
+        return (report ??= last?.lastReport ?? null);
       },
       get lastResultReport() {
         return last?.lastResultReport ?? null;

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../base/time.ts";
-import type { VerdictHour } from "../store/runs/history.ts";
+import type { HoursQuery } from "../store/runs/history.ts";
+import { HourSeries } from "../store/runs/hour-series.ts";
 import { createHourBook, type HourBook } from "./hour-book.ts";
 
 const startMs = Date.UTC(2026, 10, 2);
@@ -16,21 +17,21 @@ beforeEach(() => {
 });
 
 function bookOf(retentionMs: number): HourBook {
-  const hours = ({ fromMs }: { readonly fromMs: number }): Promise<readonly VerdictHour[]> => {
+  const hours = ({ slugs, fromMs }: HoursQuery): Promise<ReadonlyMap<string, HourSeries>> => {
     asked.push(fromMs);
-    return Promise.resolve([]);
+    return Promise.resolve(new Map(slugs.map((slug) => [slug, new HourSeries()])));
   };
   return createHourBook({ hours }, clock, () => retentionMs);
 }
 
-async function runHourly(book: HourBook, hours: number): Promise<readonly VerdictHour[]> {
-  await book.read("acme");
+async function runHourly(book: HourBook, hours: number): Promise<HourSeries> {
+  await book.read(["acme"]);
   for (let hour = 0; hour < hours; hour++) {
     await clock.advance(hourMs);
     const lastReport = resultReport({ finishedAtMs: clock.nowMs() });
     book.note({ check: "dead-asset-spike", slug: "acme", lastReport });
   }
-  return book.read("acme");
+  return book.known("acme") ?? new HourSeries();
 }
 
 describe("the hours that are kept in memory", () => {
@@ -42,7 +43,7 @@ describe("the hours that are kept in memory", () => {
     const hours = await runHourly(bookOf(retentionMs), 200);
 
     expect(asked).toEqual([startMs - kept * hourMs]);
-    expect(hours.at(-1)?.atMs).toBe(clock.nowMs());
+    expect(hours.atMs(hours.length - 1)).toBe(clock.nowMs());
     expect(hours).toHaveLength(kept + 1);
   });
 });

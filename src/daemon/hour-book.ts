@@ -1,14 +1,14 @@
 import { hourMs, type Clock } from "../base/time.ts";
 import type { CheckState } from "../store/runs/board.ts";
-import type { History, VerdictHour } from "../store/runs/history.ts";
+import type { History } from "../store/runs/history.ts";
+import type { HourRun, HourSeries } from "../store/runs/hour-series.ts";
 
 /** The last week of every organization's spike check by hours, read once and kept current by the runs. */
 export interface HourBook {
-  read(slug: string): Promise<readonly VerdictHour[]>;
-  /** What was read already; null: nothing yet. */
-  known(slug: string): readonly VerdictHour[] | null;
-  /** Reads those that nobody has read yet, one by one; `onRead` is called once when all are. While it reads, it does nothing. */
-  readAll(slugs: readonly string[], onRead: () => void): void;
+  /** Returns what was read of an organization; null: nothing yet. */
+  known(slug: string): HourSeries | null;
+  /** Reads those that are not known yet, together; resolves with how many these were. Readings follow each other. */
+  read(slugs: readonly string[]): Promise<number>;
   /** After a run was recorded. */
   note(state: Pick<CheckState, "check" | "slug" | "lastReport">): void;
   /** What was read of this organization is no longer so; without a slug, of all. */
@@ -17,84 +17,75 @@ export interface HourBook {
 
 /** A week, and what its edges need. */
 const mostHours = 7 * 24 + 3;
+const check = "dead-asset-spike" as const;
+
+/** What is being read; runs that are recorded meanwhile wait for it. */
+interface Reading {
+  readonly slugs: Set<string>;
+  readonly noted: (readonly [slug: string, run: HourRun])[];
+}
 
 /** Over the history: no hour outlives its retention here either. */
 export function createHourBook(
   history: Pick<History, "hours">,
-  clock: Pick<Clock, "nowMs" | "sleep">,
+  clock: Pick<Clock, "nowMs">,
   retentionMs: () => number,
 ): HourBook {
   const keptHours = (): number => Math.min(mostHours, Math.ceil(retentionMs() / hourMs));
-  const book = new Map<string, Promise<VerdictHour[]>>();
-  const done = new Map<string, readonly VerdictHour[]>();
-  let isReading = false;
+  const book = new Map<string, HourSeries>();
+  let reading: Reading | null = null;
+  let last: Promise<unknown> = Promise.resolve();
 
-  function read(slug: string): Promise<readonly VerdictHour[]> {
-    const known = book.get(slug);
-    if (known !== undefined) return known;
-    const hours = readHours(slug);
-    book.set(slug, hours);
-    // A store that was busy is asked again.
-    hours.catch(() => book.delete(slug));
-    return hours;
-  }
-
-  async function readHours(slug: string): Promise<VerdictHour[]> {
-    const fromMs = clock.nowMs() - keptHours() * hourMs;
-    const hours = [...(await history.hours({ check: "dead-asset-spike", slug, fromMs }))];
-    done.set(slug, hours);
-    return hours;
-  }
-
-  async function readThem(slugs: readonly string[], onRead: () => void): Promise<void> {
-    isReading = true;
+  async function readMissing(slugs: readonly string[]): Promise<number> {
+    const missing = slugs.filter((slug) => !book.has(slug));
+    if (missing.length === 0) return 0;
+    const own: Reading = { slugs: new Set(missing), noted: [] };
+    reading = own;
     try {
-      for (const slug of slugs) {
-        await read(slug);
-        // SQLite answers within the call: whoever waits for something else gets a turn.
-        await clock.sleep(0);
-      }
-      onRead();
-    } catch {
-      // The store could not be read; the next look begins again.
+      const toMs = clock.nowMs();
+      const found = await history.hours({ check, slugs: missing, fromMs: toMs - keptHours() * hourMs, toMs });
+      // What was forgotten meanwhile is read again when it is asked for again.
+      for (const [slug, hours] of found) if (own.slugs.has(slug)) book.set(slug, hours);
     } finally {
-      isReading = false;
+      reading = null;
     }
+    for (const [slug, run] of own.noted) amend(book.get(slug), run, keptHours());
+    return missing.length;
   }
 
   return {
-    read,
-    known: (slug) => done.get(slug) ?? null,
-    readAll: (slugs, onRead) => {
-      if (!isReading) void readThem(slugs, onRead);
+    known: (slug) => book.get(slug) ?? null,
+    read: (slugs) => {
+      const done = last.then(() => readMissing(slugs));
+      // A store that was busy is asked again at the next look.
+      last = done.catch(() => undefined);
+      return done;
     },
-    note: (state) => {
-      const known = state.check === "dead-asset-spike" ? book.get(state.slug) : undefined;
-      if (known === undefined) return;
-      const { lastReport } = state;
+    note: ({ check: ran, slug, lastReport }) => {
+      if (ran !== check) return;
       const { finishedAtMs: atMs, severity } = lastReport;
-      const counts = lastReport.kind === "result" ? lastReport.counts : { currentCount: null, expectedCount: null };
-      const { currentCount, expectedCount } = counts;
-      const run: VerdictHour = { hour: Math.floor(atMs / hourMs), atMs, severity, currentCount, expectedCount };
-      void amend(known, run, keptHours());
+      const run = {
+        atMs,
+        severity,
+        currentCount: lastReport.kind === "result" ? lastReport.counts.currentCount : null,
+      };
+      if (reading?.slugs.has(slug) === true) reading.noted.push([slug, run]);
+      else amend(book.get(slug), run, keptHours());
     },
     forget: (slug) => {
       if (slug === undefined) {
         book.clear();
-        done.clear();
+        reading?.slugs.clear();
       } else {
         book.delete(slug);
-        done.delete(slug);
+        reading?.slugs.delete(slug);
       }
     },
   };
 }
 
-async function amend(known: Promise<VerdictHour[]>, run: VerdictHour, keptHours: number): Promise<void> {
-  // Whoever asked for what could not be read hears of it.
-  const hours = await known.catch(() => null);
-  if (hours === null) return;
-  if (hours.at(-1)?.hour === run.hour) hours.pop();
-  hours.push(run);
-  while ((hours[0]?.hour ?? run.hour) < run.hour - keptHours) hours.shift();
+function amend(hours: HourSeries | undefined, run: HourRun, keptHours: number): void {
+  if (hours === undefined) return;
+  hours.add(run);
+  hours.dropBefore(Math.floor(run.atMs / hourMs) - keptHours);
 }

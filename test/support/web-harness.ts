@@ -14,6 +14,7 @@ import { listedSilence } from "../../src/alerting/silence-book.ts";
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
+import { HourSeries } from "../../src/store/runs/hour-series.ts";
 import type {
   AccessSettings,
   AlertAssets,
@@ -285,9 +286,8 @@ export async function startWeb(
       storeBytes: async () => 4_096,
       deliveries: async () => [],
       source: () => "embedded",
-      hours: () => [],
-      readHours: async () => [],
-      readPast: () => undefined,
+      hours: () => new HourSeries(),
+      readHours: async () => undefined,
       points: async () => [],
       thresholdsOf: async () => [],
       alertHistory: async () => [],

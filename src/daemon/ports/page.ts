@@ -77,8 +77,9 @@ export function createPagePort(options: PagePortOptions): PagePort {
       return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
     },
     hours: (slug) => options.hours.known(slug),
-    readHours: (slug) => options.hours.read(slug),
-    readPast: (slugs) => options.hours.readAll(slugs, options.publish),
+    readHours: async (slugs) => {
+      if ((await options.hours.read(slugs)) > 0) options.publish();
+    },
     points: (slug, fromMs, toMs) => history.points({ check: spike, slug, fromMs, toMs }),
     thresholdsOf: async (slug, fromMs, toMs) =>
       thresholdsOf(await history.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports })),

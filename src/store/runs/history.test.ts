@@ -144,9 +144,16 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
     it("answers the last run of each hour, not every run", async () => {
       await append([run(startMs), run(startMs + 20 * minuteMs, "fail", 50), run(startMs + hourMs + 1)]);
 
-      const hours = await own.history.hours({ check: "dead-asset-spike", slug: "acme", fromMs: 0 });
+      const hours = await own.history.hours({
+        check: "dead-asset-spike",
+        slugs: ["acme"],
+        fromMs: startMs - 1,
+        toMs: startMs + 2 * hourMs,
+      });
 
-      expect(hours.map(({ atMs }) => atMs)).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
+      const series = hours.get("acme");
+      expect([series?.atMs(0), series?.atMs(1)]).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
+      expect(series).toHaveLength(2);
     });
 
     it("answers the last reports whole", async () => {

@@ -1,8 +1,9 @@
-import { dayMs, hourMs } from "../../base/time.ts";
+import { dayMs, eventLoopTurn, hourMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { Board } from "./board.ts";
+import { HourSeries } from "./hour-series.ts";
 import { mergeRuns, type RunPoint } from "./hour-runs.ts";
 import type { CheckKey, RunStore } from "./runs.ts";
 import { checkKey } from "../../contract/check-key.ts";
@@ -19,16 +20,6 @@ export interface VerdictPoint {
   readonly maxCurrentCount: number | null;
 }
 
-/** The last run of an hour, for charts over days. */
-export interface VerdictHour {
-  /** Hours since the epoch. */
-  readonly hour: number;
-  readonly atMs: number;
-  readonly severity: Severity;
-  readonly currentCount: number | null;
-  readonly expectedCount: number | null;
-}
-
 /** An evaluation of the past, from stored events. */
 export type PastVerdict = Pick<VerdictPoint, "atMs" | "severity" | "currentCount" | "baselineCount" | "expectedCount">;
 
@@ -38,8 +29,8 @@ export interface History {
   runs(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly RunPoint[]>;
   /** Returns the runs as points of a chart: those older than a week before `toMs` are reduced to one per hour. */
   points(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
-  /** Returns the last run of each hour after `fromMs`, oldest first. */
-  hours(query: CheckKey & { fromMs: number }): Promise<readonly VerdictHour[]>;
+  /** Returns the last run of each hour in (fromMs, toMs] by organization, oldest first; other work gets its turn between hours. */
+  hours(query: HoursQuery): Promise<ReadonlyMap<string, HourSeries>>;
   /** Returns the instant of the oldest run; null without one. */
   firstAtMs(check: CheckName, slug: string): Promise<number | null>;
   /** Adds evaluations of the past; a run at the same instant takes precedence. */
@@ -54,10 +45,18 @@ export interface StoredResult {
   readonly atMs: number;
 }
 
+/** Hours of the same check of several organizations, read together: the history lies hour by hour. */
+export interface HoursQuery {
+  readonly check: CheckName;
+  readonly slugs: readonly string[];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 const singleRunsMs = 7 * dayMs;
 
 /** Creates the history over the store and the board's open runs. */
-export function createHistory(store: RunStore, board: Pick<Board, "openRuns">): History {
+export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "openRuns">): History {
   async function runs({ check, slug, fromMs, toMs }: CheckKey & { fromMs: number; toMs: number }): Promise<RunPoint[]> {
     // Read first: runs that are folded during the query are then in both, not in neither.
     const open = board.openRuns({ check, slug });
@@ -74,14 +73,31 @@ export function createHistory(store: RunStore, board: Pick<Board, "openRuns">): 
       const old = all.filter(({ atMs }) => atMs < singleFromMs);
       return [...byHour(old).map(hourPoint), ...all.slice(old.length).map((run) => hourPoint([run]))];
     },
-    hours: async ({ fromMs, ...key }) => {
-      const all = await runs({ ...key, fromMs, toMs: Number.MAX_SAFE_INTEGER });
-      return byHour(all).flatMap((hour): VerdictHour[] => {
-        const last = hour.at(-1);
-        if (last === undefined) return [];
-        const { atMs, severity, currentCount, expectedCount } = last;
-        return [{ hour: Math.floor(atMs / hourMs), atMs, severity, currentCount, expectedCount }];
-      });
+    hours: async ({ check, slugs, fromMs, toMs }) => {
+      const isWithin = ({ atMs }: RunPoint): boolean => atMs > fromMs && atMs <= toMs;
+      const slugOf = new Map<number, string>();
+      const open = new Map<number, Map<string, RunPoint>>();
+      for (const slug of slugs) {
+        const checkId = board.idOf({ check, slug });
+        if (checkId !== undefined) slugOf.set(checkId, slug);
+        // Read first, as in `runs`.
+        for (const run of board.openRuns({ check, slug }).filter(isWithin))
+          latestOf(open, Math.floor(run.atMs / hourMs)).set(slug, run);
+      }
+      const checkIds = new Set(slugOf.keys());
+      const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
+      for (let hour = Math.floor(fromMs / hourMs); hour <= Math.floor(toMs / hourMs); hour++) {
+        const latest = latestOf(open, hour);
+        for (const { checkId, points } of await store.foldedHour(hour, checkIds)) {
+          const slug = slugOf.get(checkId) ?? "";
+          const last = points.findLast(isWithin);
+          if (last !== undefined && last.atMs > (latest.get(slug)?.atMs ?? fromMs)) latest.set(slug, last);
+        }
+        for (const [slug, run] of latest) found.get(slug)?.add(run);
+        // SQLite answers within the call.
+        await eventLoopTurn();
+      }
+      return found;
     },
     firstAtMs: async (check, slug) => {
       const open = board.openRuns({ check, slug }).map(({ atMs }) => atMs);
@@ -104,6 +120,12 @@ export function createHistory(store: RunStore, board: Pick<Board, "openRuns">): 
     },
     reports: (query) => store.reports(query),
   };
+}
+
+function latestOf(open: Map<number, Map<string, RunPoint>>, hour: number): Map<string, RunPoint> {
+  const latest = open.get(hour) ?? new Map<string, RunPoint>();
+  open.set(hour, latest);
+  return latest;
 }
 
 function byHour(runs: readonly RunPoint[]): RunPoint[][] {

@@ -9,7 +9,8 @@ import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
 import { packReport, unpackReport } from "./check-reports.ts";
-import { mergeRuns, packHour, unpackHour } from "./hour-runs.ts";
+import { unpackHour } from "./hour-runs.ts";
+import { mergeHours, readHour, readHours } from "./hour-table.ts";
 import type { BoardRecord, CheckKey, JournalRecord, OwnerRecord, RunStore, StoredCheck, StoredReport } from "./runs.ts";
 
 // Older days are not thinned out again, even after a longer downtime.
@@ -56,21 +57,7 @@ export function createRunStore(db: Db): RunStore {
         ]),
       );
     },
-    mergeHours: (hours) =>
-      inTransaction(db, async (db) => {
-        const rows = hours.map(({ checkId, hour }) => [hour, checkId] as const);
-        const known = new Map(
-          (await selectHours(db, rows)).map((row) => [`${row.hour} ${row.check_id}`, unpackHour(row.runs)]),
-        );
-        await saveHours(
-          db,
-          hours.map(({ checkId, hour, points }) => [
-            hour,
-            checkId,
-            packHour(mergeRuns(known.get(`${hour} ${checkId}`) ?? [], points)),
-          ]),
-        );
-      }),
+    mergeHours: (hours) => inTransaction(db, (db) => mergeHours(db, hours)),
     saveBoard: async (records) => {
       await saveBoardRows(db, records.map(boardCells));
     },
@@ -91,6 +78,7 @@ export function createRunStore(db: Db): RunStore {
       const { rows } = await readHours(db, checkId, hours);
       return rows.flatMap(({ runs }) => unpackHour(runs));
     },
+    foldedHour: (hour, checkIds) => readHour(db, hour, checkIds),
     firstFoldedHour: async (check) => {
       const checkId = await findCheck(db, check);
       if (checkId === null) return null;
@@ -146,16 +134,6 @@ const insertReports = rowStatement(
   (values) => `
     insert into check_reports (check_id, at_ms, severity, report) ${values}
     on conflict (check_id, at_ms) do update set severity = excluded.severity, report = excluded.report`,
-);
-const selectHours = rowStatement<{ readonly hour: number; readonly check_id: number; readonly runs: Uint8Array }>(
-  ["bigint", "bigint"],
-  (values) => `select hour, check_id, runs from check_hours where (hour, check_id) in (${values})`,
-);
-const saveHours = rowStatement(
-  ["bigint", "bigint", "bytea"],
-  (values) => `
-    insert into check_hours (hour, check_id, runs) ${values}
-    on conflict (hour, check_id) do update set runs = excluded.runs`,
 );
 const boardColumns = [
   ["check_id", "bigint"],
@@ -225,25 +203,6 @@ async function readJournal(db: Db, known: ReadonlyMap<number, number>): Promise<
   const { rows } = await sql<{ owner_id: number; seq: number; at_ms: number; runs: Uint8Array }>`
     select owner_id, seq, at_ms, runs from journal where ${wanted} order by owner_id, seq`.execute(db);
   return rows.map((row) => ({ ownerId: row.owner_id, seq: row.seq, atMs: row.at_ms, runs: row.runs }));
-}
-
-/** Reads hour by hour: the key begins with the hour, so that a fold and a deletion touch few pages. */
-async function readHours(
-  db: Db,
-  checkId: number,
-  { from, to }: { readonly from: number; readonly to: number },
-  limit = Number.MAX_SAFE_INTEGER,
-) {
-  return sql<{ hour: number; runs: Uint8Array }>`
-    with recursive bounds (first, last) as (
-      select case when min(hour) > ${from} then min(hour) else ${from} end,
-        case when max(hour) < ${to} then max(hour) else ${to} end from check_hours having max(hour) is not null),
-    span (hour) as (
-      select first from bounds where first <= last
-      union all select span.hour + 1 from span, bounds where span.hour < bounds.last)
-    select check_hours.hour, check_hours.runs from span
-    join check_hours on check_hours.hour = span.hour and check_hours.check_id = ${checkId}
-    order by check_hours.hour limit ${limit}`.execute(db);
 }
 
 async function readBoard(db: Db): Promise<BoardRecord[]> {

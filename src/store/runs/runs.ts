@@ -110,6 +110,8 @@ export interface RunStore {
   forget(checkIds: readonly number[]): Promise<void>;
   /** Returns the runs of a check in its folded hours, oldest first. */
   foldedRuns(check: CheckKey, hours: { readonly from: number; readonly to: number }): Promise<readonly RunPoint[]>;
+  /** Returns the runs of these checks in one folded hour. */
+  foldedHour(hour: number, checkIds: ReadonlySet<number>): Promise<readonly HourRecord[]>;
   /** Returns the first folded hour with a run of the check; null without one. */
   firstFoldedHour(check: CheckKey): Promise<number | null>;
   /** Returns the stored reports in (from, to], the last `limit` of them, oldest first. */

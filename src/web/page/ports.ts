@@ -6,7 +6,8 @@ import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
-import type { StoredResult, VerdictHour, VerdictPoint } from "../../store/runs/history.ts";
+import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
+import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState, GateView } from "../ports.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
@@ -171,11 +172,9 @@ export interface PagePort {
   /** `embedded`, or the host of the remote source. */
   source(): string;
   /** The last run of each hour of the last seven days, oldest first, the current hour included; null: not read yet. */
-  hours(slug: string): readonly VerdictHour[] | null;
-  /** The same, read now where it was not read yet. */
-  readHours(slug: string): Promise<readonly VerdictHour[]>;
-  /** Reads the hours of these in the background; calls the listeners when all are read. */
-  readPast(slugs: readonly string[]): void;
+  hours(slug: string): HourSeries | null;
+  /** Reads those that are not read yet; calls the listeners when they are. */
+  readHours(slugs: readonly string[]): Promise<void>;
   points(slug: string, fromMs: number, toMs: number): Promise<readonly VerdictPoint[]>;
   /** What its runs held their counts to, oldest first, from each instant on; empty where no run of the time is kept. */
   thresholdsOf(slug: string, fromMs: number, toMs: number): Promise<readonly PageThresholds[]>;

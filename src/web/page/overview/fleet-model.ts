@@ -1,6 +1,6 @@
 import { fleetEvidence, fleetMember } from "../../../contract/fleet/evidence.ts";
 import { hourMs } from "../../../base/time.ts";
-import type { VerdictHour } from "../../../store/runs/history.ts";
+import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import type { AlertsSnapshot, CheckSnapshot } from "../../ports.ts";
 import type { FleetData } from "./fleet.ts";
 import type { FleetVerdict } from "./verdict.ts";
@@ -24,7 +24,7 @@ export interface FleetSources {
 
 /** The last run of each hour of an organization, and for how many hours it is taken for those after it. */
 export interface PastRuns {
-  readonly hours: readonly VerdictHour[];
+  readonly hours: HourSeries;
   readonly carryHours: number;
 }
 
@@ -112,10 +112,10 @@ function traceOf(past: readonly PastRuns[], firstHour: number): (number | null)[
   for (const { hours, carryHours } of past) {
     let index = 0;
     for (let offset = 0; offset < historyHours; offset++) {
-      while (index < hours.length && (hours[index]?.hour ?? 0) <= firstHour + offset) index++;
-      const last = hours[index - 1];
-      if (last === undefined || last.hour < firstHour + offset - carryHours || last.severity === "unknown") continue;
-      counts[offset] = (counts[offset] ?? 0) + (last.severity === "warn" || last.severity === "fail" ? 1 : 0);
+      while (index < hours.length && hours.hour(index) <= firstHour + offset) index++;
+      if (index === 0 || hours.hour(index - 1) < firstHour + offset - carryHours) continue;
+      const severity = hours.severity(index - 1);
+      if (severity !== "unknown") counts[offset] = (counts[offset] ?? 0) + (severity === "ok" ? 0 : 1);
     }
   }
   return counts;

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from "../../../base/time.ts";
 import type { Clock } from "../../../base/time.ts";
-import type { VerdictHour } from "../../../store/runs/history.ts";
-import { isStaleResult, viewCheck } from "../../api/check-view.ts";
+import type { HourSeries } from "../../../store/runs/hour-series.ts";
+import { isStaleResult } from "../../api/check-view.ts";
 import { reaches, reachesEverything, type Identity } from "../../access/identity.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "../ports.ts";
@@ -49,7 +49,6 @@ const leastCarryHours = 2;
 /** Reads the model anew, with what `identity` may see. */
 export async function readPageModel(ports: PageModelPorts, identity: Identity | null): Promise<PageModel> {
   const { checks, alerts, outbox, page, clock } = ports;
-  const startedMs = clock.monotonicMs();
   const [everybody, allLive, receivers, untilOf] = await Promise.all([
     checks.list(),
     alerts.list(),
@@ -71,19 +70,15 @@ export async function readPageModel(ports: PageModelPorts, identity: Identity | 
   }
   const configured = new Map(page.organizations().map((one) => [one.slug, one]));
   const rows: RowData[] = [];
-  const unread: string[] = [];
   const past: PastRuns[] = [];
+  await readPast(page, clock, [...bySlug.keys()]);
   for (const [slug, snapshot] of bySlug) {
+    const hours = page.hours(slug);
+    if (hours !== null) past.push({ hours, carryHours: carryHours(snapshot) });
     const organization = configured.get(slug) ?? null;
-    const isInTime = clock.monotonicMs() - startedMs < pastWithinMs;
-    const hours = page.hours(slug) ?? (isInTime ? await page.readHours(slug) : null);
-    if (hours === null) unread.push(slug);
-    else past.push({ hours, carryHours: carryHours(snapshot) });
     rows.push(rowOf(snapshot, others.get(slug) ?? [], organization, hours, nowMs, untilOf(slug)));
   }
-  // What is not read by then follows, through the stream.
-  if (unread.length > 0) page.readPast(unread);
-  const pastShare = rows.length === 0 ? 1 : 1 - unread.length / rows.length;
+  const pastShare = rows.length === 0 ? 1 : past.length / rows.length;
   return {
     nowMs,
     rows,
@@ -102,23 +97,37 @@ export async function readPageModel(ports: PageModelPorts, identity: Identity | 
   };
 }
 
+/** Waits for the past of these for a moment; what is not read by then follows, through the stream. */
+async function readPast(page: PagePort, clock: Clock, slugs: readonly string[]): Promise<void> {
+  if (slugs.every((slug) => page.hours(slug) !== null)) return;
+  const reading = page.readHours(slugs);
+  // Once it is late, its failure belongs to the next look, which begins again.
+  reading.catch(() => undefined);
+  const waiting = new AbortController();
+  try {
+    await Promise.race([reading, clock.sleep(pastWithinMs, waiting.signal)]);
+  } finally {
+    waiting.abort();
+  }
+}
+
 function rowOf(
   snapshot: CheckSnapshot,
   others: readonly CheckSnapshot[],
   organization: PageOrganization | null,
-  hours: readonly VerdictHour[] | null,
+  hours: HourSeries | null,
   nowMs: number,
   silencedUntilMs: number | null,
 ): RowData {
   const { state } = snapshot;
-  const view = viewCheck(snapshot, nowMs, false);
-  const severity = view.severity as RowSeverity | null;
-  const report = view.isStale ? null : state.lastReport;
+  const isStale = isStaleResult(snapshot, nowMs);
+  const severity = isStale ? "unknown" : state.severity;
+  const report = isStale ? null : state.lastReport;
   const counts = report?.kind === "result" ? report.counts : null;
   const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
   const known = counts?.ratio ?? null;
   const ratio = known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null);
-  const since = sinceOf(snapshot, hours ?? [], severity, nowMs);
+  const since = sinceOf(snapshot, hours, severity, nowMs);
   const thresholds = organization?.thresholds ?? null;
   const failAbove = expected === null || thresholds === null ? 0 : expected * thresholds.failMultiplier;
   return {
@@ -204,16 +213,18 @@ function alertOf(
 /** Since when the severity holds: by the runs, and before the first of them by the evaluated past. */
 function sinceOf(
   { state }: CheckSnapshot,
-  hours: readonly VerdictHour[],
+  hours: HourSeries | null,
   severity: RowSeverity | null,
   nowMs: number,
 ): Pick<RowData, "sinceMs" | "isSinceLonger"> {
   if (severity === null || state.severitySinceMs === null) return { sinceMs: null, isSinceLonger: false };
   if (severity !== state.severity) return { sinceMs: state.lastRunAtMs, isSinceLonger: false };
   let sinceMs = state.severitySinceMs;
-  const before = hours.filter(({ atMs }) => atMs < sinceMs);
-  let index = before.length - 1;
-  for (; index >= 0 && before[index]?.severity === severity; index--) sinceMs = before[index]?.atMs ?? sinceMs;
+  if (hours !== null) {
+    let index = hours.length - 1;
+    while (index >= 0 && hours.atMs(index) >= state.severitySinceMs) index--;
+    for (; index >= 0 && hours.severity(index) === severity; index--) sinceMs = hours.atMs(index);
+  }
   const isSinceLonger = nowMs - sinceMs > 7 * dayMs - 2 * hourMs;
   return { sinceMs, isSinceLonger };
 }
@@ -227,18 +238,14 @@ interface Now {
 }
 
 /** One point each three hours: the last run before it, unless that is too long ago; the last point is now. */
-function sparkOf(hours: readonly VerdictHour[], now: Now, floor: number): Spark {
+function sparkOf(hours: HourSeries, now: Now, floor: number): Spark {
   const thisHour = Math.floor(now.nowMs / hourMs);
   const counts: (number | null)[] = [];
   let states = "";
-  let index = 0;
   for (let point = 0; point < sparkPoints - 1; point++) {
-    const hour = thisHour - (sparkPoints - 1 - point) * sparkEveryHours;
-    while (index < hours.length && (hours[index]?.hour ?? 0) <= hour) index++;
-    const last = hours[index - 1];
-    const isKnown = last !== undefined && last.hour >= hour - now.carryHours;
-    counts.push(isKnown ? last.currentCount : null);
-    states += stateLetter(isKnown ? last.severity : null);
+    const last = hours.lastIn(thisHour - (sparkPoints - 1 - point) * sparkEveryHours, now.carryHours);
+    counts.push(last === null ? null : hours.currentCount(last));
+    states += stateLetter(last === null ? null : hours.severity(last));
   }
   return { counts: [...counts, now.count], states: states + stateLetter(now.severity), expected: now.expected, floor };
 }
