@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { recordGatesOpenedByReload, type SettingsBefore } from "../alerting/acts/reload.ts";
 import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
@@ -168,9 +169,11 @@ export async function startApp(
     run: (target, signal) => tracer.inTrace(() => runtime.run(target, signal)),
   });
 
-  async function apply(): Promise<void> {
+  async function apply(before: SettingsBefore): Promise<void> {
     const { receivers } = runtime.current();
     await checking.apply();
+    // Before alerts of what is gone end, each of which records what its end opens.
+    await recordGatesOpenedByReload({ store, settings: settings(), nowMs: clock.nowMs() }, before);
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
+import type { GatePolicy } from "../../src/alerting/decide/gate.ts";
 import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
@@ -34,9 +36,13 @@ async function alertId(): Promise<string> {
   return alert.id;
 }
 
-const releaseOn = (...ways: readonly ("judged" | "acknowledged" | "resolved")[]): WorldOptions => ({
-  settings: { gateOf: () => ({ releaseOn: ways, whenUnknown: "allow" }) },
-});
+type Ways = GatePolicy["releaseOn"];
+
+const gateBy =
+  (...releaseOn: Ways) =>
+  (): GatePolicy => ({ releaseOn, whenUnknown: "allow" });
+
+const releaseOn = (...ways: Ways): WorldOptions => ({ settings: { gateOf: gateBy(...ways) } });
 
 describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   beforeEach(() => {
@@ -139,6 +145,58 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(acts().at(-1)).toEqual([`released ${reason}`]);
       expect(events().slice(-2)).toEqual(["resolved", "released"]);
       expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ status: "resolved", result: null });
+    });
+
+    it("gets the gate that a change of releaseOn opens, once, however many processes apply it", async () => {
+      await open();
+      await fire();
+      await world.acknowledge("acme");
+      await world.reload(releaseOn("judged", "acknowledged"));
+      const { store, clock } = world;
+      const settings = {
+        gateOf: gateBy("judged", "acknowledged"),
+        receivers: [{ ...platform, minSeverity: "warn", sendResolved: true, sendUnknown: true, match: null } as const],
+      };
+      const before = { settings: { gateOf: gateBy("judged") }, sinceMs: clock.nowMs() - hourMs };
+      await recordGatesOpenedByReload({ store, settings, nowMs: clock.nowMs() }, before);
+      await world.settle();
+      await world.advance(hourMs);
+      await world.reload(releaseOn("judged"));
+      await world.reload(releaseOn("acknowledged"));
+      await world.settle();
+
+      expect(acts()).toEqual([["released released_by_configuration"], ["released released_by_configuration"]]);
+      const [opened] = world.notifications("platform").slice(-1);
+      expect(opened?.summary).toBe("acme: gate open, by a change of the configuration");
+      expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });
+      const releases = await world.store.gate.releases("acme", 9);
+      expect(releases.map(({ how, by }) => [how, by])).toEqual([
+        ["acknowledged", null],
+        ["acknowledged", null],
+      ]);
+    });
+
+    it("gets the gate of an organization that is taken away and follows a weaker default, once", async () => {
+      await open({
+        settings: {
+          gateOf: (slug) => ({ releaseOn: slug === "acme" ? ["judged"] : ["resolved"], whenUnknown: "allow" }),
+        },
+      });
+      await fire();
+      await world.reload({ slugs: [], ...releaseOn("resolved") });
+      await world.advance(minuteMs);
+
+      expect(acts()).toEqual([["released released_by_end"]]);
+      expect(events()).toEqual(["firing", "resolved", "released"]);
+    });
+
+    it("hears nothing of a reload that leaves every gate as it was", async () => {
+      await open();
+      await fire();
+      await world.reload(releaseOn("judged", "acknowledged"));
+      await world.settle();
+
+      expect(acts()).toEqual([]);
     });
 
     it("gets an act on an alert that has ended and is settled", async () => {

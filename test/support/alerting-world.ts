@@ -1,5 +1,6 @@
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
 import { judgeAlert } from "../../src/alerting/acts/judge.ts";
+import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import { releaseGate } from "../../src/alerting/acts/release.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
@@ -222,6 +223,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       how,
     );
 
+  let appliedAtMs = startMs;
   let owner = "";
   let board: Board;
   let journal: OwnJournal;
@@ -352,8 +354,15 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       await settleNow();
     },
     reload: async (changes) => {
+      const before = settings();
       options = { ...options, ...changes };
       board.keepOnly(({ slug }) => slugs().includes(slug));
+      const nowMs = clock.nowMs();
+      await recordGatesOpenedByReload(
+        { store, settings: settings(), nowMs },
+        { settings: before, sinceMs: appliedAtMs },
+      );
+      appliedAtMs = nowMs;
       await surviving(() => recorder.endUnconfigured());
       await outbox.setReceivers(outboxReceivers());
     },

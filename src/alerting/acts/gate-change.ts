@@ -34,7 +34,7 @@ export function requireMayOpen(slug: string, opened: readonly OpenedHold[]): voi
 
 /**
  * Does `work` in the transaction of `parts` and records each hold that it ends, by whom. Everything that may open the gate goes
- * through here: judgement, acknowledgement, release by hand, and the end of an alert.
+ * through here: judgement, acknowledgement, release by hand, and the end of an alert; but a change of the policy (reload.ts).
  */
 export async function changeGate<Result>(
   parts: StoreParts,

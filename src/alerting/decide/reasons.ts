@@ -32,6 +32,7 @@ export const reasonMeanings = {
   released_by_judgement: "the gate that it held is open: it was judged",
   released_by_acknowledgement: "the gate that it held is open: it was acknowledged",
   released_by_end: "the gate that it held is open: it is over",
+  released_by_configuration: "the gate that it held is open: the configuration was changed",
   repeat_interval: "it still fires, and `repeatInterval` has elapsed since the last notification",
   silence_ended: "it was held back by a silence or an acknowledgement and fires still, or with another severity",
   min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",

@@ -64,20 +64,23 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
   return taken.flatMap(({ news }) => news);
 }
 
-/** Whether the receiver gets alerts like this one; where it gets them by escalation, whether it was notified of this one. */
+/** Returns whether the receiver gets alerts like this one; by escalation, or of what is no longer checked, whether it was notified of it. */
 function isRouted(
   { settings, alerts, plan }: ActsContext,
   { alert: { id, check, slug, peak } }: ActEntry,
   route: ReceiverRoute,
   notified: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {
+  const isNotified = (): boolean =>
+    notified.get(id)?.has(route.name) === true ||
+    plan.told.some(({ alertId, receiver }) => alertId === id && receiver === route.name) ||
+    alerts.some((tracked) => tracked.id === id && tracked.told.has(route.name));
   const target = settings.targetOf(check, slug);
-  const routed = target?.receivers.find(({ name }) => name === route.name);
-  if (target === null || routed === undefined || !wants(route, peak.severity)) return false;
+  if (target === null) return isNotified();
+  const routed = target.receivers.find(({ name }) => name === route.name);
+  if (routed === undefined || !wants(route, peak.severity)) return false;
   if (route.match !== null && !matches(route.match, { check, slug, labels: target.labels })) return false;
-  if (routed.afterMs === 0 || notified.get(id)?.has(route.name) === true) return true;
-  if (plan.told.some(({ alertId, receiver }) => alertId === id && receiver === route.name)) return true;
-  return alerts.some((tracked) => tracked.id === id && tracked.told.has(route.name));
+  return routed.afterMs === 0 || isNotified();
 }
 
 async function composeEntries(

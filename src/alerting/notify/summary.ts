@@ -57,6 +57,8 @@ function releaseWords(notice: AlertNotice): string {
       return "acknowledged";
     case "released_by_end":
       return "the alert is over";
+    case "released_by_configuration":
+      return "by a change of the configuration";
     default:
       return "released by hand";
   }

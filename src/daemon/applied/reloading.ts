@@ -1,3 +1,4 @@
+import type { SettingsBefore } from "../../alerting/acts/reload.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
@@ -32,14 +33,15 @@ export interface ReloadingOptions {
   readonly metrics: Pick<Metrics, "configReloaded">;
   readonly audit: Pick<AuditStore, "append">;
   readonly readConfig: () => Promise<Config>;
-  /** Gives every part what the runtime holds now. */
-  readonly apply: () => Promise<void>;
+  /** Gives every part what the runtime holds now, in place of what held before. */
+  readonly apply: (before: SettingsBefore) => Promise<void>;
 }
 
 /** One change at a time, in the order asked for: two at once could leave the older one behind. */
 export function createReloading(options: ReloadingOptions): Reloading {
   const { runtime, fleet, clock, logger, metrics, audit } = options;
   let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
+  let replacedAtMs = clock.nowMs();
   let last: Promise<unknown> = Promise.resolve();
 
   function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -52,7 +54,9 @@ export function createReloading(options: ReloadingOptions): Reloading {
     const before = runtime.current();
     try {
       runtime.replace(next);
-      await options.apply();
+      const nowMs = clock.nowMs();
+      await options.apply({ settings: before.settings, sinceMs: replacedAtMs });
+      replacedAtMs = nowMs;
     } catch (error) {
       runtime.restore(before);
       throw error;

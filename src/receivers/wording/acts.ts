@@ -35,6 +35,8 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
       return `The gate is open: ${by} has acknowledged the alert${why}`;
     case "released_by_end":
       return "The gate is open: the alert is over.";
+    case "released_by_configuration":
+      return "The gate is open: the configuration was changed.";
     default:
       return `${by} has released the gate${why}`;
   }

@@ -77,6 +77,32 @@ describe("SIGHUP", () => {
     expect(startedCount(daemon)).toBe(1);
   });
 
+  it("notifies of a gate that it opens, which the gate then shows", async () => {
+    const acts = (releaseOn: string): string =>
+      configText("[acme]")
+        .replace("type: log", "type: log, sendActs: true")
+        .replace("defaults: {", `defaults: { gate: { releaseOn: [${releaseOn}] },`);
+    await folder.write("flatline.yaml", acts("judged"));
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    await daemon.untilLogged("alert firing", { slug: "acme" });
+    const { alerts } = JSON.parse(await readText(`${daemon.url}/api/v1/alerts`)) as { alerts: { id: string }[] };
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const ack = `${daemon.url}/api/v1/alerts/${alerts[0]?.id}/ack`;
+    expect((await fetch(ack, { method: "POST", headers, body: "{}" })).status).toBe(200);
+    const gate = `${daemon.url}/api/v1/gate/acme`;
+    expect(JSON.parse(await readText(gate))).toMatchObject({ decision: "hold" });
+
+    await folder.write("flatline.yaml", acts("judged, acknowledged"));
+    daemon.signal("SIGHUP");
+
+    await daemon.untilLogged("gate open", { slug: "acme", reason: "released_by_configuration" });
+    expect(JSON.parse(await readText(gate))).toMatchObject({
+      decision: "allow",
+      reason: "released",
+      releases: [{ how: "acknowledged" }],
+    });
+  });
+
   it("refuses a bad file: says where it is wrong, shows it, and everything else goes on", async () => {
     await using daemon = await startDaemon([], { cwd: folder.path });
     await untilShown(daemon, "acme", "initech");
