@@ -25,7 +25,10 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
-    .option("--json", "print {alert, result, assets}; result is null when the alert has ended")
+    .option(
+      "--json",
+      "print {alert, result, resultAt, assets}; of an alert that has ended, result is that of its worst run",
+    )
     .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (id: string, flags: ShowFlags) => {
       const config = await loadCommandConfig(flags.config, context);
@@ -91,18 +94,27 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
   ];
 }
 
-function evidenceRows({ result }: ShownAlert, own: readonly string[]): Row[] {
+function evidenceRows({ result, resultAt }: ShownAlert, own: readonly string[]): Row[] {
   if (result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const reason = typeof likelyCauseReason === "string" ? `: ${breakAddresses(likelyCauseReason, own)}` : "";
   return [
+    ["as of", resultAt === null ? "" : `the run at ${seconds(resultAt)}, when it was ${result.severity}`],
     ...result.findings.map((finding): Row => ["finding", brokenFinding(finding, own).message]),
     ["likely cause", typeof likelyCause === "string" ? `${likelyCause}${reason}` : ""],
     [
       "undone",
-      typeof revivedCount === "number" && revivedCount > 0 ? `${formatCount(revivedCount)} of the deaths so far` : "",
+      typeof revivedCount === "number" && revivedCount > 0
+        ? `${formatCount(revivedCount)} of the deaths ${resultAt === null ? "so far" : "by then"}`
+        : "",
     ],
-    ["what to do", typeof result.suggestedAction === "string" ? breakAddresses(result.suggestedAction, own) : ""],
+    // Of what is over there is nothing to do.
+    [
+      "what to do",
+      resultAt === null && typeof result.suggestedAction === "string"
+        ? breakAddresses(result.suggestedAction, own)
+        : "",
+    ],
   ];
 }
 

@@ -3,6 +3,12 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { DaemonClient } from "../daemon-client.ts";
 
 const said = { by: z.string().nullable().optional(), comment: z.string().nullable().optional() };
+const resultSchema = z.looseObject({
+  severity: z.string(),
+  observed: z.record(z.string(), z.unknown()),
+  findings: z.array(z.looseObject({ kind: z.string(), ref: z.string().nullable(), message: z.string() })),
+  suggestedAction: z.string().nullable().optional(),
+});
 const alertSchema = z.looseObject({
   id: z.string(),
   check: z.string(),
@@ -30,23 +36,22 @@ const alertSchema = z.looseObject({
     .nullable()
     .optional(),
 });
-
-const checkSchema = z.looseObject({
-  result: z
-    .looseObject({
-      observed: z.record(z.string(), z.unknown()),
-      findings: z.array(z.looseObject({ kind: z.string(), ref: z.string().nullable(), message: z.string() })),
-      suggestedAction: z.string().nullable().optional(),
-    })
-    .nullable(),
+const detailSchema = alertSchema.extend({
+  result: resultSchema.nullable().optional(),
+  resultAt: z.string().nullable().optional(),
 });
+
+const checkSchema = z.looseObject({ result: resultSchema.nullable() });
 
 const assetsSchema = z.looseObject({ count: z.number(), knownCount: z.number() });
 
-/** An alert with what its check's last result says, while it lives, and how many assets died in it. */
+/** An alert with the result that speaks for it, and how many assets died in it. */
 export interface ShownAlert {
   readonly alert: z.infer<typeof alertSchema>;
-  readonly result: z.infer<typeof checkSchema>["result"];
+  /** While it lives its check's last one; of an ended alert that of its worst run. null: there is none, or none is kept. */
+  readonly result: z.infer<typeof resultSchema> | null;
+  /** When the result was found, of an alert that has ended. */
+  readonly resultAt: string | null;
   /** null: it has none, or the token may not read them. */
   readonly assets: z.infer<typeof assetsSchema> | null;
 }
@@ -54,14 +59,15 @@ export interface ShownAlert {
 /** Reads an alert that lives or has ended. @throws not_found */
 export async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: string): Promise<ShownAlert> {
   const path = `/api/v1/alerts/${encodeURIComponent(id)}`;
-  const alert = await daemon.read(path, alertSchema);
+  const { result, resultAt, ...alert } = await daemon.read(path, detailSchema);
   const isOver = alert.endsAt !== null && alert.endsAt !== undefined;
   const checkPath = `/api/v1/checks/${encodeURIComponent(alert.check)}/${encodeURIComponent(alert.slug)}`;
   const check = isOver ? null : await daemon.read(checkPath, checkSchema).catch(ifMissing);
   const assets = await daemon.read(`${path}/assets?limit=1`, assetsSchema).catch(ifMissing);
   return {
     alert,
-    result: check?.result ?? null,
+    result: isOver ? (result ?? null) : (check?.result ?? null),
+    resultAt: resultAt ?? null,
     assets: assets === null ? null : { count: assets.count, knownCount: assets.knownCount },
   };
 }

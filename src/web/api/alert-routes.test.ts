@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { resultReport } from "../../../test/support/reports.ts";
 import { actor } from "../../contract/actor.ts";
-import type { AlertSnapshot } from "../ports.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { AlertDetail, AlertSnapshot } from "../ports.ts";
 
 let web: RunningWeb;
 
@@ -154,6 +156,43 @@ describe("GET /api/v1/alerts", () => {
         },
       ],
     });
+  });
+});
+
+describe("GET /api/v1/alerts/{id}", () => {
+  const atMs = harnessNowMs - 60_000;
+  const ended = (check: CheckName, over: Partial<AlertDetail> = {}): AlertDetail => {
+    const report = resultReport({ check, startedAtMs: atMs, severity: "fail" });
+    const history = { judgements: [], history: [], comments: [] };
+    const worstResult = { result: report.result, atMs };
+    return { ...firing, state: { ...firing.state, check }, ...history, endsAtMs: harnessNowMs, worstResult, ...over };
+  };
+  const read = async (detail: AlertDetail, headers = {}): Promise<unknown> => {
+    web.world.details = [detail];
+    return (await fetch(`${web.url}/api/v1/alerts/a1`, { headers })).json();
+  };
+
+  it.each<[string, AlertDetail, object, unknown]>([
+    [
+      "that has ended has the result of its worst run",
+      ended("dead-asset-spike"),
+      {},
+      { state: "resolved", result: { severity: "fail", findings: [{}] }, resultAt: "2025-12-31T23:59:00.000Z" },
+    ],
+    [
+      "of which no run is kept has none",
+      ended("sentinel", { worstResult: null }),
+      {},
+      { result: null, resultAt: null },
+    ],
+    ["of the review queue names no report to everybody", ended("review-queue"), {}, { result: { findings: [] } }],
+    ["of the review queue names them to who may read", ended("review-queue"), bearer, { result: { findings: [{}] } }],
+  ])("one %s", async (_rule, detail, headers, expected) => {
+    expect(await read(detail, headers)).toMatchObject(expected as object);
+  });
+
+  it("leaves the result of one that lives to its check", async () => {
+    expect(await read(ended("dead-asset-spike", { endsAtMs: null, worstResult: null }))).not.toHaveProperty("result");
   });
 });
 

@@ -9,7 +9,7 @@ import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgeme
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
-import { iso, viewJudgement, viewOnsetMarker } from "./check-view.ts";
+import { iso, viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
@@ -39,7 +39,7 @@ const commentSchema = z.strictObject({
   by: z.string().max(longestName).optional(),
 });
 
-/** `/api/v1/alerts…`: what lives, one alert, what people do and say about it. It holds no findings, so that anybody may read it (CONTRACT 8). */
+/** `/api/v1/alerts…`: what lives, one alert, what people do and say about it, which needs the right to read it (CONTRACT 13). */
 export function addAlertRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
@@ -173,12 +173,16 @@ function mayOpen({ identity }: FastifyRequest): boolean {
   return identity?.rights.has("gate") ?? false;
 }
 
-/** An alert with its end, and all that was said of it for who may read that. */
+/** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */
 function viewDetail(detail: AlertDetail, withPeople: boolean): object {
-  const { endsAtMs, judgements, comments } = detail;
+  const { endsAtMs, judgements, comments, state, worstResult } = detail;
+  const worst =
+    worstResult === null
+      ? { result: null, resultAt: null }
+      : { result: viewResult(state.check, worstResult.result, withPeople), resultAt: iso(worstResult.atMs) };
   return {
     ...viewAlert(detail, withPeople),
-    ...(endsAtMs === null ? {} : { state: "resolved" }),
+    ...(endsAtMs === null ? {} : { state: "resolved", ...worst }),
     endsAt: iso(endsAtMs),
     ...(withPeople ? { judgements: viewJudgements(judgements), comments: comments.map(viewComment) } : {}),
   };

@@ -28,7 +28,7 @@ export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: b
     lastSuccessAt: iso(state.lastSuccessAtMs),
     nextRunAt: iso(state.nextDueAtMs),
     isRunning: state.isRunning,
-    result: isStale ? null : viewResult(lastReport, withDetails),
+    result: isStale ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,
     alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
     alerts: sorted.map(viewAlert),
@@ -43,7 +43,7 @@ export function viewReport(report: CheckReport, withDetails: boolean): ReportVie
     severity: report.severity,
     startedAt: iso(report.startedAtMs),
     finishedAt: iso(report.finishedAtMs),
-    result: viewResult(report, withDetails),
+    result: resultOf(report, withDetails),
     error: report.kind === "error" ? report.error : null,
   };
 }
@@ -134,11 +134,13 @@ export function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: num
   return state.lastReport?.kind === "result" && nowMs - state.lastReport.finishedAtMs > staleAfterMs;
 }
 
-function viewResult(report: CheckReport | null, withDetails: boolean): HealthcheckResult | null {
-  if (report === null || report.kind === "error") return null;
-  // The findings of the review queue name reports (CONTRACT 8).
-  const isHidden = report.check === "review-queue" && !withDetails;
-  return isHidden ? { ...report.result, findings: [] } : report.result;
+function resultOf(report: CheckReport | null, withDetails: boolean): HealthcheckResult | null {
+  return report?.kind === "result" ? viewResult(report.check, report.result, withDetails) : null;
+}
+
+/** Returns the result as whoever asks may read it: the findings of the review queue name reports (CONTRACT 8). */
+export function viewResult(check: string, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
+  return check === "review-queue" && !withDetails ? { ...result, findings: [] } : result;
 }
 
 /** ISO 8601 with milliseconds and Z. */

@@ -107,6 +107,7 @@ describe("flatline alerts", () => {
     expect(listed.stdout).toMatch(new RegExp(` ${short}  `));
     expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(id) });
     expect(over).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("00aa11") });
+    expect(over.stdout).toMatch(/^as of +the run at \S+Z, when it was fail\nfinding +9\d deaths in 24 h/m);
     expect(both).toMatchObject({ exitCode: 64, stdout: "" });
     expect(both.stderr).toMatch(
       /^flatline: 2 alerts have an id that begins with 00aa: give more of it\n {2}00aa11 {2}acme, dead-asset-spike: fail, resolved, detected \S+Z\n {2}00aa22/,
