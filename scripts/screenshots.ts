@@ -1,11 +1,11 @@
 // Writes docs/images: the real page over invented events, and over a real case, in a real browser. `node scripts/screenshots.ts` after a build.
+import { loadConfig } from "../src/config/load.ts";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createApp } from "../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, hourMs, secondMs } from "../src/base/time.ts";
 import { startBrowser } from "../test/support/browser.ts";
@@ -83,7 +83,7 @@ interface Picture {
 /** Runs the configuration in `folder` and takes pictures of its pages. */
 async function takePictures(folder: string, pictures: readonly Picture[]): Promise<void> {
   const load = { path: "flatline.yaml", cwd: folder, env: {} };
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: folder,
     clock,
@@ -91,7 +91,7 @@ async function takePictures(folder: string, pictures: readonly Picture[]): Promi
     version: "1.0.0",
     nodeVersion: "24.0.0",
     logger: createSilentLogger(),
-    readConfig: () => loadCheckedConfig(load),
+    readConfig: () => loadConfig(load),
   });
   await app.start();
   // Runs, the evaluated past and the first notifications.

@@ -3,6 +3,7 @@
 // of what a daemon did; each later one is the newest of them, migrated, with rows for its new tables (`additions`), so that all
 // hold the same.
 // --list tells of tables in which nothing is.
+import { loadConfig } from "../src/config/load.ts";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +15,6 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Kysely, sql } from "kysely";
 
 import { createApp } from "../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../src/commands/config-check.ts";
 import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/engine/migrations/migrations.ts";
@@ -110,7 +110,7 @@ async function fillStore(work: string): Promise<string> {
   await run(work, "import", "events", "events.csv");
   await run(work, "import", "fixture", "fixture.yaml");
   const load = { path: "flatline.yaml", cwd: work, env: {} };
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: work,
     clock,
@@ -118,7 +118,7 @@ async function fillStore(work: string): Promise<string> {
     version: "0.0.0",
     nodeVersion: "24.0.0",
     logger: createSilentLogger(),
-    readConfig: () => loadCheckedConfig(load),
+    readConfig: () => loadConfig(load),
     withProcessMetrics: false,
   });
   await app.start();

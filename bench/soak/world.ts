@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { loadConfig } from "../../src/config/load.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createApp } from "../../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
@@ -63,7 +63,7 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
   const load = { path: "flatline.yaml", cwd: folder, env: {} };
   const clock = createVirtualClock({ startMs: Math.ceil(Date.now() / hourMs) * hourMs });
   const counted = createCountingLogger();
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: folder,
     clock,
@@ -71,7 +71,7 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
     version: "0.0.0",
     nodeVersion: process.versions.node,
     logger: counted.logger,
-    readConfig: () => loadCheckedConfig(load),
+    readConfig: () => loadConfig(load),
   });
   await app.start();
   const url = app.address()?.url ?? "";

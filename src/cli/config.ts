@@ -2,12 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
 
-import { configNotes, loadCheckedConfig } from "../commands/config-check.ts";
+import { configNotes } from "../commands/config-check.ts";
 import { renderStarter, starterSources, type StarterSource } from "../commands/config-starter.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
-import { findConfigPath } from "../config/load.ts";
+import { loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -227,7 +227,7 @@ function parseCount(text: string): number {
 async function load(context: CliContext, flag: string | undefined): Promise<{ path: string; config: Config }> {
   const { env, cwd } = context;
   const path = await findConfigPath({ flag, env, cwd });
-  return { path, config: await loadCheckedConfig({ path, cwd, env }) };
+  return { path, config: await loadConfig({ path, cwd, env }) };
 }
 
 function counted(count: number, noun: string): string {

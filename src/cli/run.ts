@@ -1,6 +1,5 @@
 import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
-import { loadCheckedConfig } from "../commands/config-check.ts";
 import { daemonUrl } from "../commands/daemon-address.ts";
 import { describeWork, firstLine } from "../commands/terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
@@ -10,7 +9,7 @@ import { createTracer, traceFields } from "../base/trace.ts";
 import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { configFingerprint } from "../config/document/fingerprint.ts";
-import { findConfigPath, type LoadOptions } from "../config/load.ts";
+import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts";
 import { logLook } from "./command-logger.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 
@@ -60,7 +59,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const { env, cwd, signal } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
-  const config = await loadCheckedConfig(load);
+  const config = await loadConfig(load);
   const lookOf = (read: Config): LoggerLook =>
     logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
   const look = lookOf(config);
@@ -70,7 +69,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const logger = createLogger({ ...look, fields, write: (line) => opening.write(line) });
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
-    const next = await loadCheckedConfig(load);
+    const next = await loadConfig(load);
     // Here, not once it is applied: what applying it says is of it already.
     logger.adjust(lookOf(next));
     return next;

@@ -5,7 +5,7 @@ import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
-import { createReceiver } from "../receivers/create-receiver.ts";
+import { createReceiver } from "../receivers/receivers.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 
 /**

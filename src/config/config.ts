@@ -1,3 +1,4 @@
+import type { ReceiverOptions } from "../receivers/receivers.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
@@ -188,7 +189,6 @@ export interface AlertingConfig {
 }
 
 interface ReceiverBase {
-  readonly name: string;
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
   readonly sendUnknown: boolean;
@@ -202,50 +202,7 @@ interface ReceiverBase {
   readonly rateLimit: { readonly count: number; readonly perMs: number } | null;
 }
 
-export interface WebhookReceiverConfig extends ReceiverBase {
-  readonly type: "webhook";
-  readonly url: Secret;
-  /** One, or two while rotating; empty: not signed. */
-  readonly secrets: readonly Secret[];
-  readonly format: "flatline" | "alertmanager";
-  /** Liquid, the body. */
-  readonly template: string | null;
-  readonly contentType: string;
-  readonly headers: Readonly<Record<string, Secret>>;
-}
-export interface UrlReceiverConfig extends ReceiverBase {
-  readonly type: "slack" | "discord" | "msteams";
-  readonly url: Secret;
-}
-export interface AlertmanagerReceiverConfig extends ReceiverBase {
-  readonly type: "alertmanager";
-  readonly urls: readonly Secret[];
-  readonly resendIntervalMs: number;
-}
-export interface PagerdutyReceiverConfig extends ReceiverBase {
-  readonly type: "pagerduty";
-  readonly url: Secret;
-  readonly routingKey: Secret;
-  /** Of the webhook by which PagerDuty says what was done there; null: it says nothing. */
-  readonly webhookSecret: Secret | null;
-}
-export interface EmailReceiverConfig extends ReceiverBase {
-  readonly type: "email";
-  readonly from: string;
-  readonly recipients: readonly string[];
-  /** smtp:// or smtps://, credentials included. */
-  readonly url: Secret;
-}
-export interface LogReceiverConfig extends ReceiverBase {
-  readonly type: "log";
-}
-export type ReceiverConfig =
-  | WebhookReceiverConfig
-  | UrlReceiverConfig
-  | AlertmanagerReceiverConfig
-  | PagerdutyReceiverConfig
-  | EmailReceiverConfig
-  | LogReceiverConfig;
+export type ReceiverConfig = ReceiverBase & ReceiverOptions;
 
 export interface ServerConfig {
   /** host:port; a host of IPv6 in brackets. */

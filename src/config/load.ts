@@ -14,7 +14,6 @@ import { resolveConfig } from "./resolve/resolve.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { includeSchema, rootSchema } from "./schema/schema.ts";
 import { readSecrets } from "./resolve/secrets.ts";
-import { checkTemplates, type TemplateCheck } from "./check/template.ts";
 import { validateDocument } from "./check/validation.ts";
 import type { WrittenConfig } from "./check/written.ts";
 
@@ -23,8 +22,6 @@ export interface LoadOptions {
   readonly path: string;
   readonly cwd: string;
   readonly env: Environment;
-  /** Tries the templates of webhooks; absent: only their grammar is looked at. */
-  readonly checkTemplate?: TemplateCheck;
 }
 
 // A hundred thousand organizations as objects; a file larger than this was named by mistake.
@@ -52,8 +49,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const problems = [document, ...documents].flatMap((file) => file.problems);
   problems.push(...includeProblems, ...[main, ...included].flatMap((validation) => validation.problems));
   // Without the main file's receivers and source, what the rest refers to cannot be judged.
-  if (main.accepted !== refused)
-    problems.push(...checkRelations(config, places), ...(await checkTemplates(config, places, options.checkTemplate)));
+  if (main.accepted !== refused) problems.push(...(await checkRelations(config, places)));
   const secrets = await readSecrets(config, places);
   problems.push(...secrets.problems);
   const environmentListen = environmentListenOf(options.env, known(config.server)?.listen);

@@ -1,5 +1,6 @@
 import { Document, visit } from "yaml";
 
+import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type {
@@ -226,7 +227,7 @@ function describeReceiver(receiver: ReceiverConfig): object {
   return {
     name,
     type,
-    ...describeTarget(receiver),
+    ...receiverKind(type).describe(receiver),
     minSeverity,
     sendResolved,
     sendUnknown,
@@ -237,35 +238,6 @@ function describeReceiver(receiver: ReceiverConfig): object {
     maxAge: formatDuration(receiver.maxAgeMs),
     rateLimit: rateLimit === null ? null : `${rateLimit.count}/${perUnit ?? `${rateLimit.perMs}ms`}`,
   };
-}
-
-function describeTarget(receiver: ReceiverConfig): object {
-  switch (receiver.type) {
-    case "webhook": {
-      const { url, secrets, format, template, contentType, headers } = receiver;
-      return {
-        url,
-        secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
-        format,
-        template,
-        contentType: template === null ? null : contentType,
-        headers: Object.keys(headers).length === 0 ? null : headers,
-      };
-    }
-    case "slack":
-    case "discord":
-    case "msteams":
-      return { url: receiver.url };
-    case "alertmanager":
-      return { url: receiver.urls, resendInterval: formatDuration(receiver.resendIntervalMs) };
-    case "pagerduty":
-      return { url: receiver.url, routingKey: receiver.routingKey, webhookSecret: receiver.webhookSecret };
-    case "email":
-      return { url: receiver.url, from: receiver.from, to: receiver.recipients };
-    case "log":
-      break;
-  }
-  return {};
 }
 
 function describeSilence(silence: SilenceRule): object {

@@ -4,7 +4,7 @@ import { cutText } from "../base/cut-text.ts";
 import { readWith } from "../contract/issues.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { labelNameProblem } from "../config/check/labels.ts";
+import { labelNameProblem } from "../config/check/relations.ts";
 import { formatPath } from "../config/document/problems.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
 import { cronPattern, nameText, strictObject, timezone } from "../base/schema/values.ts";

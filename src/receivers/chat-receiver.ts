@@ -1,17 +1,11 @@
-import type { Dispatcher } from "undici";
-
 import type { Notification } from "../alerting/notify/notification.ts";
 import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { actLinks, linkSecrets, type SignLinks } from "./act-links.ts";
+import { requiredUrl } from "../base/schema/secret-rules.ts";
+import type { Secret } from "../base/secret.ts";
+import { actLinks, linkSecrets } from "./act-links.ts";
 import { checkAddress, deliverRequest } from "./delivery.ts";
+import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind, type ReceiverSecrets } from "./kind.ts";
 import type { MessageLink } from "./wording/message.ts";
-import type { ChatOptions } from "./receiver-options.ts";
-
-/** What a chat is reached by, and what its messages may carry. */
-export interface ChatDeps {
-  readonly dispatcher: Dispatcher;
-  readonly signLinks?: SignLinks | null;
-}
 
 /** How one kind of chat is spoken to. */
 export interface ChatWording {
@@ -20,22 +14,36 @@ export interface ChatWording {
   readonly bodyOf: (notification: Notification, acts: readonly MessageLink[]) => object;
 }
 
-/** Posts to a chat's incoming webhook. @throws FlatlineError invalid_config for an address that can't be */
-export function createChatReceiver(
-  options: ChatOptions,
-  deps: ChatDeps,
-  { contentType, bodyOf }: ChatWording,
-): Receiver {
-  const { name, type, url } = options;
-  checkAddress(name, url);
+/** A chat's incoming webhook. */
+export interface ChatOptions<Type extends string = string> {
+  readonly type: Type;
+  readonly name: string;
+  readonly url: Secret;
+}
+
+/** Posts to the incoming webhooks of a kind of chat. */
+export function chatKind<Type extends string>(type: Type, summary: string, { contentType, bodyOf }: ChatWording) {
   return {
-    name,
-    type,
-    deliver: (notification, context) => {
-      const headers = { "content-type": contentType, "user-agent": "flatline" };
-      const acts = actLinks(notification, deps.signLinks, context.nowMs);
-      const body = JSON.stringify(bodyOf(notification, acts));
-      return deliverRequest(deps.dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
+    summary,
+    shape: urlShape,
+    secrets: [requiredUrl],
+    hasLinks: true,
+    resolve({ name }: ReceiverInput<typeof urlShape>, secrets: ReceiverSecrets): ChatOptions<Type> {
+      return { type, name, url: secrets.one("url") };
     },
-  };
+    describe: ({ url }: ChatOptions) => ({ url }),
+    create({ name, url }: ChatOptions, deps: ReceiverDeps): Receiver {
+      checkAddress(name, url);
+      return {
+        name,
+        type,
+        deliver: (notification, context) => {
+          const headers = { "content-type": contentType, "user-agent": "flatline" };
+          const acts = actLinks(notification, deps.signLinks, context.nowMs);
+          const body = JSON.stringify(bodyOf(notification, acts));
+          return deliverRequest(deps.dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
+        },
+      };
+    },
+  } as const satisfies ReceiverKind;
 }

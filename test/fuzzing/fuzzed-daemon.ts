@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Logger } from "../../src/base/logger.ts";
 import { createSystemClock } from "../../src/base/time.ts";
-import { loadCheckedConfig } from "../../src/commands/config-check.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { createApp } from "../../src/daemon/create-app.ts";
 import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import { makeDaemonFolder } from "../support/program/daemon.ts";
@@ -66,7 +66,7 @@ export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
   const files = [{ name: "fixture.yaml", text: readFileSync(fixture, "utf8") }];
   await folder.withStore((store) => importFixtures({ store, clock, files, configured: slugs }));
   const load = { path: "flatline.yaml", cwd: folder.path, env: {} };
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: folder.path,
     clock,
@@ -74,7 +74,7 @@ export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
     version: "0.0.0",
     nodeVersion: "24.0.0",
     logger: errorsTo((line) => errors.push(line)),
-    readConfig: () => loadCheckedConfig(load),
+    readConfig: () => loadConfig(load),
     withProcessMetrics: false,
     newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
   });

@@ -18,7 +18,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   contract: ["base", "spike"],
   evidence: ["base", "contract", "spike"],
   store: ["base", "contract", "spike"],
-  config: ["base", "contract", "spike"],
+  config: ["base", "contract", "spike", "receivers"],
   metrics: ["base", "contract", "spike"],
   client: ["base", "contract"],
   service: ["base", "contract", "spike", "store"],

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { loadConfig } from "../../src/config/load.ts";
 import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
@@ -6,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import { actor } from "../../src/contract/actor.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { secondMs } from "../../src/base/time.ts";
-import { loadCheckedConfig } from "../../src/commands/config-check.ts";
 import { createApp } from "../../src/daemon/create-app.ts";
 import type { Stopped } from "../../src/daemon/stop-sequence.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -58,7 +58,7 @@ storage: { path: flatline.db }
   const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 22, 12) });
   let faulty: FaultyStore | null = null;
   let whenRead = (): void => undefined;
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: folder.path,
     clock,
@@ -72,7 +72,7 @@ storage: { path: flatline.db }
       return faulty.store;
     },
     readConfig: async () => {
-      const next = await loadCheckedConfig(load);
+      const next = await loadConfig(load);
       whenRead();
       return next;
     },

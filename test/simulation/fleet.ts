@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { loadCheckedConfig } from "../../src/commands/config-check.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { ProgramFolder } from "../support/program/program-folder.ts";
 
@@ -32,7 +32,7 @@ export async function loadConfigurations(folder: ProgramFolder, source: SourceKi
 
 async function load(folder: ProgramFolder, text: string): Promise<Config> {
   await folder.write("flatline.yaml", text);
-  return loadCheckedConfig({ path: join(folder.path, "flatline.yaml"), cwd: folder.path, env: {} });
+  return loadConfig({ path: join(folder.path, "flatline.yaml"), cwd: folder.path, env: {} });
 }
 
 interface Organization {

@@ -1,3 +1,5 @@
+import { checkHttpUrl } from "./values.ts";
+
 /** What is expected of a secret `key` and its twin `keyFile`. */
 export interface SecretRule {
   readonly key: string;
@@ -7,6 +9,9 @@ export interface SecretRule {
   /** An empty one is as if it were absent. */
   readonly mayBeEmpty?: boolean;
 }
+
+/** The address of a service of HTTP that has to be there. */
+export const requiredUrl: SecretRule = { key: "url", check: checkHttpUrl, isRequired: true };
 
 const printable = /^[\u0021-\u007e]+$/;
 

@@ -16,7 +16,7 @@ import { hourMs, secondMs } from "../../base/time.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { createAlertSample } from "../../daemon/evidence/alert-sample.ts";
-import { createReceiver } from "../../receivers/create-receiver.ts";
+import { createReceiver } from "../../receivers/receivers.ts";
 import { Board } from "../../store/runs/board.ts";
 import { OwnJournal } from "../../store/runs/own-journal.ts";
 import { openStore } from "../../store/open.ts";

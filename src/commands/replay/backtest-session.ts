@@ -5,9 +5,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { parseDuration } from "../../base/durations.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
-import { findConfigPath } from "../../config/load.ts";
+import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
-import { loadCheckedConfig } from "../config-check.ts";
 import { joinDiscovered } from "../discovery/organizations.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
@@ -96,7 +95,7 @@ async function readConfigs({ configFiles, eventFiles }: BacktestAsk, deps: Backt
   const configs: NamedConfig[] = [];
   for (const flag of flags) {
     const path = await findConfigPath({ flag, env, cwd });
-    const { config } = await joinDiscovered(await loadCheckedConfig({ path, cwd, env }), deps);
+    const { config } = await joinDiscovered(await loadConfig({ path, cwd, env }), deps);
     configs.push({ name: flag ?? path, config });
   }
   return configs;

@@ -1,4 +1,6 @@
 import { oneTokenName } from "../../contract/rights.ts";
+import type { ReceiverKind } from "../../receivers/kind.ts";
+import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
 import { checkNames } from "../../contract/report.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { known, refused } from "../document/accepted.ts";
@@ -6,9 +8,9 @@ import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
 import { parseInstant } from "../../base/schema/values.ts";
 import { checkBaselines, checkEventRetention } from "./baseline.ts";
-import { checkLabels } from "./labels.ts";
 import { checkTableSource } from "./table-source.ts";
 import {
+  kindOf,
   partsOf,
   settingsOf,
   tokensOf,
@@ -24,7 +26,7 @@ import {
  * Checks what spans several keys of the configuration: duplicates, names of receivers, what goes together and what does not.
  * Looks at what the schema has accepted, so that all problems are reported in one go and none twice.
  */
-export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Problem[] {
+export async function checkRelations(config: WrittenConfig, places: ConfigPlaces): Promise<Problem[]> {
   const receivers = partsOf(config.receivers, ["receivers"]);
   const discover = partsOf(config.discover, ["discover"]);
   const findings = [
@@ -43,7 +45,7 @@ export function checkRelations(config: WrittenConfig, places: ConfigPlaces): Pro
     ...checkEventChecks(config),
     ...checkStorage(config),
     ...partsOf(config.silences, ["silences"]).flatMap(checkSilence),
-    ...receivers.flatMap(checkReceiver),
+    ...(await Promise.all(receivers.map(checkReceiver))).flat(),
   ];
   return findings.map(({ path, message, part }) => places.problemAt(path, message, part));
 }
@@ -205,22 +207,36 @@ function matchesPattern(pattern: string, name: string): boolean {
   return new RegExp(`^${escaped.join(".*")}$`).test(name);
 }
 
-function checkReceiver({ path, value: receiver }: Part<WrittenReceiver>): Finding[] {
+/** Labels that no receiver of the configuration could be sent. */
+function checkLabels(config: WrittenConfig, receivers: readonly Part<WrittenReceiver>[]): Finding[] {
+  const kinds = receivers.flatMap(({ value }) => kindOf(value) ?? []);
+  return settingsOf(config).flatMap(({ path, value }) =>
+    Object.keys(known(value.labels) ?? {}).flatMap((name): Finding[] => {
+      const message = name === "" ? "a label needs a name" : labelNameProblem(name, kinds);
+      return message === null ? [] : [{ path: [...path, "labels", name], message, part: "key" }];
+    }),
+  );
+}
+
+/** Returns why one of these kinds of receivers [any] cannot send a label of this name; null if all can. */
+export function labelNameProblem(
+  name: string,
+  kinds: readonly ReceiverKind[] = receiverTypes.map(receiverKind),
+): string | null {
+  return kinds.map((kind) => kind.checkLabel?.(name) ?? null).find((problem) => problem !== null) ?? null;
+}
+
+async function checkReceiver({ path, value: receiver }: Part<WrittenReceiver>): Promise<Finding[]> {
   const match = known(receiver.match);
   const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match });
-  const isOfAlertsOnly = receiver.type === "pagerduty" || receiver.type === "alertmanager";
-  const isActless = isOfAlertsOnly || (receiver.type === "webhook" && receiver.format === "alertmanager");
-  if (receiver.sendActs === true && isActless) {
-    const kind = receiver.type === "webhook" ? "format: alertmanager" : `type ${receiver.type}`;
-    const message = `does not go with ${kind}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
+  const kind = kindOf(receiver);
+  const reason = receiver.sendActs === true ? (kind?.withoutActs?.(receiver) ?? null) : null;
+  if (reason !== null) {
+    const message = `does not go with ${reason}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
     findings.push({ path: [...path, "sendActs"], message, part: "key" });
   }
-  if (receiver.type !== "webhook") return findings;
-  if (receiver.template !== undefined && receiver.format === "alertmanager")
-    findings.push({ path: [...path, "template"], message: "does not go with format: alertmanager", part: "key" });
-  if (receiver.contentType !== undefined && receiver.template === undefined)
-    findings.push({ path: [...path, "contentType"], message: "goes with template only", part: "key" });
-  return findings;
+  const problems = (await kind?.check?.(receiver)) ?? [];
+  return [...findings, ...problems.map(({ key, ...problem }) => ({ path: [...path, key], ...problem }))];
 }
 
 /** Whether an object says `key` itself or names a file for it: the two spellings of each secret. */

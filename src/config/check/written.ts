@@ -1,5 +1,7 @@
 import type { z } from "zod";
 
+import { receiverKind } from "../../receivers/receivers.ts";
+import type { ReceiverKind } from "../../receivers/kind.ts";
 import { known, type refused, type Accepted } from "../document/accepted.ts";
 import type { YamlPath } from "../document/problems.ts";
 import type { defaultsSchema } from "../schema/organization.ts";
@@ -39,6 +41,12 @@ export function partsOf<Item>(
     const value = known(item);
     return value === undefined ? [] : [{ path: [...path, index], value }];
   });
+}
+
+/** Returns the type of a receiver; undefined if it was refused. */
+export function kindOf({ type }: WrittenReceiver): ReceiverKind | undefined {
+  const accepted = known(type);
+  return accepted === undefined ? undefined : receiverKind(accepted);
 }
 
 /** The tokens of the server. */

@@ -2,18 +2,18 @@ import { resolve } from "node:path";
 
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
-import { partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
+import { kindOf, partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
 import { known, refused } from "../document/accepted.ts";
 import { readRegularFile } from "../document/files.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
-import type { ReceiverInput } from "../schema/receiver.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import {
   checkHeaders,
   checkKey,
   checkSigningSecret,
   parseHeaderLines,
+  requiredUrl,
   type SecretRule,
 } from "../../base/schema/secret-rules.ts";
 import { sourceSecrets } from "./source-secrets.ts";
@@ -49,7 +49,7 @@ export async function readSecrets(config: WrittenConfig, places: ConfigPlaces): 
   for (const slot of slotsOf(config)) await reader.readSlot(slot);
   reader.refuseEqual([["server"], ...tokensOf(config).map(({ path }) => path)], "token");
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
-    if (value.type === "webhook") await reader.readHeaders(path, value);
+    if (kindOf(value)?.hasHeaders) await reader.readHeaders(path, value);
   for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
   return {
     problems: reader.problems,
@@ -80,36 +80,9 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
     ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>
-      slots(path, value, typeof value.type === "string" ? receiverSecrets[value.type] : []),
+      slots(path, value, kindOf(value)?.secrets ?? []),
     ),
   ];
-}
-
-const requiredUrl: SecretRule = { key: "url", check: checkHttpUrl, isRequired: true };
-
-const receiverSecrets: Readonly<Record<ReceiverInput["type"], readonly SecretRule[]>> = {
-  log: [],
-  webhook: [requiredUrl, { key: "secret", check: checkSigningSecret }],
-  slack: [requiredUrl],
-  discord: [requiredUrl],
-  msteams: [requiredUrl],
-  alertmanager: [requiredUrl],
-  pagerduty: [
-    { key: "routingKey", check: checkKey, isRequired: true },
-    { key: "webhookSecret", check: checkKey },
-    { key: "url", check: checkHttpUrl },
-  ],
-  email: [{ key: "url", check: checkMailUrl, isRequired: true }],
-};
-
-function checkMailUrl(value: string): string | null {
-  const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
-  if (problem !== null) return problem;
-  const { protocol, searchParams } = new URL(value);
-  const tls = searchParams.get("tls");
-  if (tls === null) return null;
-  if (tls !== "no") return 'has ?tls= with a value other than "no"';
-  return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
 }
 
 class SecretReader {

@@ -1,15 +1,8 @@
 import { z } from "zod";
 
-import { dayMs, minuteMs } from "../../base/time.ts";
-import {
-  duration,
-  filePath,
-  longestTimeoutMs,
-  nameText,
-  secretFile,
-  shortestIntervalMs,
-  strictObject,
-} from "../../base/schema/values.ts";
+import { dayMs } from "../../base/time.ts";
+import { duration, longestTimeoutMs, nameText, shortestIntervalMs, strictObject } from "../../base/schema/values.ts";
+import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {
@@ -72,117 +65,16 @@ const common = {
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 
-const urlText = z.string();
-const urlShape = {
-  url: urlText.optional().describe("Where it is posted to. A secret: `urlFile` reads it from a file."),
-  urlFile: secretFile("the URL").optional(),
-};
+type ReceiverSchema = z.ZodObject<typeof common & { readonly type: z.ZodLiteral<ReceiverType> }, z.core.$strict>;
 
-function receiver<Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, what: string, shape: Shape) {
-  return strictObject({ type: z.literal(type).describe(what), ...common, ...shape }, ` of a receiver of type ${type}`);
+function schemaOf(type: ReceiverType): ReceiverSchema {
+  const { summary, shape } = receiverKind(type);
+  const known = { type: z.literal(type).describe(summary), ...common, ...shape };
+  return strictObject(known, ` of a receiver of type ${type}`);
 }
-
-const webhook = receiver("webhook", "A POST of JSON, signed as in Standard Webhooks.", {
-  ...urlShape,
-  secret: z
-    .union([z.string(), z.array(z.string()).min(1).max(2)])
-    .optional()
-    .describe(
-      "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating. `secretFile` reads it from a file.",
-    ),
-  secretFile: z
-    .union([filePath(), z.array(filePath()).min(1).max(2)])
-    .optional()
-    .describe("A file that holds the secret, or a list of two; relative to the folder of this file."),
-  format: z
-    .enum(["flatline", "alertmanager"])
-    .default("flatline")
-    .describe("`alertmanager`: the body of Alertmanager's webhook, version 4."),
-  template: z.string().min(1).optional().describe("A Liquid template of the body, in place of `format`."),
-  contentType: z
-    .string()
-    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w".-]+)*$/, "must be a media type such as text/plain")
-    .optional()
-    .describe("The `content-type` of what `template` makes.")
-    .meta({ default: "application/json" }),
-  headers: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("More headers of the request; their values are secrets, and `headersFile` reads them from a file."),
-  headersFile: secretFile("headers, one `Name: value` a line").optional(),
-});
-
-function urlReceiver<Type extends string>(type: Type, description: string) {
-  return receiver(type, description, urlShape);
-}
-
-const alertmanager = receiver("alertmanager", "Alerts for a real Alertmanager (`POST /api/v2/alerts`).", {
-  url: z
-    .union([urlText, z.array(urlText).min(1).max(16)])
-    .optional()
-    .describe(
-      "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret: `urlFile` reads it from a file.",
-    ),
-  urlFile: z
-    .union([filePath(), z.array(filePath()).min(1).max(16)])
-    .optional()
-    .describe("A file that holds the URL, or a list of them; relative to the folder of this file."),
-  resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
-    .default("1m")
-    .describe("How often a firing alert is sent again; it ends by itself after four of these."),
-});
-
-const pagerduty = receiver("pagerduty", "PagerDuty, Events API v2.", {
-  routingKey: z.string().optional().describe("The integration's key. A secret: `routingKeyFile` reads it from a file."),
-  routingKeyFile: secretFile("the routing key").optional(),
-  webhookSecret: z
-    .string()
-    .optional()
-    .describe(
-      "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`: what is acknowledged there is quiet here. A secret: `webhookSecretFile` reads it from a file.",
-    ),
-  webhookSecretFile: secretFile("the secret of the webhook").optional(),
-  url: urlText
-    .optional()
-    .describe("Where events are posted to. A secret: `urlFile` reads it from a file.")
-    .meta({ default: "https://events.pagerduty.com/v2/enqueue" }),
-  urlFile: secretFile("the URL").optional(),
-});
-
-const mailAddress = z
-  .string()
-  .regex(
-    /^[^\p{Cc}]*[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u,
-    'must be an address such as "ops@example.com" or "Ops <ops@example.com>"',
-  );
-
-const email = receiver("email", "Mail over SMTP.", {
-  url: z
-    .string()
-    .optional()
-    .describe(
-      "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret: `urlFile` reads it from a file.",
-    ),
-  urlFile: secretFile("the URL").optional(),
-  from: mailAddress.describe("Who it is from."),
-  to: z
-    .array(mailAddress)
-    .min(1)
-    .max(100)
-    .describe("The recipients. Each of them gets a mail of its own, which is retried and dead-lettered alone."),
-});
 
 /** One receiver (CONTRACT 7, Receiver types). */
 export const receiverSchema = z
-  .discriminatedUnion("type", [
-    receiver("log", "A line in flatline's own log.", {}),
-    webhook,
-    urlReceiver("slack", "An incoming webhook of Slack."),
-    urlReceiver("discord", "A webhook of Discord."),
-    urlReceiver("msteams", "A webhook of a Microsoft Teams workflow."),
-    alertmanager,
-    pagerduty,
-    email,
-  ])
+  .discriminatedUnion("type", receiverTypes.map(schemaOf) as [ReceiverSchema, ...ReceiverSchema[]])
   .describe("Where notifications go.");
 export type ReceiverInput = z.output<typeof receiverSchema>;

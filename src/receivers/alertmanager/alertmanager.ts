@@ -1,11 +1,67 @@
 import type { Dispatcher } from "undici";
+import { z } from "zod";
 
+import { formatDuration, parseDuration } from "../../base/durations.ts";
+import { requiredUrl } from "../../base/schema/secret-rules.ts";
+import { duration, filePath, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { alertmanagerAlertsBody } from "./body.ts";
 import { checkAddress, combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
-import type { AlertmanagerOptions } from "../receiver-options.ts";
+import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
+
+/** Prometheus Alertmanagers, all of which get everything. */
+export interface AlertmanagerOptions {
+  readonly type: "alertmanager";
+  readonly name: string;
+  /** Base addresses: /api/v2/alerts is appended. */
+  readonly urls: readonly Secret[];
+  readonly resendIntervalMs: number;
+}
+
+const shape = {
+  url: z
+    .union([z.string(), z.array(z.string()).min(1).max(16)])
+    .optional()
+    .describe(
+      "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret: `urlFile` reads it from a file.",
+    ),
+  urlFile: z
+    .union([filePath(), z.array(filePath()).min(1).max(16)])
+    .optional()
+    .describe("A file that holds the URL, or a list of them; relative to the folder of this file."),
+  resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
+    .default("1m")
+    .describe("How often a firing alert is sent again; it ends by itself after four of these."),
+};
+
+export const alertmanagerKind = {
+  summary: "Alerts for a real Alertmanager (`POST /api/v2/alerts`).",
+  shape,
+  secrets: [requiredUrl],
+  checkLabel: checkLabelName,
+  withoutActs: () => "type alertmanager",
+  resolve({ name, resendInterval }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): AlertmanagerOptions {
+    const resendIntervalMs = parseDuration(resendInterval) ?? 0;
+    return { type: "alertmanager", name, urls: secrets.all("url"), resendIntervalMs };
+  },
+  describe: ({ urls, resendIntervalMs }: AlertmanagerOptions) => ({
+    url: urls,
+    resendInterval: formatDuration(resendIntervalMs),
+  }),
+  create: createAlertmanagerReceiver,
+} as const satisfies ReceiverKind;
+
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const ownLabels = ["alertname", "check", "slug", "severity"];
+
+function checkLabelName(name: string): string | null {
+  if (ownLabels.includes(name)) return "this label is flatline's own in what an alertmanager receiver sends";
+  if (labelName.test(name) && !name.startsWith("__")) return null;
+  return "is no valid label name for an alertmanager receiver: letters, digits and _ only";
+}
 
 // CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
 const resendsUntilForgotten = 4;

@@ -1,6 +1,5 @@
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
+import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
   sampleHeading,
@@ -11,7 +10,6 @@ import {
   type MessageSection,
 } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
-import type { ChatOptions } from "../receiver-options.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // discord.com/developers/docs/resources/message#embed-object-embed-limits: all characters of all embeds together 6,000.
@@ -30,10 +28,10 @@ export interface DiscordBody {
   }[];
 }
 
-/** Posts to a Discord webhook. @throws FlatlineError invalid_config for an address that can't be */
-export function createDiscordReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
-  return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: discordBody });
-}
+export const discordKind = chatKind("discord", "A webhook of Discord.", {
+  contentType: "application/json",
+  bodyOf: discordBody,
+});
 
 /** One embed within Discord's limits. Text of others is escaped: no markdown, no mention, no link of theirs. */
 export function discordBody(notification: Notification, acts: readonly MessageLink[] = []): DiscordBody {

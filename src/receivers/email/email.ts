@@ -1,7 +1,10 @@
+import { z } from "zod";
+
 import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
 import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
+import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
@@ -16,11 +19,71 @@ import {
   type MessageLink,
   type MessageSection,
 } from "../wording/message.ts";
-import type { EmailOptions } from "../receiver-options.ts";
+import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // Beside the receiver's own deadline, which the signal brings: no state of a conversation may wait for longer.
 const longestWaitMs = 60_000;
+
+/** SMTP. */
+export interface EmailOptions {
+  readonly type: "email";
+  readonly name: string;
+  readonly from: string;
+  /** All of them are named in the mail; each is sent it in a delivery of its own. */
+  readonly recipients: readonly string[];
+  /** smtp:// or smtps://, credentials included. */
+  readonly url: Secret;
+}
+
+const mailAddress = z
+  .string()
+  .regex(
+    /^[^\p{Cc}]*[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u,
+    'must be an address such as "ops@example.com" or "Ops <ops@example.com>"',
+  );
+
+const shape = {
+  url: z
+    .string()
+    .optional()
+    .describe(
+      "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret: `urlFile` reads it from a file.",
+    ),
+  urlFile: secretFile("the URL").optional(),
+  from: mailAddress.describe("Who it is from."),
+  to: z
+    .array(mailAddress)
+    .min(1)
+    .max(100)
+    .describe("The recipients. Each of them gets a mail of its own, which is retried and dead-lettered alone."),
+};
+
+export const emailKind = {
+  summary: "Mail over SMTP.",
+  shape,
+  secrets: [{ key: "url", check: checkMailUrl, isRequired: true }],
+  hasLinks: true,
+  resolve: ({ name, from, to }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): EmailOptions => ({
+    type: "email",
+    name,
+    url: secrets.one("url"),
+    from,
+    recipients: [...new Set(to)],
+  }),
+  describe: ({ url, from, recipients }: EmailOptions) => ({ url, from, to: recipients }),
+  create: createEmailReceiver,
+} as const satisfies ReceiverKind;
+
+function checkMailUrl(value: string): string | null {
+  const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
+  if (problem !== null) return problem;
+  const { protocol, searchParams } = new URL(value);
+  const tls = searchParams.get("tls");
+  if (tls === null) return null;
+  if (tls !== "no") return 'has ?tls= with a value other than "no"';
+  return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
+}
 
 /** The parts of a mail that are ours; nodemailer encodes headers, so that no text can add one. */
 export interface Mail {

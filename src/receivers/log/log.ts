@@ -5,10 +5,25 @@ import type { AlertNotice, FleetNotice, Notification } from "../../alerting/noti
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { isoTime } from "../payload.ts";
 import { originsOf } from "../wording/broken.ts";
-import type { LogOptions } from "../receiver-options.ts";
+import type { ReceiverKind } from "../kind.ts";
 
 // A line each: a storm of them is told by the fleet verdict, and its rest in one number.
 const maxLines = 100;
+
+/** The log of the daemon itself. */
+export interface LogOptions {
+  readonly type: "log";
+  readonly name: string;
+}
+
+export const logKind = {
+  summary: "A line in flatline's own log.",
+  shape: {},
+  secrets: [],
+  resolve: ({ name }: { readonly name: string }): LogOptions => ({ type: "log", name }),
+  describe: () => ({}),
+  create: createLogReceiver,
+} as const satisfies ReceiverKind;
 
 /** Writes one line per alert to flatline's own log; cannot fail. */
 export function createLogReceiver(options: LogOptions, deps: { readonly logger: Logger }): Receiver {

@@ -1,7 +1,6 @@
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
+import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
@@ -11,7 +10,6 @@ import {
   type MessageLink,
   type MessageSection,
 } from "../wording/message.ts";
-import type { ChatOptions } from "../receiver-options.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // learn.microsoft.com, Teams "Send requests with webhooks": a message is at most 28 KB; some of it is Teams' own envelope.
@@ -51,10 +49,10 @@ export interface TeamsBody {
   }[];
 }
 
-/** Posts an Adaptive Card to a Teams workflow. @throws FlatlineError invalid_config for an address that can't be */
-export function createTeamsReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
-  return createChatReceiver(options, deps, { contentType: "application/json", bodyOf: teamsBody });
-}
+export const teamsKind = chatKind("msteams", "A webhook of a Microsoft Teams workflow.", {
+  contentType: "application/json",
+  bodyOf: teamsBody,
+});
 
 /** An Adaptive Card within the size that Teams takes. */
 export function teamsBody(notification: Notification, acts: readonly MessageLink[] = []): TeamsBody {

@@ -1,6 +1,10 @@
 import type { Dispatcher } from "undici";
+import { z } from "zod";
 
 import { cutText } from "../../base/cut-text.ts";
+import { checkKey } from "../../base/schema/secret-rules.ts";
+import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
+import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -8,7 +12,7 @@ import { checkAddress, combineOutcomes, deliverRequest, type DeliveryContext } f
 import { fleetMessage } from "../wording/fleet.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
-import type { PagerdutyOptions } from "../receiver-options.ts";
+import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { plainText } from "../wording/text.ts";
 import { countFacts } from "../wording/notice-facts.ts";
 import { httpLinks, latestNotices, messageOf, noticeLinks, noticeSection } from "../wording/wording.ts";
@@ -26,6 +30,56 @@ const severities: Readonly<Record<Severity, string>> = {
   warn: "warning",
   ok: "info",
 };
+
+/** PagerDuty's Events API v2. */
+export interface PagerdutyOptions {
+  readonly type: "pagerduty";
+  readonly name: string;
+  readonly url: Secret;
+  readonly routingKey: Secret;
+  /** Signs the webhooks by which PagerDuty reports acts on incidents; null: there are none. */
+  readonly webhookSecret: Secret | null;
+}
+
+const defaultUrl = "https://events.pagerduty.com/v2/enqueue";
+
+const shape = {
+  routingKey: z.string().optional().describe("The integration's key. A secret: `routingKeyFile` reads it from a file."),
+  routingKeyFile: secretFile("the routing key").optional(),
+  webhookSecret: z
+    .string()
+    .optional()
+    .describe(
+      "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`: what is acknowledged there is quiet here. A secret: `webhookSecretFile` reads it from a file.",
+    ),
+  webhookSecretFile: secretFile("the secret of the webhook").optional(),
+  url: z
+    .string()
+    .optional()
+    .describe("Where events are posted to. A secret: `urlFile` reads it from a file.")
+    .meta({ default: defaultUrl }),
+  urlFile: secretFile("the URL").optional(),
+};
+
+export const pagerdutyKind = {
+  summary: "PagerDuty, Events API v2.",
+  shape,
+  secrets: [
+    { key: "routingKey", check: checkKey, isRequired: true },
+    { key: "webhookSecret", check: checkKey },
+    { key: "url", check: checkHttpUrl },
+  ],
+  withoutActs: () => "type pagerduty",
+  resolve: ({ name }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): PagerdutyOptions => ({
+    type: "pagerduty",
+    name,
+    url: secrets.all("url")[0] ?? new Secret(defaultUrl),
+    routingKey: secrets.one("routingKey"),
+    webhookSecret: secrets.all("webhookSecret")[0] ?? null,
+  }),
+  describe: ({ url, routingKey, webhookSecret }: PagerdutyOptions) => ({ url, routingKey, webhookSecret }),
+  create: createPagerdutyReceiver,
+} as const satisfies ReceiverKind;
 
 /** One event of the Events API v2, without its routing key. */
 export interface PagerdutyEvent {
@@ -47,7 +101,7 @@ export interface PagerdutyEvent {
 
 /** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. @throws FlatlineError invalid_config for an address that can't be */
 export function createPagerdutyReceiver(
-  options: PagerdutyOptions,
+  options: Omit<PagerdutyOptions, "webhookSecret">,
   deps: { readonly dispatcher: Dispatcher },
 ): Receiver {
   const { name, type, url, routingKey } = options;

@@ -1,7 +1,6 @@
 import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { createChatReceiver, type ChatDeps } from "../chat-receiver.ts";
+import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
   previewOf,
@@ -11,7 +10,6 @@ import {
   type MessageLink,
   type MessageSection,
 } from "../wording/message.ts";
-import type { ChatOptions } from "../receiver-options.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
@@ -37,10 +35,10 @@ export interface SlackBody {
   readonly unfurl_media: false;
 }
 
-/** Posts to a Slack incoming webhook. @throws FlatlineError invalid_config for an address that can't be */
-export function createSlackReceiver(options: ChatOptions, deps: ChatDeps): Receiver {
-  return createChatReceiver(options, deps, { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
-}
+export const slackKind = chatKind("slack", "An incoming webhook of Slack.", {
+  contentType: "application/json; charset=utf-8",
+  bodyOf: slackBody,
+});
 
 /** Block Kit within Slack's limits: two lines, links, facts, what carries it, what to do. No text of others becomes markup or a mention. */
 export function slackBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {

@@ -6,10 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
-import type { WebhookOptions } from "../receiver-options.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { createWebhookSigner } from "./signature.ts";
-import { createWebhookReceiver } from "./webhook.ts";
+import { createWebhookReceiver, type WebhookOptions } from "./webhook.ts";
 
 const plain = "correct horse battery stäple";
 const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

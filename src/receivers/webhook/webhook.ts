@@ -1,13 +1,124 @@
 import type { Dispatcher } from "undici";
+import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { asFlatlineError } from "../../base/errors.ts";
+import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.ts";
+import { filePath, secretFile } from "../../base/schema/values.ts";
+import type { Secret } from "../../base/secret.ts";
 import { alertmanagerWebhookBody } from "../alertmanager/body.ts";
 import { bareSecrets, checkAddress, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload } from "../payload.ts";
-import type { WebhookOptions } from "../receiver-options.ts";
+import {
+  urlShape,
+  type KeyProblem,
+  type ReceiverInput,
+  type ReceiverKind,
+  type ReceiverSecrets,
+  type WrittenReceiver,
+} from "../kind.ts";
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
+
+/** Sends Standard Webhooks, flatline's own payload, Alertmanager's, or a body of the operator's making. */
+export interface WebhookOptions {
+  readonly type: "webhook";
+  readonly name: string;
+  readonly url: Secret;
+  /** One, or two while rotating; none: not signed. `whsec_` + base64, or plain text whose UTF-8 bytes are the key. */
+  readonly secrets: readonly Secret[];
+  readonly format: "flatline" | "alertmanager";
+  /** Liquid, the body; wins over `format`. */
+  readonly template: string | null;
+  readonly contentType: string;
+  /** Sent as they are, but for the names that the delivery itself needs. */
+  readonly headers: Readonly<Record<string, Secret>>;
+}
+
+const defaultContentType = "application/json";
+
+const shape = {
+  ...urlShape,
+  secret: z
+    .union([z.string(), z.array(z.string()).min(1).max(2)])
+    .optional()
+    .describe(
+      "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating. `secretFile` reads it from a file.",
+    ),
+  secretFile: z
+    .union([filePath(), z.array(filePath()).min(1).max(2)])
+    .optional()
+    .describe("A file that holds the secret, or a list of two; relative to the folder of this file."),
+  format: z
+    .enum(["flatline", "alertmanager"])
+    .default("flatline")
+    .describe("`alertmanager`: the body of Alertmanager's webhook, version 4."),
+  template: z.string().min(1).optional().describe("A Liquid template of the body, in place of `format`."),
+  contentType: z
+    .string()
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w".-]+)*$/, "must be a media type such as text/plain")
+    .optional()
+    .describe("The `content-type` of what `template` makes.")
+    .meta({ default: defaultContentType }),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("More headers of the request; their values are secrets, and `headersFile` reads them from a file."),
+  headersFile: secretFile("headers, one `Name: value` a line").optional(),
+};
+
+export const webhookKind = {
+  summary: "A POST of JSON, signed as in Standard Webhooks.",
+  shape,
+  secrets: [requiredUrl, { key: "secret", check: checkSigningSecret }],
+  hasHeaders: true,
+  withoutActs: ({ format }: WrittenReceiver) => (format === "alertmanager" ? "format: alertmanager" : null),
+  check,
+  resolve(
+    { name, format, template, contentType }: ReceiverInput<typeof shape>,
+    secrets: ReceiverSecrets,
+  ): WebhookOptions {
+    return {
+      type: "webhook",
+      name,
+      url: secrets.one("url"),
+      secrets: secrets.all("secret"),
+      format,
+      template: template ?? null,
+      contentType: contentType ?? defaultContentType,
+      headers: secrets.headers(),
+    };
+  },
+  describe: ({ url, secrets, format, template, contentType, headers }: WebhookOptions) => ({
+    url,
+    secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
+    format,
+    template,
+    contentType: template === null ? null : contentType,
+    headers: Object.keys(headers).length === 0 ? null : headers,
+  }),
+  create: createWebhookReceiver,
+} as const satisfies ReceiverKind;
+
+/** Finds keys that do not go together, and a template that would fail at the first alert. */
+async function check({ format, template, contentType }: WrittenReceiver): Promise<KeyProblem[]> {
+  const problems: KeyProblem[] = [];
+  if (template !== undefined && format === "alertmanager")
+    problems.push({ key: "template", message: "does not go with format: alertmanager", part: "key" });
+  if (contentType !== undefined && template === undefined)
+    problems.push({ key: "contentType", message: "goes with template only", part: "key" });
+  if (typeof template !== "string") return problems;
+  // Loaded only when somebody has a template: most commands start without it.
+  const { checkTemplate } = await import("./template.ts");
+  try {
+    checkTemplate(template, typeof contentType === "string" ? contentType : defaultContentType);
+  } catch (error) {
+    const [reason = ""] = asFlatlineError(error).message.split("\n", 1);
+    problems.push({ key: "template", message: `cannot be used: ${reason}` });
+  }
+  return problems;
+}
 
 /**
  * POSTs the payload of CONTRACT 7, Alertmanager's version 4, or the operator's template, with the headers of Standard

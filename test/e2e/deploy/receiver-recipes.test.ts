@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { loadConfig } from "../../../src/config/load.ts";
 import { fileURLToPath } from "node:url";
 
 import { Agent, Dispatcher } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
 import { createSilentLogger } from "../../../src/base/logger.ts";
-import { createReceiver } from "../../../src/receivers/create-receiver.ts";
+import { createReceiver } from "../../../src/receivers/receivers.ts";
 import { sampleNotifications } from "../../../src/receivers/sample-notifications.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
@@ -51,7 +51,7 @@ describe("the recipe of a receiver", () => {
     await using program = await makeProgramFolder(
       `source: { type: embedded }\norganizations: [acme, globex]\n${recipe}`,
     );
-    const config = await loadCheckedConfig({ path: "flatline.yaml", cwd: program.path, env });
+    const config = await loadConfig({ path: "flatline.yaml", cwd: program.path, env });
     const [settings] = config.receivers;
     if (settings === undefined) throw new Error("the recipe has no receiver");
     const dispatcher = new Diverted();

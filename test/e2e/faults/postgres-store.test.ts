@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { loadConfig } from "../../../src/config/load.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createApp, type App } from "../../../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
 import { createLogger } from "../../../src/base/logger.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
@@ -63,7 +63,7 @@ const env = (): Record<string, string> => ({ STORE_URL: database.url.reveal() })
 
 async function startReplica(): Promise<string> {
   const load = { path: "flatline.yaml", cwd: folder, env: env() };
-  const app = createApp(await loadCheckedConfig(load), {
+  const app = createApp(await loadConfig(load), {
     env: {},
     cwd: folder,
     clock: createSystemClock(),
@@ -71,7 +71,7 @@ async function startReplica(): Promise<string> {
     version: "0.0.0",
     nodeVersion: "24.0.0",
     logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),
-    readConfig: () => loadCheckedConfig(load),
+    readConfig: () => loadConfig(load),
     withProcessMetrics: false,
   });
   await app.start();

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 
 import { asFlatlineError } from "../../../src/base/errors.ts";
-import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { describeConfig, renderConfig } from "../../../src/config/render.ts";
 import { runCli } from "../../support/program/cli-run.ts";
@@ -39,7 +39,7 @@ async function open(): Promise<OpenTarget> {
 
   async function load(): Promise<Config | string> {
     try {
-      return await loadCheckedConfig({ path: "flatline.yaml", cwd: folder.path, env });
+      return await loadConfig({ path: "flatline.yaml", cwd: folder.path, env });
     } catch (error) {
       const { code, message, stack } = asFlatlineError(error);
       return code === "invalid_config" ? message : `unexpected ${code}: ${message}\n${stack ?? ""}`;

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { loadConfig } from "../../../src/config/load.ts";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createApp, type App } from "../../../src/daemon/create-app.ts";
-import { loadCheckedConfig } from "../../../src/commands/config-check.ts";
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -59,7 +59,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
       );
     },
     start: async () => {
-      const app = createApp(await loadCheckedConfig(load), {
+      const app = createApp(await loadConfig(load), {
         env: {},
         cwd: path,
         clock,
@@ -67,7 +67,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
         version: "0.0.0",
         nodeVersion: "24.0.0",
         logger: createSilentLogger(),
-        readConfig: () => loadCheckedConfig(load),
+        readConfig: () => loadConfig(load),
         withProcessMetrics: false,
       });
       await app.start();

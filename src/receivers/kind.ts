@@ -1,0 +1,75 @@
+import type { Dispatcher } from "undici";
+import { z } from "zod";
+
+import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { Logger } from "../base/logger.ts";
+import { secretFile } from "../base/schema/values.ts";
+import type { SecretRule } from "../base/schema/secret-rules.ts";
+import type { Secret } from "../base/secret.ts";
+import type { SignLinks } from "./act-links.ts";
+
+/** Dependencies of every receiver. */
+export interface ReceiverDeps {
+  /** Honours the proxies of the environment (base/http-dispatcher.ts); its owner closes it. */
+  readonly dispatcher: Dispatcher;
+  /** Signs the links of chats and mail [null: they have none]. */
+  readonly signLinks?: SignLinks | null;
+  /** A receiver of type log writes to it. */
+  readonly logger: Logger;
+}
+
+/** The secrets of one receiver, read and checked. */
+export interface ReceiverSecrets {
+  /** Returns the values of a key and its twin `keyFile`, in order; none if both are absent. */
+  all(key: string): readonly Secret[];
+  /** Returns the value of a required key. */
+  one(key: string): Secret;
+  headers(): Readonly<Record<string, Secret>>;
+}
+
+/** A receiver as it is written: any value may be absent or refused. */
+export type WrittenReceiver = Readonly<Record<string, unknown>>;
+
+/** A problem of one key of a receiver. */
+export interface KeyProblem {
+  readonly key: string;
+  readonly message: string;
+  readonly part?: "key";
+}
+
+/** The keys of a type, after parsing, and the name. */
+export type ReceiverInput<Shape extends z.core.$ZodLooseShape> = z.output<z.ZodObject<Shape>> & Named;
+interface Named {
+  readonly name: string;
+}
+
+/** Everything that depends on the type of a receiver: its keys in the configuration and its requests (CONTRACT 4 and 7). */
+export interface ReceiverKind {
+  /** Describes it in the reference of the configuration. */
+  readonly summary: string;
+  /** The keys of this type; all receivers have the others. */
+  readonly shape: z.core.$ZodLooseShape;
+  readonly secrets: readonly SecretRule[];
+  /** Whether it has `headers` and `headersFile`. */
+  readonly hasHeaders?: true;
+  /** Whether people read its messages and follow their links. */
+  readonly hasLinks?: true;
+  /** Returns why it cannot send a label of this name; null if it can. */
+  checkLabel?(name: string): string | null;
+  /** Returns the setting by which it knows alerts only, and no acts; null if it knows acts. */
+  withoutActs?(written: WrittenReceiver): string | null;
+  /** Returns the problems between several of its keys. */
+  check?(written: WrittenReceiver): Promise<readonly KeyProblem[]>;
+  /** Returns its options from its parsed keys. */
+  resolve(input: Named, secrets: ReceiverSecrets): Named;
+  /** Returns its options for `config show`. */
+  describe(options: Named): object;
+  /** @throws FlatlineError invalid_config for an address or secret that cannot be used */
+  create(options: Named, deps: ReceiverDeps): Receiver;
+}
+
+/** The keys of a receiver that posts to one address. */
+export const urlShape = {
+  url: z.string().optional().describe("Where it is posted to. A secret: `urlFile` reads it from a file."),
+  urlFile: secretFile("the URL").optional(),
+};

@@ -1,0 +1,40 @@
+import type { Receiver } from "../alerting/deliver/receiver.ts";
+import { alertmanagerKind } from "./alertmanager/alertmanager.ts";
+import { discordKind } from "./discord/discord.ts";
+import { emailKind } from "./email/email.ts";
+import type { ReceiverDeps, ReceiverKind } from "./kind.ts";
+import { logKind } from "./log/log.ts";
+import { teamsKind } from "./msteams/msteams.ts";
+import { pagerdutyKind } from "./pagerduty/pagerduty.ts";
+import { slackKind } from "./slack/slack.ts";
+import { webhookKind } from "./webhook/webhook.ts";
+
+/** All types of receivers. A new one is a folder and a line here. */
+export const receiverKinds = {
+  log: logKind,
+  webhook: webhookKind,
+  slack: slackKind,
+  discord: discordKind,
+  msteams: teamsKind,
+  alertmanager: alertmanagerKind,
+  pagerduty: pagerdutyKind,
+  email: emailKind,
+} as const satisfies Readonly<Record<string, ReceiverKind>>;
+
+export type ReceiverType = keyof typeof receiverKinds;
+
+/** The types in the order of the documentation. */
+export const receiverTypes = Object.keys(receiverKinds) as readonly ReceiverType[];
+
+/** The options of a receiver of each type. */
+export type ReceiverOptions = ReturnType<(typeof receiverKinds)[ReceiverType]["resolve"]>;
+
+/** Returns everything that depends on the type. */
+export function receiverKind(type: ReceiverType): ReceiverKind {
+  return receiverKinds[type];
+}
+
+/** Creates a receiver of the configuration. @throws FlatlineError invalid_config for an address or secret that cannot be used */
+export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Receiver {
+  return receiverKind(options.type).create(options, deps);
+}
