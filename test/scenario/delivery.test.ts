@@ -379,6 +379,23 @@ describe("retries", () => {
   });
 });
 
+describe("a queue of which nothing is due", () => {
+  it("is looked at without a transaction", async () => {
+    let transactions = 0;
+    const counting: OutboxOptions["store"]["transaction"] = (work, how) => {
+      transactions++;
+      return store.transaction(work, how);
+    };
+    open([receiver("ops", () => accepted)], { store: { outbox: store.outbox, transaction: counting } });
+    await enqueue("n1", "ops");
+    await runFor(minuteMs);
+
+    expect(counted).toEqual(["ops delivered"]);
+    // One leases the notification, one stores the answer.
+    expect(transactions).toBe(2);
+  });
+});
+
 describe("order and isolation", () => {
   it("keeps the order of one alert's notifications through an outage, while others go on", async () => {
     let isDown = true;
@@ -596,6 +613,7 @@ describe("health", () => {
     open([receiver("ops", () => accepted)], {
       store: { outbox: store.outbox, transaction: () => new Promise(() => undefined) },
     });
+    await enqueue("n1", "ops");
     expect(outbox.isStalled()).toBe(false);
     outbox.start();
     await clock.advance(31 * secondMs);

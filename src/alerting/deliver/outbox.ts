@@ -13,6 +13,8 @@ import type { DeliveryOutcome } from "./receiver.ts";
 
 // Between two looks nothing is lost but time: retries and discards of another process are seen within 5 s (CONTRACT 3).
 const pollMs = 1_000;
+// Who puts something into an empty queue wakes the loop, but for another process.
+const emptyPollMs = 3_000;
 const stalledAfterMs = 30_000;
 // What waits for a receiver that is gone comes from a process with an older configuration.
 const sweepEveryMs = 30_000;
@@ -94,31 +96,35 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function lookAndWait(): Promise<number> {
-    await look();
-    return Math.min(pollMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
+    const { isEmpty } = await look();
+    return Math.min(isEmpty ? emptyPollMs : pollMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
   }
 
   /** Begins what may begin; each delivery of `begun` resolves when it has ended. */
-  async function look(): Promise<{ readonly begun: readonly Promise<void>[] }> {
+  async function look(): Promise<{ readonly begun: readonly Promise<void>[]; readonly isEmpty: boolean }> {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
     if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
     for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const leased = await exchange([...lanes.values()].flatMap(claimOf));
+    const free = [...lanes.values()].filter((lane) => lane.free() > 0);
+    const waiting = free.length === 0 ? nothing : await store.outbox.waitingFor(free.map(nameOf), clock.nowMs());
+    const isEmpty = free.length === lanes.size && waiting.size === 0;
+    const leased = await exchange(
+      free.filter((lane) => waiting.get(nameOf(lane)) === true && lane.free() > 0).map(claimOf),
+    );
     const tookMs = Math.max(clock.nowMs() - asked.atMs, clock.monotonicMs() - asked.monotonicMs);
-    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [] };
+    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [], isEmpty };
     const begun = leased.flatMap((entry) => {
       const lane = lanes.get(entry.receiver);
       return lane === undefined ? [] : [track(deliver(entry, lane))];
     });
-    return { begun };
+    return { begun, isEmpty };
   }
 
-  function claimOf(lane: Lane): OutboxClaim[] {
-    const limit = lane.free();
+  function claimOf(lane: Lane): OutboxClaim {
     const { owner, nowMs, untilMs } = leaseFor(lane);
-    return limit <= 0 ? [] : [{ receiver: lane.settings.receiver.name, owner, nowMs, leaseUntilMs: untilMs, limit }];
+    return { receiver: nameOf(lane), owner, nowMs, leaseUntilMs: untilMs, limit: lane.free() };
   }
 
   function leaseFor({ settings }: Lane): OutboxLease {
@@ -276,6 +282,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
       if ((unstored ?? hung) !== null) throw unstored ?? hung;
     },
   };
+}
+
+const nothing: ReadonlyMap<string, boolean> = new Map();
+
+function nameOf({ settings }: Lane): string {
+  return settings.receiver.name;
 }
 
 const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered" } as const;

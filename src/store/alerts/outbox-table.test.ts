@@ -72,6 +72,24 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       expect(await claim()).toEqual([]);
     });
 
+    it("knows for whom something waits, and whether some of it is due", async () => {
+      await enqueue("due");
+      await enqueue("later", { receiver: "pager", notBeforeMs: nowMs + 1 });
+      await enqueue("under way", { receiver: "lead" });
+      await enqueue("given up", { receiver: "chat" });
+      await claim({ receiver: "lead" });
+      await claim({ receiver: "chat" });
+      await dead("given up", "gone");
+
+      const waiting = await outbox.waitingFor(["ops", "pager", "lead", "chat", "nobody"], nowMs);
+
+      expect([...waiting]).toEqual([
+        ["ops", true],
+        ["pager", false],
+        ["lead", false],
+      ]);
+    });
+
     it("leases no more than the limit", async () => {
       for (const id of ["one", "two", "three"]) await enqueue(id);
 

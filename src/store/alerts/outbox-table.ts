@@ -109,14 +109,13 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
     ...createReceiverPauses(db, leaseClock),
     enqueue: (entry) => inTransaction(db, (db) => insertAll(db, [entry])),
     enqueueAll: (entries) => inTransaction(db, (db) => insertAll(db, entries)),
+    waitingFor: (receivers, nowMs) => receiversWithSome(db, receivers, leaseNow(leaseClock, nowMs)),
     claim: (claims) =>
       inTransaction(
         db,
         async (db) => {
           const leased: LeasedEntry[] = [];
-          const waiting = await receiversWithSome(db, claims);
-          for (const claim of claims)
-            if (waiting.has(claim.receiver)) leased.push(...(await claimRows(db, claim)).map(leasedEntry));
+          for (const claim of claims) leased.push(...(await claimRows(db, claim)).map(leasedEntry));
           return leased;
         },
         // What others claim meanwhile is passed over, and is no reason to begin again.
@@ -218,16 +217,23 @@ const insertAlerts = rowStatement(
   (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
 );
 
-/** Returns the receivers of which anything waits: a statement in place of a claim for each, which an empty queue needs not. */
-async function receiversWithSome(db: Db, claims: readonly OutboxClaim[]): Promise<ReadonlySet<string>> {
-  const receivers = claims.map(({ receiver }) => receiver);
+async function receiversWithSome(
+  db: Db,
+  receivers: readonly string[],
+  now: RawBuilder<number>,
+): Promise<ReadonlyMap<string, boolean>> {
   const asked =
     engineOf(db) === "postgres"
       ? sql`unnest(${receivers}::text[]) as asked (value)`
       : sql`json_each(${JSON.stringify(receivers)}) as asked`;
-  const { rows } = await sql<{ receiver: string }>`select asked.value as receiver from ${asked} where exists (
-    select 1 from outbox where outbox.receiver = asked.value and outbox.state in ('queued', 'leased'))`.execute(db);
-  return new Set(rows.map(({ receiver }) => receiver));
+  const { rows } = await sql<{ receiver: string; is_due: unknown }>`select asked.value as receiver,
+    exists (select 1 from outbox
+      where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})
+    or exists (select 1 from outbox
+      where receiver = asked.value and state = 'leased' and lease_until_ms <= ${now}) as is_due
+    from ${asked} where exists (
+      select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
+  return new Map(rows.map(({ receiver, is_due }) => [receiver, Boolean(is_due)]));
 }
 
 /** As one parameter: the text of the statement is the same for any number of them. */

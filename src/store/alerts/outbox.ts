@@ -92,6 +92,11 @@ export interface OutboxStore extends ReceiverPauses {
   /** The same for many in one transaction; their order is that of the list. */
   enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
   /**
+   * Returns those of the receivers for which anything is queued or leased, each with whether some of it is due: what is not
+   * needs no transaction.
+   */
+  waitingFor(receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, boolean>>;
+  /**
    * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver and recipient is still queued or leased.
    */
