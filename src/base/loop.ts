@@ -37,6 +37,7 @@ export function createLoop(options: LoopOptions): Loop {
   const { clock, everyMs, firstAfterMs = 0, retryAfterMs = everyMs, stalledAfterMs = Infinity } = options;
   const stopping = new AbortController();
   let sleeping = new AbortController();
+  let isAsleep = false;
   let running: Promise<void> | null = null;
   /** Of the monotonic clock, as the other instants here. */
   let nextTurnMs = Infinity;
@@ -46,14 +47,16 @@ export function createLoop(options: LoopOptions): Loop {
     const atMs = clock.monotonicMs() + delayMs;
     if (atMs >= nextTurnMs) return;
     nextTurnMs = atMs;
-    sleeping.abort(wokenUp);
+    if (isAsleep) sleeping.abort(wokenUp);
   }
 
   async function untilNextTurn(): Promise<void> {
     // Long timers end early, and a wake may bring the turn forward only in part.
     while (!stopping.signal.aborted && clock.monotonicMs() < nextTurnMs) {
-      sleeping = new AbortController();
+      if (sleeping.signal.aborted) sleeping = new AbortController();
+      isAsleep = true;
       await clock.sleep(nextTurnMs - clock.monotonicMs(), sleeping.signal);
+      isAsleep = false;
     }
   }
 
