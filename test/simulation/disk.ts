@@ -3,6 +3,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { connectSqlite } from "../../src/store/engine/sqlite-file.ts";
 import { unpackRow, type JournalRun, type KnownShapes } from "../../src/store/runs/journal-row.ts";
 
+/** What is written, by its statements: faults can wait for it. */
+export const diskTargets = {
+  journal: /\binsert into journal\b/,
+  ownership: /\b(update|insert into|delete from) "?(owners|shards)\b/,
+  alerts: /\b(update|insert into|delete from) "?alerts\b/,
+  queued: /\binsert into outbox\b/,
+  delivered: /\bdelete from "outbox"/,
+} as const;
+export type DiskTarget = keyof typeof diskTargets;
+
 /** What the disk does to the statements that come next. */
 export interface DiskFaults {
   /** So many are refused as SQLITE_BUSY. */
@@ -11,8 +21,12 @@ export interface DiskFaults {
   isFull: boolean;
   /** So many commits are done, and reported as SQLITE_IOERR. */
   lostCommits: number;
+  /** The commits of which: those that wrote this; null: that wrote anything. */
+  lostOf: DiskTarget | null;
   /** The process dies in place of the statement that is so many further on; null: it does not. */
   diesIn: number | null;
+  /** The process dies in place of the next statement that writes this. */
+  diesBefore: DiskTarget | null;
 }
 
 export interface SimulatedDisk {
@@ -32,6 +46,8 @@ interface Connection {
   readonly database: DatabaseSync;
   /** Runs of its transaction. */
   readonly uncommitted: JournalRun[];
+  /** What its transaction has written. */
+  readonly written: Set<DiskTarget | "other">;
 }
 
 const errors = {
@@ -51,7 +67,7 @@ export function createSimulatedDisk({
   readonly onFailure: () => void;
   readonly onDeath: () => void;
 }): SimulatedDisk {
-  const faults: DiskFaults = { busy: 0, isFull: false, lostCommits: 0, diesIn: null };
+  const faults: DiskFaults = { busy: 0, isFull: false, lostCommits: 0, lostOf: null, diesIn: null, diesBefore: null };
   const open: DatabaseSync[] = [];
   let isDead = false;
   /** By owner. */
@@ -63,9 +79,11 @@ export function createSimulatedDisk({
     throw Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR", errcode });
   }
 
-  function before(): void {
-    if (!isDead && faults.diesIn !== null && faults.diesIn-- <= 0) {
+  function before(target: DiskTarget | "other" | null): void {
+    const isItsTime = faults.diesIn !== null && faults.diesIn-- <= 0;
+    if (!isDead && (isItsTime || (target !== null && target === faults.diesBefore))) {
       faults.diesIn = null;
+      faults.diesBefore = null;
       onDeath();
     }
     if (isDead) fail("io");
@@ -75,17 +93,29 @@ export function createSimulatedDisk({
     }
   }
 
-  function execute<Result>(sql: string, { database, uncommitted }: Connection, run: () => Result): Result {
-    before();
+  function execute<Result>(
+    { sql, target }: Prepared,
+    { database, uncommitted, written }: Connection,
+    run: () => Result,
+  ): Result {
+    before(target);
     if (sql === "commit" && faults.isFull) {
       uncommitted.length = 0;
+      written.clear();
       database.exec("rollback");
       fail("full");
     }
     const result = run();
+    if (target !== null) written.add(target);
     if (sql === "rollback") uncommitted.length = 0;
-    if (!database.isTransaction && uncommitted.length > 0) onCommit(uncommitted.splice(0));
-    if (sql === "commit" && faults.lostCommits > 0) {
+    if (database.isTransaction) return result;
+    const isLost =
+      sql === "commit" &&
+      faults.lostCommits > 0 &&
+      (faults.lostOf === null ? written.size > 0 : written.has(faults.lostOf));
+    written.clear();
+    if (uncommitted.length > 0) onCommit(uncommitted.splice(0));
+    if (isLost) {
       faults.lostCommits--;
       fail("io");
     }
@@ -102,7 +132,7 @@ export function createSimulatedDisk({
   }
 
   function wrap(statement: StatementSync, sql: string, connection: Connection): StatementSync {
-    const plain = sql.trim().toLowerCase();
+    const plain = prepared(sql);
     return {
       columns: () => statement.columns(),
       setReturnArrays: (isOn: boolean) => statement.setReturnArrays(isOn),
@@ -122,11 +152,17 @@ export function createSimulatedDisk({
     // A process that is killed loses nothing that the system has; a power cut is not simulated.
     database.exec("pragma synchronous = off");
     open.push(database);
-    const connection = { database, uncommitted: [] };
+    const connection: Connection = { database, uncommitted: [], written: new Set() };
+    const executed = new Map<string, Prepared>();
     return new Proxy(database, {
       get: (target, key) => {
         if (key === "prepare") return (sql: string) => wrap(target.prepare(sql), sql, connection);
-        if (key === "exec") return (sql: string) => execute(sql.toLowerCase(), connection, () => target.exec(sql));
+        if (key === "exec")
+          return (sql: string) => {
+            const known = executed.get(sql) ?? prepared(sql);
+            executed.set(sql, known);
+            return execute(known, connection, () => target.exec(sql));
+          };
         const value: unknown = Reflect.get(target, key, target);
         return typeof value === "function" ? value.bind(target) : value;
       },
@@ -142,4 +178,17 @@ export function createSimulatedDisk({
       for (const database of open) if (database.isOpen) database.close();
     },
   };
+}
+
+interface Prepared {
+  readonly sql: string;
+  /** What it writes; null: nothing. */
+  readonly target: DiskTarget | "other" | null;
+}
+
+function prepared(text: string): Prepared {
+  const sql = text.trim().toLowerCase();
+  const named = (Object.keys(diskTargets) as DiskTarget[]).find((name) => diskTargets[name].test(sql));
+  const target = named ?? (/\b(update|insert|delete)\b/.test(sql) ? "other" : null);
+  return { sql, target };
 }

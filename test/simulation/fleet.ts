@@ -61,7 +61,7 @@ defaults: { alert: { unknownAfter: 3, repeatInterval: 4h }, thresholds: { ${thre
 organizations:
 ${organizations.map((one) => `  - { ${organizationText(one, source)} }`).join("\n")}
 receivers:
-  - { name: ops, type: webhook, url: "https://ops.test/hook", secret: "${signingSecret}" }
+  - { name: ops, type: webhook, url: "https://ops.test/hook", secret: "${signingSecret}", sendActs: true }
   - { name: pager, type: webhook, url: "https://pager.test/hook", minSeverity: fail }
   - { name: lead, type: webhook, url: "https://lead.test/hook" }
 server: { listen: "127.0.0.1:9640", token: "${token}" }
@@ -75,13 +75,18 @@ storage: { path: flatline.db, eventRetention: ${source === "embedded" ? "4d" : "
   ];
 }
 
+/** Some wait for long enough to be restarted meanwhile. */
+function forOf(index: number): string {
+  return index % 6 === 0 ? "30m" : index % 3 === 0 ? "10m" : "0s";
+}
+
 function organizationText({ slug, index, routes }: Organization, source: SourceKind): string {
   const minutes = intervalMinutesOf(slug);
   return [
     `slug: ${slug}`,
     `schedule: "${minutes === 60 ? `${index} * * * *` : `*/${minutes} * * * *`}"`,
     `receivers: ${routes}`,
-    `alert: { for: ${index % 3 === 0 ? "10m" : "0s"}, keepFiringFor: ${index % 4 === 0 ? "15m" : "0s"} }`,
+    `alert: { for: ${forOf(index)}, keepFiringFor: ${index % 4 === 0 ? "15m" : "0s"} }`,
     `gate: { releaseOn: ${gates[index % gates.length]} }`,
     ...(source === "embedded" ? [`thresholds: { ${thresholds[index % thresholds.length]} }`] : []),
   ].join(", ");

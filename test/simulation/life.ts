@@ -46,7 +46,7 @@ export interface Life {
   readonly isDead: () => boolean;
   /** Asks its HTTP API, past the socket. */
   ask(request: {
-    readonly method: "GET" | "POST" | "DELETE";
+    readonly method: "GET" | "POST" | "PATCH" | "DELETE";
     readonly url: string;
     /** An object as JSON, a text as NDJSON. */
     readonly body?: object | string;

@@ -91,16 +91,16 @@ export class SimulatedPlatform implements FarSide {
   }
 }
 
-/** The spikes of one organization over so many days: most days none. */
+/** The spikes of one organization over so many days: one or two a day, of which many get worse and better. */
 export function scriptSpikes(chance: Chance, fromMs: number, untilMs: number): Spike[] {
   const spikes: Spike[] = [];
-  let atMs = fromMs + chance.between(0, 36 * 60) * minuteMs;
+  let atMs = fromMs + chance.between(0, 20 * 60) * minuteMs;
   while (atMs < untilMs) {
-    const endsMs = Math.min(untilMs, atMs + chance.pick([3, 12, 40, 180, 900]) * minuteMs);
+    const endsMs = Math.min(untilMs, atMs + chance.pick([3, 12, 40, 180, 500]) * minuteMs);
     const severity = chance.pick(["warn", "fail"] as const);
     spikes.push({ fromMs: atMs, untilMs: endsMs, severity });
     // Some get worse or better without a break.
-    atMs = chance.isTrue(0.3) ? endsMs : endsMs + chance.between(20, 48 * 60) * minuteMs;
+    atMs = chance.isTrue(0.4) ? endsMs : endsMs + chance.between(20, 24 * 60) * minuteMs;
   }
   return spikes;
 }

@@ -17,6 +17,10 @@ export interface SentAlert {
   readonly previousSeverity: string;
   readonly startsAt: string;
   readonly endsAt: string | null;
+  readonly reason: string;
+  /** Of a judgement that is notified, or a gate that was opened. */
+  readonly act?: { readonly comment: string | null };
+  readonly judgement?: { readonly verdict: string } | null;
 }
 
 export interface Accepted {
@@ -37,6 +41,10 @@ export class SimulatedReceiver implements FarSide {
   readonly accepted: Accepted[] = [];
   /** Of refused ones (4xx): they are dead letters, and not sent again. */
   readonly refusedAlerts = new Set<string>();
+  /** What arrived under more than one id, accepted or not. */
+  readonly renamed: string[] = [];
+  /** The id of each notification that arrived, by its words. */
+  readonly #idOf = new Map<string, string>();
   readonly #clock: Clock;
   readonly #chance: Chance;
 
@@ -56,13 +64,19 @@ export class SimulatedReceiver implements FarSide {
     return { latencyMs, arrive: () => this.#answer(request, latencyMs) };
   }
 
-  #answer({ body }: FarRequest, latencyMs: number): FarAnswer {
-    const { id, generatedAt, fleet, alerts } = JSON.parse(body) as {
+  #answer({ body, headers }: FarRequest, latencyMs: number): FarAnswer {
+    const { id, ...words } = JSON.parse(body) as {
       readonly id: string;
       readonly fleet: object | null;
       readonly generatedAt: string;
       readonly alerts: readonly SentAlert[];
     };
+    const { generatedAt, fleet, alerts } = words;
+    const said = JSON.stringify(words);
+    const before = this.#idOf.get(said);
+    this.#idOf.set(said, id);
+    for (const other of [before, headers["webhook-id"]])
+      if (other !== undefined && other !== id) this.renamed.push(`${other} as ${id}`);
     if (this.fault === "busy") return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
       for (const alert of alerts) this.refusedAlerts.add(alert.id);

@@ -1,5 +1,6 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Chance } from "./chance.ts";
+import { diskTargets, type DiskTarget } from "./disk.ts";
 import { verdicts, type Verdict } from "./people.ts";
 import { platformFaults, type PlatformFault } from "./platform.ts";
 import { receiverFaults, type ReceiverFault } from "./receiver.ts";
@@ -10,17 +11,24 @@ export type Incident = { readonly atMs: number } & (
   | { readonly kind: "receiver"; readonly name: string; readonly fault: ReceiverFault; readonly forMs: number }
   | { readonly kind: "busy"; readonly statements: number }
   | { readonly kind: "full"; readonly forMs: number }
-  | { readonly kind: "lost-commits"; readonly commits: number }
+  /** Of those that wrote `of`; null: of any that wrote. */
+  | { readonly kind: "lost-commits"; readonly commits: number; readonly of: DiskTarget | null }
   /** The process dies in place of the statement that is so many further on, and is started again after a while. */
   | { readonly kind: "die"; readonly inStatements: number; readonly downMs: number }
+  /** It dies when it is about to write that. */
+  | { readonly kind: "die-before"; readonly target: DiskTarget; readonly downMs: number }
   | { readonly kind: "stop"; readonly downMs: number }
   | { readonly kind: "suspend"; readonly forMs: number }
   | { readonly kind: "set-clock"; readonly byMs: number }
   /** Which configuration is applied, by its place in the world's list. */
   | { readonly kind: "reload"; readonly configuration: number }
+  /** People act on alerts that fire: on that of the organization if it has one, else on another. */
   | { readonly kind: "silence"; readonly slug: string; readonly forMs: number }
+  | { readonly kind: "change-silence"; readonly forMs: number }
   | { readonly kind: "end-silences" }
   | { readonly kind: "acknowledge"; readonly slug: string }
+  | { readonly kind: "unacknowledge" }
+  | { readonly kind: "comment"; readonly slug: string }
   | { readonly kind: "judge"; readonly slug: string; readonly verdict: Verdict }
   | { readonly kind: "withdraw" }
   | { readonly kind: "release"; readonly slug: string }
@@ -38,23 +46,29 @@ export interface ScriptOptions {
 /** How many of each kind come in a day, on average. */
 const perDay = {
   platform: 3,
-  receiver: 4,
+  receiver: 8,
   busy: 4,
   full: 0.7,
-  "lost-commits": 1,
-  die: 3,
+  "lost-commits": 3,
+  die: 2,
+  "die-before": 3,
   stop: 1,
   suspend: 1,
   "set-clock": 0.4,
-  reload: 3,
-  silence: 3,
+  reload: 4,
+  silence: 5,
+  "change-silence": 2,
   "end-silences": 1,
-  acknowledge: 6,
+  acknowledge: 8,
+  unacknowledge: 4,
+  comment: 4,
   judge: 10,
-  withdraw: 3,
+  withdraw: 5,
   release: 6,
   run: 4,
 } as const satisfies Record<Incident["kind"], number>;
+
+const targets = Object.keys(diskTargets) as [DiskTarget, ...DiskTarget[]];
 
 /** Writes what happens, in order of time. */
 export function writeScript({ chance, days, ...world }: ScriptOptions): Incident[] {
@@ -64,7 +78,11 @@ export function writeScript({ chance, days, ...world }: ScriptOptions): Incident
     const own = chance.of(kind);
     const meanMs = dayMs / perDay[kind];
     for (let atMs = wait(own, meanMs); atMs < days * dayMs; atMs += wait(own, meanMs)) {
-      script.push({ atMs, ...draw(kind, own, world) } as Incident);
+      const incident = draw(kind, own, world);
+      // While checks are under way: most of them begin every five minutes.
+      const isAmidRuns = kind === "reload" && own.isTrue(0.6);
+      const exactAtMs = isAmidRuns ? Math.ceil(atMs / (5 * minuteMs)) * 5 * minuteMs + own.between(1, 300) : atMs;
+      if (exactAtMs < days * dayMs) script.push({ atMs: exactAtMs, ...incident } as Incident);
     }
   }
   return script.toSorted((left, right) => left.atMs - right.atMs);
@@ -92,9 +110,11 @@ function draw(
     case "full":
       return { kind, forMs: chance.pick([10 * secondMs, 2 * minuteMs, 15 * minuteMs]) };
     case "lost-commits":
-      return { kind, commits: chance.between(1, 3) };
+      return { kind, commits: chance.between(1, 4), of: chance.pick([null, ...targets]) };
     case "die":
       return { kind, inStatements: chance.between(0, 60), downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]) };
+    case "die-before":
+      return { kind, target: chance.pick(targets), downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]) };
     case "stop":
       return { kind, downMs: chance.pick([secondMs, 10 * minuteMs]) };
     case "suspend":
@@ -105,12 +125,16 @@ function draw(
       return { kind, configuration: chance.between(0, configurations - 1) };
     case "silence":
       return { kind, slug: chance.isTrue(0.2) ? "*" : slug, forMs: chance.pick([5 * minuteMs, hourMs, 6 * hourMs]) };
+    case "change-silence":
+      return { kind, forMs: chance.pick([minuteMs, hourMs, 6 * hourMs]) };
     case "end-silences":
+    case "unacknowledge":
     case "withdraw":
       return { kind };
     case "judge":
       return { kind, slug, verdict: chance.pick(verdicts) };
     case "acknowledge":
+    case "comment":
     case "release":
     case "run":
     default:

@@ -3,12 +3,14 @@ import { randomInt } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
+import { live, withMutant } from "./mutants/mutant.ts";
 import { simulate } from "./simulate.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 // Even ones have the embedded source. In the long form those that once found something, as long as they took
 // (docs/reliability.md).
 const known = isLong ? [lifeOf(5, 2), lifeOf(7, 2)] : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
+const replays = isLong ? 10 : 2;
 const fresh = isLong ? freshSeeds().map((seed) => lifeOf(seed, 1)) : [];
 
 function lifeOf(seed: number, days: number): { readonly seed: number; readonly days: number } {
@@ -49,4 +51,19 @@ describe("the whole daemon in a simulated world", () => {
     expect(again.hash).toBe(once.hash);
     expect(other.hash).not.toBe(once.hash);
   }, 300_000);
+
+  it(`lives a life that fails ${replays} times alike, in processes of their own`, async () => {
+    const lives = await withMutant("notify-every-receiver.patch", async (folder) => {
+      const each: string[] = [];
+      while (each.length < replays) {
+        const { stdout, isViolated } = await live(folder, { seed: 1, days: 0.5, timeoutMs: 120_000 });
+        expect(isViolated).toBe(true);
+        each.push(/"hash":"[0-9a-f]{64}".*"violations":[1-9]/.exec(stdout)?.[0] ?? `no hash: ${stdout}`);
+      }
+      return each;
+    });
+
+    expect(lives[0]).toContain('"hash"');
+    expect(new Set(lives)).toEqual(new Set(lives.slice(0, 1)));
+  }, 1_200_000);
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
+import { dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { JournalRun } from "../../src/store/runs/journal-row.ts";
@@ -48,7 +48,7 @@ export interface Observer extends PeopleObserver {
 
 /** The daemon's surroundings for one seed. */
 export class World {
-  readonly clock: VirtualClock = createVirtualClock({ startMs, settleTurns: 1 });
+  readonly clock: VirtualClock = createVirtualClock({ startMs, settleTurns: "asked" });
   readonly platform: SimulatedPlatform;
   readonly receivers: ReadonlyMap<string, SimulatedReceiver>;
   readonly script: readonly Incident[];
@@ -61,8 +61,8 @@ export class World {
   upSinceMs: number | null = null;
   /** When the wall clock was set, by the monotonic clock. */
   clockSetAtMs = -Infinity;
-  /** Until when, by the monotonic clock, the disk refused something. */
-  diskFailedAtMs = -Infinity;
+  /** When the disk refused something, by the monotonic clock: one a second at most. */
+  readonly diskFailuresMs: number[] = [];
   /** Until when, by the monotonic clock, the platform did not answer as it should. */
   platformFailedAtMs = -Infinity;
   /** When the process was started, by the monotonic clock. */
@@ -149,6 +149,11 @@ export class World {
     return new World(options, source, folder, await loadConfigurations(folder, source));
   }
 
+  /** When, by the monotonic clock, the disk refused something last. */
+  get diskFailedAtMs(): number {
+    return this.diskFailuresMs.at(-1) ?? -Infinity;
+  }
+
   /** A configuration is being applied. */
   get isReloading(): boolean {
     return this.#reloads > 0;
@@ -225,7 +230,9 @@ export class World {
         this.trace(`log ${line}`);
       },
       onDeath: () => this.#died(),
-      onDiskFailure: () => (this.diskFailedAtMs = clock.monotonicMs()),
+      onDiskFailure: () => {
+        if (clock.monotonicMs() - this.diskFailedAtMs >= secondMs) this.diskFailuresMs.push(clock.monotonicMs());
+      },
     });
     this.life = life;
     this.#reloads = 0;
@@ -260,7 +267,7 @@ export class World {
     void life.app.stop().then(() => (isStopped = true));
     const hasStopped = async (): Promise<boolean> => {
       // A server that closes takes some turns of the event loop, and no virtual time.
-      for (let turn = 0; turn < closingTurns; turn++) await this.clock.settle();
+      for (let turn = 0; turn < closingTurns; turn++) await eventLoopTurn();
       return isStopped;
     };
     await this.clock.advanceUntil(hasStopped, minuteMs);
@@ -286,7 +293,7 @@ export class World {
     this.platform.fault = null;
     for (const receiver of this.receivers.values()) receiver.fault = null;
     if (this.life !== null)
-      Object.assign(this.life.disk.faults, { busy: 0, isFull: false, lostCommits: 0, diesIn: null });
+      Object.assign(this.life.disk.faults, { busy: 0, isFull: false, lostCommits: 0, diesIn: null, diesBefore: null });
   }
 
   async #happen(incident: Incident): Promise<void> {
@@ -315,11 +322,16 @@ export class World {
         return this.#at(nowMs + incident.forMs, () => (life.disk.faults.isFull = false));
       }
       case "lost-commits":
-        if (this.life !== null) this.life.disk.faults.lostCommits += incident.commits;
+        if (this.life !== null)
+          Object.assign(this.life.disk.faults, { lostCommits: incident.commits, lostOf: incident.of });
         return;
       case "die":
         this.#downMs = incident.downMs;
         if (this.life !== null) this.life.disk.faults.diesIn = incident.inStatements;
+        return;
+      case "die-before":
+        this.#downMs = incident.downMs;
+        if (this.life !== null) this.life.disk.faults.diesBefore = incident.target;
         return;
       case "stop":
         if (this.life === null) return;
@@ -342,10 +354,16 @@ export class World {
       }
       case "silence":
         return void this.#people.silence(incident.slug, incident.forMs);
+      case "change-silence":
+        return this.#people.changeSilence(incident.forMs);
       case "end-silences":
         return this.#people.endSilences();
       case "acknowledge":
         return this.#people.acknowledge(incident.slug);
+      case "unacknowledge":
+        return this.#people.unacknowledge();
+      case "comment":
+        return this.#people.comment(incident.slug);
       case "judge":
         return this.#people.judge(incident.slug, incident.verdict);
       case "withdraw":

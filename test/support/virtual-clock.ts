@@ -39,13 +39,16 @@ const longestTimerMs = 2_147_483_647;
 const socketTurns = 12;
 const realLimitMs = 10_000;
 
-/** A clock for tests that starts at wall time `startMs` and at monotonic zero; fewer `settleTurns` do where no socket is. */
+/**
+ * A clock for tests that starts at wall time `startMs` and at monotonic zero. Where no socket and no file is waited for,
+ * `settleTurns` "asked" takes turns of the event loop only while somebody waits for one: promises need none.
+ */
 export function createVirtualClock({
   startMs,
   settleTurns = socketTurns,
 }: {
   readonly startMs: number;
-  readonly settleTurns?: number;
+  readonly settleTurns?: number | "asked";
 }): VirtualClock {
   let monotonicMs = 0;
   let wallZeroMs = startMs;
@@ -74,7 +77,11 @@ export function createVirtualClock({
   }
 
   async function settle(): Promise<void> {
-    for (let index = 0; index < settleTurns; index++) await turn();
+    if (settleTurns !== "asked") for (let index = 0; index < settleTurns; index++) await turn();
+    else {
+      await promisesDone();
+      for (let index = 0; index < socketTurns && isTurnAsked(); index++) await turn();
+    }
   }
 
   /** Fires the earliest timer up to `untilMs`; false when there is none. */
@@ -180,4 +187,13 @@ export function createVirtualClock({
       if (left > 0) throw new Error(`${left} sleeper(s) left on the clock`);
     },
   };
+}
+
+/** Resolves when all promise chains have gone as far as they can. */
+function promisesDone(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+function isTurnAsked(): boolean {
+  return process.getActiveResourcesInfo().includes("Immediate");
 }

@@ -1,11 +1,9 @@
-import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 
-const run = promisify(execFile);
-const root = join(import.meta.dirname, "../../..");
+import { live, root, withMutant } from "./mutant.ts";
+
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 // Half a day of each source finds most of them.
@@ -13,7 +11,6 @@ const shortSeeds = 4;
 const daysOf = (seed: number): number => (seed <= shortSeeds ? 0.5 : 3);
 // What was found so far is in docs/reliability.md. Of real time: a mutant may go round in circles.
 const seedTimeoutMs = 600_000;
-const copied = ["src", "test/simulation", "test/support", "package.json", "tsconfig.json"];
 
 interface Found {
   readonly seed: number;
@@ -60,38 +57,35 @@ for (const patch of wanted) {
 /** Lives through one seed after the other with the patch applied to a copy of the sources. */
 async function tryMutant(patch: string): Promise<Tried> {
   const name = basename(patch, ".patch");
-  const folder = await mkdtemp(join(tmpdir(), "flatline-mutant-"));
-  try {
-    for (const path of copied) await cp(join(root, path), join(folder, path), { recursive: true });
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
-    await run("git", ["apply", join(import.meta.dirname, patch)], { cwd: folder });
+  return withMutant(patch, async (folder) => {
     let cpuSeconds = 0;
-    for (let seed = 1; cpuSeconds < mostCpuSeconds; seed++) {
+    for (const seed of seeds(await seedOf(patch))) {
       const { violation, cpuSeconds: took } = await trySeed(folder, seed);
       cpuSeconds += took;
       if (violation !== null) return { name, found: { seed, violation }, cpuSeconds };
+      if (cpuSeconds >= mostCpuSeconds) break;
     }
     return { name, found: null, cpuSeconds };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
+}
+
+/** The seed that found it before, which the first line of a patch may name; then all of them. */
+async function seedOf(patch: string): Promise<number | null> {
+  const found = /^seed (\d+)/.exec(await readFile(join(import.meta.dirname, patch), "utf8"));
+  return found === null ? null : Number(found[1]);
+}
+
+function* seeds(known: number | null): Generator<number> {
+  if (known !== null) yield known;
+  for (let seed = 1; ; seed++) if (seed !== known) yield seed;
 }
 
 async function trySeed(folder: string, seed: number): Promise<{ violation: string | null; cpuSeconds: number }> {
-  const args = ["test/simulation/main.ts", "--seed", String(seed), "--days", String(daysOf(seed)), "--first"];
-  try {
-    const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: seedTimeoutMs });
-    return { violation: null, cpuSeconds: cpuOf(stdout) };
-  } catch (error) {
-    const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
-    // Its second line is the first violation; without one the process crashed, or did not end.
-    const violation = stdout.split("\n")[1]?.trim() ?? lastLineOf(stderr);
-    return { violation: violation.replaceAll("|", "/"), cpuSeconds: cpuOf(stdout) };
-  }
-}
-
-function cpuOf(stdout: string): number {
-  return Number(/"cpuSeconds":([\d.]+)/.exec(stdout)?.[1] ?? 0);
+  const { stdout, stderr, isViolated } = await live(folder, { seed, days: daysOf(seed), timeoutMs: seedTimeoutMs });
+  const cpuSeconds = Number(/"cpuSeconds":([\d.]+)/.exec(stdout)?.[1] ?? 0);
+  // Its second line is the first violation; without one the process crashed, or did not end.
+  const violation = isViolated ? (stdout.split("\n")[1]?.trim() ?? lastLineOf(stderr)) : null;
+  return { violation: violation?.replaceAll("|", "/") ?? null, cpuSeconds };
 }
 
 function lastLineOf(stderr: string): string {

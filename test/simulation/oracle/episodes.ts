@@ -9,7 +9,7 @@ import { iso, type Facts } from "./facts.ts";
 export interface Episode {
   readonly slug: string;
   readonly kind: "verdict" | "unknown";
-  readonly startsAtMs: number;
+  startsAtMs: number;
   firedAtMs: number | null;
   /** By the monotonic clock. */
   firedMonotonicMs: number | null;
@@ -38,9 +38,11 @@ export class Episodes {
     this.#onFail = onFail;
   }
 
-  /** Keys, `kind slug`, of those that fire. */
-  firing(): string[] {
-    return [...this.#live].filter(([, { firedAtMs }]) => firedAtMs !== null).map(([key]) => key);
+  /** Those that live, in words, with their state and since when. */
+  live(): string[] {
+    return [...this.#live].map(([key, { firedAtMs, startsAtMs }]) =>
+      describeLive(key, firedAtMs === null ? "pending" : "firing", startsAtMs),
+    );
   }
 
   /** The one that an alert's id stands for; after a clock was set back, several may have begun at the same instant. */
@@ -104,7 +106,11 @@ export class Episodes {
 
   #begin(slug: string, kind: Episode["kind"], startsAtMs: number): Episode {
     const live = this.#live.get(`${kind} ${slug}`);
-    if (live !== undefined) return live;
+    if (live !== undefined) {
+      // A clock that was set back.
+      if (kind === "verdict" && live.firedAtMs === null) live.startsAtMs = Math.min(live.startsAtMs, startsAtMs);
+      return live;
+    }
     const episode: Episode = {
       slug,
       kind,
@@ -141,6 +147,10 @@ export class Episodes {
     live.endsAtMs = Math.max(atMs, live.startsAtMs);
     live.isEndedByRun = isByRun;
   }
+}
+
+export function describeLive(key: string, state: string, startsAtMs: number): string {
+  return `${key} ${state} from ${iso(startsAtMs)}`;
 }
 
 export function describeEpisode({ slug, kind, startsAtMs, endsAtMs, severities }: Episode): string {

@@ -103,9 +103,9 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     if (episode === undefined) return;
     if (saying.act === "judge") change<Verdict | null>(this.#judgementsOf(episode), saying.verdict);
     else if (saying.act === "withdraw") change<Verdict | null>(this.#judgementsOf(episode), null);
-    else {
+    else if (saying.act === "acknowledge" || saying.act === "unacknowledge") {
       const failure = this.#failures.get(episode);
-      if (failure !== undefined) change(failure.isAcknowledged, true);
+      if (failure !== undefined) change(failure.isAcknowledged, saying.act === "acknowledge");
     }
   }
 }

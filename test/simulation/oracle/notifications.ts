@@ -1,13 +1,18 @@
 import { dayMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import type { Severity } from "../../../src/contract/severity.ts";
 import type { Accepted, SentAlert } from "../receiver.ts";
+import type { ActOracle } from "./acts.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 
 interface Silence {
+  /** null: it may be there, or not. */
+  readonly id: string | null;
   readonly slug: string;
   readonly fromMs: number;
   untilMs: number;
+  /** Before it was made shorter: whether a group saw that in time is not sure. */
+  longestUntilMs: number;
 }
 
 // groupWait, groupInterval and the time in which a loop looks again.
@@ -35,20 +40,22 @@ interface LastEvent {
 export class NotificationOracle {
   readonly #facts: Facts;
   readonly #episodes: Episodes;
+  readonly #acts: ActOracle;
   readonly #silences: Silence[] = [];
   /** Receivers that an organization had at any time. */
   readonly #everRouted = new Map<string, Set<string>>();
   /** Since when it has the receiver, by the monotonic clock; `slug receiver`. */
   #routedSince = new Map<string, number>();
-  /** How many notifications of each receiver were looked at. */
-  readonly #seen = new Map<string, number>();
+  /** How many notifications of each receiver were looked at, and the words of each by its id. */
+  readonly #seen = new Map<string, { count: number; renamed: number; readonly texts: Map<string, string> }>();
   readonly #lastEvent = new Map<string, LastEvent>();
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
 
-  constructor(facts: Facts, episodes: Episodes) {
+  constructor(facts: Facts, episodes: Episodes, acts: ActOracle) {
     this.#facts = facts;
     this.#episodes = episodes;
+    this.#acts = acts;
   }
 
   /** To be called when the facts have the configuration. */
@@ -65,8 +72,17 @@ export class NotificationOracle {
     this.#routedSince = next;
   }
 
-  silenced(slug: string, fromMs: number, untilMs: number): void {
-    this.#silences.push({ slug, fromMs, untilMs });
+  silenced({ id, slug }: { readonly id: string | null; readonly slug: string }, fromMs: number, untilMs: number): void {
+    this.#silences.push({ id, slug, fromMs, untilMs, longestUntilMs: untilMs });
+  }
+
+  silenceChanged(id: string, untilMs: number, isDone: boolean | null): void {
+    const silence = this.#silences.find((one) => one.id === id);
+    if (silence === undefined || isDone === false) return;
+    // What lies between the old end and the change was no silence.
+    if (isDone === true && silence.untilMs > this.#facts.nowMs) silence.untilMs = untilMs;
+    else silence.untilMs = Math.min(silence.untilMs, untilMs);
+    silence.longestUntilMs = Math.max(silence.longestUntilMs, untilMs);
   }
 
   silencesEnded(): void {
@@ -82,15 +98,18 @@ export class NotificationOracle {
   }
 
   minute(): void {
-    for (const [name, { accepted }] of this.#facts.world.receivers) {
-      const from = this.#seen.get(name) ?? 0;
-      this.#seen.set(name, accepted.length);
-      for (let index = from; index < accepted.length; index++) {
-        const notification = accepted[index];
+    for (const [name, { accepted, renamed }] of this.#facts.world.receivers) {
+      const seen = this.#seen.get(name) ?? { count: 0, renamed: 0, texts: new Map<string, string>() };
+      this.#seen.set(name, seen);
+      for (; seen.renamed < renamed.length; seen.renamed++)
+        this.#facts.violate(`${name}: a notification arrived under two ids: ${renamed[seen.renamed]}`);
+      for (; seen.count < accepted.length; seen.count++) {
+        const notification = accepted[seen.count];
         if (notification === undefined) continue;
-        const earlier = accepted.slice(0, index).find(({ id }) => id === notification.id);
-        if (earlier === undefined) for (const alert of notification.alerts) this.#checkAlert(name, alert, notification);
-        else if (earlier.text !== notification.text)
+        const earlier = seen.texts.get(notification.id);
+        seen.texts.set(notification.id, notification.text);
+        if (earlier === undefined) for (const alert of notification.alerts) this.#check(name, alert, notification);
+        else if (earlier !== notification.text)
           this.#facts.violate(`${name}: ${notification.id} is repeated with other words`);
       }
     }
@@ -100,7 +119,7 @@ export class NotificationOracle {
   finish(): void {
     for (const [name, receiver] of this.#facts.world.receivers) {
       const got = Map.groupBy(
-        receiver.accepted.flatMap(({ alerts }) => alerts),
+        receiver.accepted.flatMap(({ alerts }) => alerts).filter((alert) => !isAct(alert)),
         ({ id }) => id,
       );
       const ended = [...got.values()].filter((alerts) => alerts.some(isEnd));
@@ -118,6 +137,15 @@ export class NotificationOracle {
           this.#facts.violate(`${name} was never notified of ${describeEpisode(episode)}`);
       }
     }
+    this.#acts.finish((slug, name) => this.#routedSince.get(`${slug} ${name}`) ?? Infinity);
+  }
+
+  #check(name: string, alert: SentAlert, notification: Accepted): void {
+    const { id, slug } = alert;
+    if (this.#everRouted.get(slug)?.has(name) !== true)
+      this.#facts.violate(`${name} is not routed to ${slug} (${alert.event} of ${id})`);
+    if (isAct(alert)) this.#acts.notified(name, alert);
+    else this.#checkAlert(name, alert, notification);
   }
 
   #checkAlert(name: string, alert: SentAlert, notification: Accepted): void {
@@ -132,7 +160,6 @@ export class NotificationOracle {
     if (!isRefused) this.#checkOrder(name, alert, notification, before);
     if (before !== undefined && previousSeverity !== before.alert.severity && !isRefused)
       this.#facts.violate(`${name}: ${id} goes on from ${previousSeverity}, and was ${before.alert.severity}`);
-    if (this.#everRouted.get(slug)?.has(name) !== true) this.#facts.violate(`${name} is not routed to ${slug}`);
     const episode = this.#episodes.of(alert);
     if (episode === undefined)
       return this.#facts.violate(`${name}: ${event} of ${id} (${slug} ${kind}, from ${alert.startsAt}) is no alert`);
@@ -140,8 +167,9 @@ export class NotificationOracle {
       if (episode.endsAtMs === null) this.#facts.violate(`${name}: ${id} (${slug}) ended, and it did not`);
       return;
     }
-    if (this.#silencesOf(slug).some(({ fromMs, untilMs }) => fromMs + noticedMs < formedAtMs && formedAtMs < untilMs))
-      this.#facts.violate(`${name}: ${event} of ${slug} in a silence`);
+    const isIn = ({ id, fromMs, untilMs }: Silence): boolean =>
+      id !== null && fromMs + noticedMs < formedAtMs && formedAtMs < untilMs;
+    if (this.#silencesOf(slug).some(isIn)) this.#facts.violate(`${name}: ${event} of ${slug} in a silence`);
     if (kind === "verdict" && !episode.severities.includes(alert.severity as Severity))
       this.#facts.violate(`${name}: ${id} (${slug}) was never ${alert.severity}`);
   }
@@ -164,7 +192,7 @@ export class NotificationOracle {
       this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
     // The same once more: only when a silence that held it back is over.
     const wasSilenced = this.#silencesOf(slug).some(
-      ({ fromMs, untilMs }) => fromMs <= formedAtMs && before.formedAtMs <= untilMs,
+      ({ fromMs, longestUntilMs }) => fromMs <= formedAtMs && before.formedAtMs <= longestUntilMs,
     );
     if (event === previous && event !== "reminder" && !event.includes("escalated") && !wasSilenced)
       this.#facts.violate(`${name}: ${event} of ${id} (${slug}) twice`);
@@ -186,11 +214,17 @@ export class NotificationOracle {
     )
       return false;
     return !this.#silences.some(
-      (one) => (one.slug === "*" || one.slug === slug) && one.fromMs < endsAtMs + dayMs && one.untilMs > firedAtMs,
+      (one) =>
+        (one.slug === "*" || one.slug === slug) && one.fromMs < endsAtMs + dayMs && one.longestUntilMs > firedAtMs,
     );
   }
 }
 
 function isEnd({ event }: SentAlert): boolean {
   return event === "resolved" || event === "recovered";
+}
+
+/** Of an act, not of the alert itself. */
+function isAct({ event }: SentAlert): boolean {
+  return event === "judged" || event === "released";
 }

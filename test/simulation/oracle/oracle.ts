@@ -3,7 +3,8 @@ import { apiKey, signingSecret, slugs, token } from "../fleet.ts";
 import type { Saying } from "../people.ts";
 import type { Batch } from "../stream.ts";
 import type { NamedRun, Observer, World } from "../world.ts";
-import { Episodes } from "./episodes.ts";
+import { ActOracle, type ListedAlert } from "./acts.ts";
+import { describeLive, Episodes } from "./episodes.ts";
 import { EvaluationOracle } from "./evaluations.ts";
 import { Facts } from "./facts.ts";
 import { GateOracle } from "./gate.ts";
@@ -18,6 +19,7 @@ export class Oracle implements Observer {
   /** Runs, as they became durable. */
   recorded = 0;
   readonly gate: GateOracle;
+  readonly #acts: ActOracle;
   readonly #facts: Facts;
   readonly #schedule: ScheduleOracle;
   readonly #evaluations: EvaluationOracle;
@@ -32,8 +34,14 @@ export class Oracle implements Observer {
     this.#schedule = new ScheduleOracle(this.#facts);
     this.#evaluations = new EvaluationOracle(this.#facts);
     this.gate = new GateOracle(this.#facts, () => this.#episodes);
-    this.#episodes = new Episodes(this.#facts, { onFail: (episode) => this.gate.failed(episode) });
-    this.#notifications = new NotificationOracle(this.#facts, this.#episodes);
+    this.#acts = new ActOracle(this.#facts, () => this.#episodes);
+    this.#episodes = new Episodes(this.#facts, {
+      onFail: (episode) => {
+        this.gate.failed(episode);
+        this.#acts.failed(episode);
+      },
+    });
+    this.#notifications = new NotificationOracle(this.#facts, this.#episodes, this.#acts);
   }
 
   get violations(): readonly string[] {
@@ -65,14 +73,20 @@ export class Oracle implements Observer {
 
   saying(saying: Saying): void {
     this.gate.saying(saying);
+    this.#acts.saying(saying);
   }
 
   said(saying: Saying, isDone: boolean | null): void {
     this.gate.said(saying, isDone);
+    this.#acts.said(saying, isDone);
   }
 
-  silenced(slug: string, fromMs: number, untilMs: number): void {
-    this.#notifications.silenced(slug, fromMs, untilMs);
+  silenced(silence: { readonly id: string | null; readonly slug: string }, fromMs: number, untilMs: number): void {
+    this.#notifications.silenced(silence, fromMs, untilMs);
+  }
+
+  silenceChanged(id: string, untilMs: number, isDone: boolean | null): void {
+    this.#notifications.silenceChanged(id, untilMs, isDone);
   }
 
   silencesEnded(): void {
@@ -104,23 +118,32 @@ export class Oracle implements Observer {
   async #checkAlerts(): Promise<void> {
     const { world } = this.#facts;
     if (world.upSinceMs === null || world.isReloading) return;
-    const before = new Set(this.#episodes.firing());
+    await this.#acts.ask();
+    const before = new Set(this.#episodes.live());
+    const acts = this.#acts.expected();
     const { status, body } = await world.ask({ method: "GET", url: "/api/v1/alerts" });
     if (status !== 200) return;
     this.#noSecret("answered", body);
     const { alerts, fleet } = JSON.parse(body) as {
       readonly fleet: { readonly startsAt: string } | null;
-      readonly alerts: readonly { slug: string; kind: string; state: string; check: string }[];
+      readonly alerts: readonly (ListedAlert & {
+        readonly kind: string;
+        readonly state: string;
+        readonly startsAt: string;
+      })[];
     };
+    this.#acts.compare(alerts, acts);
     this.#notifications.noteFleet(fleet === null ? null : Date.parse(fleet.startsAt));
-    const firing = alerts.filter(({ state }) => state === "firing").map(({ kind, slug }) => `${kind} ${slug}`);
+    const listed = alerts.map(({ kind, slug, state, startsAt }) =>
+      describeLive(`${kind} ${slug}`, state, Date.parse(startsAt)),
+    );
     // What was recorded while it answered may be in the answer.
-    const after = new Set(this.#episodes.firing());
+    const after = new Set(this.#episodes.live());
     const differing = [
-      ...firing.filter((one) => !before.has(one) && !after.has(one)).map((one) => `+${one}`),
-      ...[...before].filter((one) => after.has(one) && !firing.includes(one)).map((one) => `-${one}`),
+      ...listed.filter((one) => !before.has(one) && !after.has(one)).map((one) => `+${one}`),
+      ...[...before].filter((one) => after.has(one) && !listed.includes(one)).map((one) => `-${one}`),
     ];
-    if (differing.length > 0) this.#facts.violate(`firing alerts differ: ${differing.join(", ")}`);
+    if (differing.length > 0) this.#facts.violate(`alerts differ: ${differing.join(", ")}`);
   }
 
   async #checkCounters(): Promise<void> {

@@ -13,6 +13,9 @@ interface LastRun {
 
 // A run that is refused everywhere takes a minute of attempts; a clock that was set back by an hour is followed within it.
 const slackMs = 8 * minuteMs;
+// What was refused is run again within seconds; a run takes a minute or two, then it is stored.
+const beforeMs = 2 * minuteMs;
+const afterMs = 3 * minuteMs;
 
 /** Which runs were due: none is lost, none is recorded twice. */
 export class ScheduleOracle {
@@ -54,10 +57,21 @@ export class ScheduleOracle {
     const isOnTime = 0 <= lateMs && lateMs < intervalMinutesOf(slug) * minuteMs;
     this.#last.set(slug, { dueAtMs, isOnTime, recordedAtMs: monotonicMs });
     if (last?.isOnTime !== true || dueAtMs <= last.dueAtMs) return;
-    // None is missing while the process was up, its disk in order, and the organization configured.
-    const isMissing = dueAtMs - last.dueAtMs > intervalMinutesOf(slug) * minuteMs;
-    if (isMissing && this.#undisturbedSince(slug) < last.recordedAtMs)
-      this.#facts.violate(`runs of ${slug} are missing between ${iso(last.dueAtMs)} and ${iso(dueAtMs)}`);
+    // None is missing while the process was up and the organization configured: what the disk refused is run again, until
+    // the next one is due.
+    const { upSinceMs, clockSetAtMs } = world;
+    if (Math.max(upSinceMs ?? Infinity, clockSetAtMs, this.#since.get(slug) ?? Infinity) >= last.recordedAtMs) return;
+    const intervalMs = intervalMinutesOf(slug) * minuteMs;
+    for (let missedAtMs = last.dueAtMs + intervalMs; missedAtMs < dueAtMs; missedAtMs += intervalMs)
+      if (!this.#isDiskAtFault(monotonicMs - (this.#facts.nowMs - missedAtMs) + intervalMs))
+        this.#facts.violate(`the run of ${slug} due at ${iso(missedAtMs)} is missing`);
+  }
+
+  /** Whether the disk refused something around that time, by the monotonic clock. */
+  #isDiskAtFault(atMs: number): boolean {
+    return this.#facts.world.diskFailuresMs.some(
+      (failedAtMs) => atMs - beforeMs < failedAtMs && failedAtMs < atMs + afterMs,
+    );
   }
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
