@@ -29,7 +29,7 @@ export async function acknowledgeAlert(
     const alert = await parts.alerts.byId(alertId);
     if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
     if (alert.state !== "firing")
-      throw new FlatlineError("conflict", "the alert is pending: it has told nobody anything yet");
+      throw new FlatlineError("conflict", "the alert is pending: no notification of it was sent yet");
     const { check, slug, kind, severity } = alert;
     const acknowledged: AlertState = {
       ...alert,

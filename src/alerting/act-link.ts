@@ -55,7 +55,7 @@ function sign(secret: Secret, { act, alertId, receiver, until }: Omit<GivenLink,
   return createHmac("sha256", secret.reveal()).update(text).digest("base64url");
 }
 
-/** From the id nobody gets back to the signature. */
+/** The signature can't be computed from the id. */
 function idOf(secret: Secret, signature: string): string {
   return createHmac("sha256", secret.reveal()).update(`used ${signature}`).digest("base64url");
 }

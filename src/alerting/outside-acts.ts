@@ -11,7 +11,7 @@ import type { AlertingSettings } from "./settings.ts";
 import type { SilenceBook } from "./silence-book.ts";
 import { unacknowledgeAlert } from "./unacknowledge.ts";
 
-/** What somebody did to an incident at another service. */
+/** An act on an incident at another service. */
 export interface OutsideIncident {
   readonly id: string;
   readonly incidentKey: string;
@@ -25,7 +25,7 @@ export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unc
 
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
-  /** Applies what was done to the incident that an alert opened; resolved acknowledges, for nobody there knows whether it ended. */
+  /** Applies what was done to the incident that an alert opened; resolved acknowledges, because the service does not know whether the alert ended. */
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
   /** Does what the link is for, once. */
   follow(link: ActLink): Promise<OutsideOutcome>;
@@ -42,7 +42,7 @@ export interface OutsideActsOptions {
   readonly acknowledgementOpensGate: (slug: string) => boolean;
   /** A book that writes in the given store. */
   readonly silencesOf: (store: Store) => Pick<SilenceBook, "add">;
-  /** Told when something was changed. */
+  /** Called after a change. */
   readonly onChange: () => void;
 }
 

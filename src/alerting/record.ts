@@ -23,12 +23,12 @@ import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
-/** A run that is under way or over. */
+/** A run that is running or has ended. */
 export interface Run extends CheckKey {
   readonly dueAtMs: number;
-  /** Somebody asked for it (POST …/run). */
+  /** It was requested (POST …/run). */
   readonly isAsked: boolean;
-  /** The journal of the process when it began: a process that took part anew since runs the check no longer. */
+  /** The journal of the process when it began: a process that has joined again since then no longer runs the check. */
   readonly journal: OwnJournal;
 }
 
@@ -43,20 +43,20 @@ export interface RecordRequest {
 export interface Recorded {
   /** As it is on the board now; null: another process runs the check, and nothing was written. */
   readonly state: CheckState | null;
-  /** What changed, in order; receivers are told of it by the notifier. */
+  /** What changed, in order; the notifier sends it to receivers. */
   readonly changes: readonly TransitionChange[];
 }
 
 /** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
   /**
-   * Journal, alert states, their history and the changes to be told: all of it is stored, or none. What ended while a commit
-   * was under way goes into the next one. While the store is busy or away it is tried again for as long as a lease lasts, or
+   * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that end during a
+   * commit go into the next one. While the store is busy or away it is tried again for as long as a lease lasts, or
    * until `signal` aborts.
    */
   record(request: RecordRequest, signal?: AbortSignal): Promise<Recorded>;
   /**
-   * Ends the alerts of what the settings no longer name, and forgets what receivers that are gone were told; call it at the
+   * Ends the alerts of checks that the settings no longer name, and deletes the notices of removed receivers; call it at the
    * start and after each reload. Answers how many alerts fired.
    */
   endUnconfigured(): Promise<number>;
@@ -68,7 +68,7 @@ export interface RecorderOptions {
   readonly board: Board;
   /** Of this process while it may write; null: it has lost its shards. */
   readonly journal: () => OwnJournal | null;
-  /** Called when nobody knows whether the store has taken a commit. */
+  /** Called when it is unknown whether the store has taken a commit. */
   readonly distrust: (journal: OwnJournal) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -76,7 +76,7 @@ export interface RecorderOptions {
   readonly newId: () => string;
   /** Those that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
-  /** Told after a commit that some receiver may have to be told, at once when it is a drill. */
+  /** Called after a commit of which a receiver may have to be notified, at once if it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;
   /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
   readonly readSample?: (
@@ -84,7 +84,7 @@ export interface RecorderOptions {
     alert: AlertState,
     report: CheckReport | null,
   ) => Promise<readonly SampledAsset[]>;
-  /** Called after a commit, with the states that it changed [nobody is]. */
+  /** Called after a commit, with the states that it changed [not called]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
 
@@ -113,7 +113,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     await writeStates(parts, step, report, atMs);
     for (const entry of step.history) await parts.alerts.appendHistory(entry);
     for (const { event, alert, endsAtMs, reason } of step.changes) {
-      // Acknowledged it is quiet until it is worse, which ends the acknowledgement, or over: then only that is told.
+      // While acknowledged it is quiet until it gets worse, which ends the acknowledgement, or ends: then receivers are notified of the end only.
       if (alert.acknowledgement !== null && endsAtMs === null) continue;
       const { id: alertId, check, slug, kind, severity } = alert;
       const sample = endsAtMs === null ? ((await options.readSample?.(parts, alert, report)) ?? []) : [];
@@ -157,7 +157,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (step.changes.length > 0) options.onChange(isUrgent);
   }
 
-  /** The runs of one transaction; nothing is told before it has ended. */
+  /** The runs of one transaction; no notification is sent before it has ended. */
   async function recordAll(given: readonly WaitingRequest[]): Promise<(Committed | "lost")[]> {
     const journal = options.journal();
     const own = given.filter(({ request }) => journal !== null && request.run.journal === journal);
@@ -181,7 +181,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       steps = await retrying(() => writeRuns(journal, commit, requests), { ...patience, clock, signal });
       isAppended = steps !== null;
     } catch (error) {
-      // Whether the last attempt was stored nobody can say; where one run of it was at fault, none was.
+      // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
       if (isOfStore(error)) options.distrust(journal);
       throw error;
     } finally {

@@ -14,7 +14,7 @@ export interface AlertPolicy {
   readonly minBaselineCoverage: number;
 }
 
-/** A receiver that an organization names: told at once, or of what nobody has taken on by then. */
+/** A receiver that an organization names: notified at once, or, as an escalation, of what was not acknowledged by then. */
 export interface RoutedReceiver {
   readonly name: string;
   /** From the transition to firing; 0: at once. */
@@ -29,18 +29,18 @@ export interface AlertTarget {
   readonly labels: Readonly<Record<string, string>>;
   /** Where a reader goes from the notification; null when there is nowhere. */
   readonly url: string | null;
-  /** A shadow organization of `flatline drill`: told without waiting, never part of the fleet. */
+  /** A shadow organization of `flatline drill`: notified without waiting, never part of the fleet. */
   readonly isDrill: boolean;
 }
 
-/** What one receiver wants to be told. */
+/** What one receiver wants to be notified of. */
 export interface ReceiverRoute {
   readonly name: string;
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
-  /** Whether it is told of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
+  /** Whether it is notified of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
-  /** Whether it is told of judgements and of a gate that opens [it is not]. */
+  /** Whether it is notified of judgements and of a gate that opens [it is not]. */
   readonly sendActs?: boolean;
   readonly match: Matcher | null;
   /** Whether it gets the names of dead assets [it does]. */

@@ -10,7 +10,7 @@ import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
 /** Silences made at run time, beside those of the configuration (CONTRACT 7). */
 export interface SilenceBook {
-  /** Stores it, from now on or from its start; what it holds back is decided anew at once. @throws invalid_data */
+  /** Stores it, from now on or from its start; what it holds back is decided again at once. @throws invalid_data */
   add(silence: NewSilence, author: Actor): Promise<ListedSilence>;
   /**
    * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
@@ -29,7 +29,7 @@ export interface SilenceBookOptions {
   readonly logger: Logger;
   readonly newId: () => string;
   readonly settings: () => Pick<AlertingSettings, "silences">;
-  /** Told when a silence was made or ended. */
+  /** Called after a silence was made or ended. */
   readonly onChange: () => void;
 }
 

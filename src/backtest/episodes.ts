@@ -1,14 +1,14 @@
 import type { ReplayedNotice, ReplayOutcome } from "./replay.ts";
 
-/** From which severity on somebody wants to be told. */
+/** The least severity of which receivers are notified. */
 export const alertLevels = ["warn", "fail"] as const;
 /** One of {@link alertLevels}. */
 export type AlertLevel = (typeof alertLevels)[number];
 
-/** A stretch in which an alert stood at a level or above, as receivers were told of it. Epoch ms. */
+/** A stretch in which an alert stood at a level or above, as receivers were notified of it. Epoch ms. */
 export interface Episode {
   readonly alertId: string;
-  /** When it was first told, after `for`. */
+  /** When it was first sent, after `for`. */
   readonly firedAtMs: number;
   /** When it ended, or the last run when it had not. */
   readonly endsAtMs: number;

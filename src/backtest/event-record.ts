@@ -2,7 +2,7 @@
 export interface RecordedEvent {
   /** Epoch ms. */
   readonly atMs: number;
-  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that somebody looked. */
+  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that the asset was looked at. */
   readonly status: string;
   readonly count: number;
   readonly asset: string | null;

@@ -11,7 +11,7 @@ export interface JudgedTruth {
   readonly truths: ReadonlyMap<string, Truth>;
   /** How many alerts were judged so. */
   readonly counts: Readonly<Record<JudgementVerdict, number>>;
-  /** When the deaths of the first judged alert began; of what was before nobody said anything. null: nothing is judged. */
+  /** When the deaths of the first judged alert began; before it nothing is known. null: nothing is judged. */
   readonly sinceMs: number | null;
 }
 
@@ -22,9 +22,9 @@ export interface JudgedTruthAsk {
 }
 
 /**
- * Returns the truth that people told: of verdict alerts of `dead-asset-spike`, those judged `checker` are incidents, those
- * judged `real` or `expected` are deaths that an alert may tell of. Each from the instant at which its deaths began to the last
- * at which they were not usual: an alert stands until they have left the window. Stretches that no alert could tell apart are
+ * Returns the truth by judgements: of verdict alerts of `dead-asset-spike`, those judged `checker` are incidents, those
+ * judged `real` or `expected` are deaths that an alert may be about. Each from the instant at which its deaths began to the last
+ * at which they were not usual: an alert stands until they have left the window. Stretches that no alert could separate are
  * one, as neighbouring days are in labels.
  */
 export function judgedTruth(judged: readonly KeptAlert[], { nowMs, windowHoursOf }: JudgedTruthAsk): JudgedTruth {

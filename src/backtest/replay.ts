@@ -34,7 +34,7 @@ export interface ReplayedVerdict {
   readonly expectedCount: number;
 }
 
-/** Something of which receivers would have been told. */
+/** A change of which receivers would have been notified. */
 export interface ReplayedNotice {
   /** Time of the run that caused it. */
   readonly atMs: number;

@@ -2,17 +2,17 @@ import { dayMs, hourMs } from "../base/time.ts";
 import type { Episode } from "./episodes.ts";
 import type { Incident, Truth } from "./truth.ts";
 
-/** How well episodes told of incidents. */
+/** How well episodes match incidents. */
 export interface Score {
   readonly incidents: number;
   readonly found: number;
   /** 0–1; null without incidents. */
   readonly recall: number | null;
-  /** Episodes that told of no incident. */
+  /** Episodes without an incident. */
   readonly falseAlarms: number;
-  /** Those of them that told of a mass death that was real. */
+  /** Those of them that match a real mass death. */
   readonly onMassDeaths: number;
-  /** The others, that told of nothing: false alarms by the narrower definition. */
+  /** The others, which match nothing: false alarms by the narrower definition. */
   readonly groundless: number;
   readonly falseAlarmsAWeek: number;
   readonly groundlessAWeek: number;
@@ -21,16 +21,16 @@ export interface Score {
   readonly missed: readonly MissedIncident[];
 }
 
-/** An incident of which no episode told. */
+/** An incident without an episode. */
 export interface MissedIncident extends Incident {
   readonly slug: string;
 }
 
-/** Who is told a day later is still told in time; later than that, the alert is of something else. */
+/** A notification a day later is still in time; a later alert is of something else. */
 const graceMs = dayMs;
-// An episode that began long before told of something else, and hid this one.
+// An episode that began long before is of something else, and hid this one.
 const leadMs = 12 * hourMs;
-/** Incidents that are no further apart than this are one: an alert between them would tell of both. */
+/** Incidents that are no further apart than this are one: an alert between them would be about both. */
 export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
@@ -54,7 +54,7 @@ interface Tally {
 }
 
 /**
- * Scores replays of any number of organizations together. An episode tells of an incident when it overlaps it or the day after,
+ * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day after,
  * and began at most 12 h before. Incidents outside of the replayed stretch are left out.
  */
 export function scoreEpisodes(replays: readonly ScoredReplay[]): Score {
@@ -97,7 +97,7 @@ function addReplay(tally: Tally, { slug, episodes, truth, fromMs, toMs }: Scored
   tally.spanMs += Math.max(0, toMs - fromMs);
 }
 
-/** Returns whether an episode tells of an incident: it overlaps it or the day after, and began at most 12 h before. */
+/** Returns whether an episode matches an incident: it overlaps it or the day after, and began at most 12 h before. */
 export function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
   return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
 }

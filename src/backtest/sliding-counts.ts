@@ -47,7 +47,7 @@ export class SlidingCounts {
     this.#intervals = intervals.map(({ afterMs, untilMs }) => [offsets.indexOf(afterMs), offsets.indexOf(untilMs)]);
   }
 
-  /** The counts at `nowMs`. An earlier instant than the last one begins anew. */
+  /** The counts at `nowMs`. An earlier instant than the last one starts over. */
   at(nowMs: number): SlidingCount {
     const { deathAtMs } = this.#record;
     const isBack = nowMs < this.#lastMs;

@@ -66,9 +66,9 @@ const leastOverMedian = 3;
 const leastShare = 0.5;
 
 /**
- * The truth that the record itself tells: a death is false when the same asset was found alive again within 60 days. An
+ * Returns the truth by the record itself: a death is false when the same asset was found alive again within 60 days. An
  * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
- * the day's deaths; neighbouring days are one. What happened in the last 60 days of a record may still be undone.
+ * the day's deaths; neighbouring days are one. A death in the last 60 days of a record may still be undone.
  */
 export function regretTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: EventRecord): Truth {
   const days = new Map<number, { deaths: number; undone: number; fromMs: number; toMs: number }>();

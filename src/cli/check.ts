@@ -26,7 +26,7 @@ interface CheckFlags extends Partial<SpikeThresholds> {
 export const registerCheck: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("check")
-    .description("evaluate once and print the verdicts, the worst first; nobody is notified")
+    .description("evaluate once and print the verdicts, the worst first; no receiver is notified")
     .argument("[slug...]", "organizations to check [all]")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print an array of {slug, check, severity, result, error}, in the order of the configuration")

@@ -27,7 +27,7 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** Calls `listener` at each SIGHUP. */
   onHangup(listener: () => void): void;
-  /** Calls `listener`, instead of printing it, with an error that nobody handled: the process ends with it. */
+  /** Calls `listener`, instead of printing it, with an unhandled error: the process ends with it. */
   onCrash(listener: (error: unknown) => void): void;
   setExitCode(code: number): void;
 }

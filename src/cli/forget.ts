@@ -29,7 +29,7 @@ export const registerForget: RegisterCommand = (program: Command, context: CliCo
         throw new FlatlineError("usage", message);
       }
       if (unlisted.length > 0) {
-        const message = `nobody knows whether ${JSON.stringify(slug)} is configured, as a discovery source was never read: nothing was removed`;
+        const message = `it is unknown whether ${JSON.stringify(slug)} is configured, because a discovery source was never read: nothing was removed`;
         throw new FlatlineError("unavailable", message);
       }
       const removed = await forgetOrganization(config, context, { slug, user: context.userName() });

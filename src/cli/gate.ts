@@ -66,7 +66,7 @@ function addRelease(parent: Command, context: CliContext): void {
     .command("release")
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("[slugs...]", "organizations")
-    .requiredOption("--comment <text>", "why; whoever may read it sees it")
+    .requiredOption("--comment <text>", "why; shown with the release")
     .option("--all", "every organization whose gate is held")
     .option("--by <name>", "who [$USER]")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")

@@ -24,7 +24,7 @@ const closedWithinMs = 50;
 const ioErrorExitCode = 74;
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that went away (`flatline … | head`) is no error of ours. Half a result is: nobody may take it for all of it.
+  // A reader that went away (`flatline … | head`) is no error of ours. Half a result is one: it must not pass for a whole one.
   if (error.code === "EPIPE") return;
   process.stderr.write(`flatline: standard output cannot be written: ${error.message}\n`);
   process.exit(ioErrorExitCode);
@@ -34,7 +34,7 @@ process.stderr.on("error", () => undefined);
 
 /**
  * Ends the process now. `process.exit` waits for the threads first: 10 s for the look-up of a name that no server answers, for
- * ever for a pipe that nobody writes to. Another program in its place, which only exits, waits for none of them.
+ * ever for a pipe without a writer. Another program in its place, which only exits, waits for none of them.
  */
 function endProcess(exitCode: number): void {
   if (process.execve !== undefined && existsSync(process.execPath)) {
@@ -52,8 +52,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-// A process of which one part has failed in a way that nobody thought of is not to live on without that part. What it had
-// under way is taken up by the next one, as after a kill -9. Rejections that nobody handles come here, too.
+// A process must not go on after an unexpected failure of one of its parts. Its unfinished
+// work is taken up by the next process, as after a kill -9. Unhandled rejections come here, too.
 let onCrash: ((error: unknown) => void) | null = null;
 process.on("uncaughtException", (error: unknown) => {
   const exitCode = onCrash === null ? reportError(error, context) : asFlatlineError(error).exitCode;
@@ -104,7 +104,7 @@ async function main(): Promise<void> {
   await runProgram(process.argv.slice(2), context);
   // A reader of the output may take its time, but not when a signal asked for the end.
   if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  // A command that is over is over. What is closed is gone within moments; what hangs keeps no process.
+  // A command that has ended must exit. Closed handles are gone within moments; a handle that hangs keeps no process.
   context.clock.deadline(closedWithinMs).signal.addEventListener("abort", () => {
     endProcess(Number(process.exitCode ?? 0));
   });

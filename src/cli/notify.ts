@@ -49,7 +49,7 @@ function renderJson(receiver: string, sent: readonly TestDelivery[]): string {
   return `${JSON.stringify({ receiver, outcome: worst[0]?.outcome, detail: worst[0]?.detail, deliveries })}\n`;
 }
 
-/** Whoever tries a receiver wants it to be used again. The test counts also where the store cannot be opened from here. */
+/** A person who tests a receiver wants it to be used again. The test counts also where the store cannot be opened from here. */
 async function endPause(config: Config, context: CliContext, receiver: string): Promise<void> {
   try {
     const isEnded = await endReceiverPause(config, context, receiver);

@@ -12,7 +12,9 @@ interface OutboxFlags {
 
 /** `flatline outbox list|retry|discard`; all work while the daemon runs. */
 export const registerOutbox: RegisterCommand = (program: Command, context: CliContext): void => {
-  const outbox = program.command("outbox").description("notifications that wait for their receiver, or were given up");
+  const outbox = program
+    .command("outbox")
+    .description("notifications that wait for their receiver, or are dead-lettered");
   addList(outbox, context);
   addChange(outbox, context, {
     name: "retry",

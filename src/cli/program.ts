@@ -29,7 +29,7 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // Every error begins alike, whoever found it.
+      // Every error begins alike, ours and commander's.
       outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,

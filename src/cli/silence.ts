@@ -52,7 +52,7 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--duration <duration>", "how long, such as 90m [2h]", parseDurationMs)
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
     .option("--starts-at <time>", "from when [now]", parseInstant)
-    .requiredOption("--comment <text>", "why; whoever lists it sees it")
+    .requiredOption("--comment <text>", "why; shown in every list")
     .option("--created-by <name>", "who [$USER]")
     .option(
       "--allow-unknown",
@@ -86,7 +86,7 @@ function addAdd(parent: Command, context: CliContext): void {
     });
 }
 
-/** A silence of nobody looks like one that holds: it is nearly always a typo. */
+/** A silence without an organization looks effective, and is nearly always a typo. */
 function requireKnown(pattern: string, slugs: readonly string[]): void {
   if (slugs.some((slug) => matchesText(pattern, slug))) return;
   const what = pattern.includes("*") ? `no organization matches ${pattern}` : `no organization is called ${pattern}`;
@@ -96,7 +96,7 @@ function requireKnown(pattern: string, slugs: readonly string[]): void {
 }
 
 const addHelp = `
-Held back are firing, escalated, reminder and unknown; what was told before is still resolved.
+Held back are firing, escalated, reminder and unknown; a resolved is still sent for what was sent before.
 
 Examples:
   flatline silence add acme --comment "migration of the checker" --duration 4h
@@ -214,7 +214,7 @@ function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): stri
   return `${seconds(startsAt)} to ${seconds(endsAt)}`;
 }
 
-/** Without the fraction, which nobody reads. */
+/** Without the fraction of the second. */
 function seconds(instant: string | null): string {
   return instant === null ? "?" : instant.replace(/\.\d+Z$/, "Z");
 }

@@ -35,7 +35,7 @@ const onRequest = (): void => undefined;
 
 /**
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
- * Nobody is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
+ * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
  */
 export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
   const config = withBaseline(given, options.baseline);
@@ -96,7 +96,7 @@ async function openEvaluated(
 // Each one is compared with every slug that has events.
 const mostSuggestions = 100;
 
-/** Names the slug that was probably meant where no event was ever stored; best one that nobody checks. */
+/** Names the slug that was probably meant where no event was ever stored; preferably one without a check. */
 async function withNearSlugs(
   reports: readonly CheckReport[],
   config: Pick<Config, "organizations">,

@@ -23,7 +23,7 @@ receivers:
 
 server:
   listen: 127.0.0.1:9640 # page, /metrics and HTTP API
-  # token: "\${FLATLINE_TOKEN}" # without one nobody can write over HTTP
+  # token: "\${FLATLINE_TOKEN}" # without one all writes over HTTP are refused
 
 storage:
   path: ./data/flatline.db # relative to the working directory
@@ -71,7 +71,7 @@ const platformRule = `defaults:
   thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 }
 `;
 
-const liveness = `  # Nobody looks, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
+const liveness = `  # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
   eventFlow: { enabled: true }
   # An asset that you know to be alive, called dead, is a fail at once:
   # sentinel: { assets: ["https://login.acme.example"] }

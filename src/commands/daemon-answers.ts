@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { CheckName } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 
-/** What a request said of its author, which nobody has proved. */
+/** What a request claims about its author; not verified. */
 const note = z.string().nullable().optional();
 
-/** What somebody says of an alert; who and why only for who may read that. */
+/** The judgement of an alert; its author and comment only for readers with that right. */
 const judgementSchema = z.looseObject({
   verdict: z.string(),
   at: z.string(),
@@ -59,7 +59,7 @@ export const endedSchema = z.looseObject({
     }),
   ),
 });
-/** An alert that ended, with how many of its deaths were undone. */
+/** An alert that ended, with how many of its deaths are undone. */
 export type EndedAlertRow = z.infer<typeof endedSchema>["endedAlerts"][number] & { readonly check: CheckName };
 
 /** Whether an organization's deaths may be acted on; times are ISO 8601. */
@@ -113,7 +113,7 @@ export const silenceSchema = z.looseObject({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
-/** Where somebody may want to go on the daemon's page. */
+/** Where a person may want to go on the daemon's page. */
 export const placesSchema = z.looseObject({ places: z.array(z.looseObject({ kind: z.string(), name: z.string() })) });
 
 /** A marker as the daemon lists it, who made it only with the token; times are ISO 8601. */

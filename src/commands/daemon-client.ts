@@ -52,7 +52,7 @@ export interface SilenceRequest {
 }
 
 /**
- * The HTTP API of the daemon that runs. Rejects with unavailable when nobody answers, unauthorized or forbidden when the
+ * The HTTP API of the running daemon. Rejects with unavailable without an answer, unauthorized or forbidden when the
  * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
  */
 export interface DaemonClient {

@@ -14,7 +14,7 @@ export interface LogRow {
   /** The organization or the receiver; "" for what is about none. */
   readonly name: string;
   readonly text: string;
-  /** Somebody has to act on it: all of it is shown, over as many lines as it has. */
+  /** A person has to act on it: all of it is shown, over as many lines as it has. */
   readonly isWhole?: boolean;
 }
 
@@ -58,7 +58,7 @@ export const wordings: Readonly<Record<string, Wording>> = {
     ),
   "flatline stops": (entry) => {
     const running = numberOf(entry, "running") ?? 0;
-    return plain(running === 0 ? "stopping" : `stopping, ${countOf(running, "check")} under way`);
+    return plain(running === 0 ? "stopping" : `stopping, ${countOf(running, "check")} still running`);
   },
   "flatline stopped": () => plain("stopped"),
   "configuration reloaded": (entry) =>
@@ -89,7 +89,7 @@ export const wordings: Readonly<Record<string, Wording>> = {
     name: textOf(entry, "receiver"),
     text: `${failureText(entry)}, again in ${formatWait(Math.max(secondMs, numberOf(entry, "retryInMs") ?? 0))}`,
   }),
-  "notification given up": (entry) => ({
+  "notification dead-lettered": (entry) => ({
     word: "GIVEN UP",
     name: textOf(entry, "receiver"),
     text: `${failureText(entry)}, now a dead letter`,

@@ -97,7 +97,7 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
       { receivers: [{ ...receiver, state: "warn", pausedUntil: "2026-01-15T12:30:00.000Z", lastError: null }] },
       "▲ pager paused until 12:30:00 UTC",
     ],
-    ["without any receiver it says so", "receivers", { receivers: [] }, "▲ none is configured: alerts notify nobody"],
+    ["without any receiver it says so", "receivers", { receivers: [] }, "▲ none is configured: no alert is sent"],
     [
       "without the right to read receivers it says what is missing",
       "receivers",

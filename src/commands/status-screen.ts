@@ -77,7 +77,7 @@ function gateText({ gate }: DaemonStatus, since: Since, marked: Marked): string 
 
 function receiverParts({ receivers }: DaemonStatus, since: Since, marked: Marked): readonly string[] {
   if (receivers === undefined) return ["need a token for all organizations with the right read"];
-  if (receivers.length === 0) return [marked("warn", "none is configured: alerts notify nobody")];
+  if (receivers.length === 0) return [marked("warn", "none is configured: no alert is sent")];
   return receivers.map(({ name, state, waiting, oldestAt, deadLetters, pausedUntil, lastError }) => {
     const facts = [
       ...(deadLetters > 0 ? [countOf(deadLetters, "dead letter")] : []),

@@ -88,7 +88,7 @@ describe("a line on the terminal", () => {
     ],
     [
       "a receiver that refused",
-      { msg: "notification given up", level: "error", ...delivery, attempts: 8, error: "HTTP 410" },
+      { msg: "notification dead-lettered", level: "error", ...delivery, attempts: 8, error: "HTTP 410" },
       "GIVEN UP ops        HTTP 410, 8 tries, now a dead letter",
     ],
     [

@@ -113,7 +113,7 @@ export interface EventFlowConfig {
   readonly maxCoverageDrop: number;
 }
 
-/** A receiver that is told at once (afterMs 0), or of what nobody has taken on by then. */
+/** A receiver that is notified at once (afterMs 0), or, as an escalation, of what was not acknowledged by then. */
 export interface RoutedReceiverConfig {
   readonly name: string;
   readonly afterMs: number;
@@ -146,7 +146,7 @@ export interface OrganizationConfig {
   readonly baselineExclude: "none" | "judged";
   /** The verdict on an organization of which no event was ever stored; the embedded source only. */
   readonly whenNoEvents: "unknown" | "ok";
-  /** All of them, at once, when nobody chose. */
+  /** All of them, at once, by default. */
   readonly receivers: readonly RoutedReceiverConfig[];
   /** Whether notifications name dead assets of it. */
   readonly sample: boolean;
@@ -192,7 +192,7 @@ interface ReceiverBase {
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
   readonly sendUnknown: boolean;
-  /** Whether it is told of judgements and of a gate that opens. */
+  /** Whether it is notified of judgements and of a gate that opens. */
   readonly sendActs: boolean;
   /** Whether its notifications name dead assets. */
   readonly sample: boolean;

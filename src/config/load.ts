@@ -159,7 +159,7 @@ const systemFile = "/etc/flatline/flatline.yaml";
 
 /**
  * Which configuration file to read: `-c`, else `$FLATLINE_CONFIG`, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
- * @throws invalid_config when nobody named one and neither exists
+ * @throws invalid_config when none is named and neither exists
  */
 export async function findConfigPath({ flag, env, cwd }: LookupOptions): Promise<string> {
   const named = flag ?? env["FLATLINE_CONFIG"] ?? "";

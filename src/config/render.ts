@@ -78,7 +78,7 @@ export function renderConfig(config: Config): string {
     text.replaceAll(/\$+\{|\${2,}/g, (dollars) => dollars.replaceAll("$", "$$$$")),
   );
   const document = new Document(doubled, { aliasDuplicateObjects: false });
-  // What nobody sees can be written as an escape between double quotes only.
+  // Unseen characters can be written as escapes, between double quotes only.
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value === "string" && escapeUnseen(node.value) !== node.value) node.type = "QUOTE_DOUBLE";

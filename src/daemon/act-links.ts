@@ -6,7 +6,7 @@ import { acknowledgementOpensGate } from "./ports/outside.ts";
 
 const labels: Readonly<Record<LinkAct, string>> = { acknowledge: "Acknowledge", silence: "Silence 1 h" };
 
-/** Signs links by the configuration; null: it has no secret for them, or nobody has said by which address people come. */
+/** Signs links by the configuration; null: it has no secret for them, or no `externalUrl`. */
 export function linkSigner(config: Config): SignLinks | null {
   const { linkSecret } = config.server;
   const { externalUrl } = config.alerting;

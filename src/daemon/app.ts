@@ -55,13 +55,13 @@ export interface AppDeps extends PartsDeps {
   readonly withProcessMetrics?: boolean;
 }
 
-// For requests that are under way when the work has ended.
+// For requests that are still running when the work has ended.
 const webGraceMs = 1_000;
 
 /** A daemon that runs. */
 export interface Running {
   readonly address: WebAddress;
-  /** How many checks are under way. */
+  /** How many checks are running. */
   running(): number;
   settings(): Config["server"];
   reload(author: Actor): Promise<void>;
@@ -121,7 +121,7 @@ export async function startApp(
   const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
   const settings = () => runtime.current().settings;
   let isStarted = false;
-  // A stop ends the loops, and itself in time: nobody has to restart what is about to end.
+  // A stop ends the loops, and itself in time: what is about to end is not restarted.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
   const budgetOf = (name: string) => runtime.current().budgets.get(name) ?? null;
@@ -274,7 +274,7 @@ export async function startApp(
   stop.work.add("evidence", () => evidence.stop());
   stop.work.add("unwatched slugs", () => unwatched.stop());
 
-  // Before the first check runs: whoever is second must not ask an upstream, or notify anybody.
+  // Before the first check runs: a second process must neither ask an upstream nor notify a receiver.
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();

@@ -14,7 +14,7 @@ export interface BackfillOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly organizations: readonly PastOrganization[];
-  /** Told after an organization got a past. */
+  /** Called after an organization got a past. */
   readonly onFilled: (slug: string) => void;
   readonly signal: AbortSignal;
 }
@@ -47,7 +47,7 @@ export function startFilling(options: Omit<BackfillOptions, "signal">): { stop()
 
 /**
  * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
- * not an empty chart. History only: no alert comes of it. What is there already is left as it is.
+ * not an empty chart. History only: no alert comes of it. Existing rows stay as they are.
  */
 export async function fillPast({
   store,

@@ -17,7 +17,7 @@ export interface CheckStates {
   of(check: CheckName, slug: string): CheckState | null;
   /** What metrics show of a state. */
   seriesOf(state: CheckState): CheckSeriesInput;
-  /** How its schedule goes on; never due again, where nobody configures it any more. */
+  /** How its schedule goes on; never due again once it is no longer configured. */
   paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
   /** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
   staleAfterMs(state: CheckState): number;
@@ -46,7 +46,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
       lastSuccessAtMs: last?.lastSuccessAtMs ?? null,
       severity: last?.severity ?? null,
       severitySinceMs: last?.severitySinceMs ?? null,
-      // Put together when somebody wants them, and then once.
+      // Built on demand, and then kept.
       get lastReport() {
         return (report ??= last?.lastReport ?? null);
       },

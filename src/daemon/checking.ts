@@ -28,7 +28,7 @@ export interface Checking {
   start(releases: ReleaseGroup): Promise<void>;
   /** Applies the configuration that holds now. */
   apply(): Promise<void>;
-  /** Lets what is under way end, and hands the checks over to other processes. */
+  /** Waits for running checks, and hands the checks over to other processes. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function createChecking(options: CheckingOptions): Checking {
     fleet,
     start: async (releases) => {
       const lock = await store.takeOwnerLock();
-      // Referred to from now on: a lock that nobody refers to goes with the garbage.
+      // Referred to from now on: a lock without a reference is collected as garbage.
       if (lock !== null) releases.add("lock of the store", () => lock.release());
       await membership.start(lock !== null);
       await learnChecks(store, board, runtime);
@@ -117,7 +117,7 @@ export function createChecking(options: CheckingOptions): Checking {
       try {
         await Promise.all([scheduler.stop(drainMs), fold.stop()]);
       } finally {
-        // The checks go to another process as soon as none is under way here.
+        // The checks go to another process as soon as none is running here.
         await membership.stop();
       }
     },

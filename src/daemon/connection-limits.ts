@@ -7,7 +7,7 @@ const mostStreams = 100;
 
 /**
  * Returns how many connections the server takes: at most half of the process's descriptors, and half of these for streams of
- * the page, so that health checks, deliveries, sources and the store always find one. Where the system does not tell how many
+ * the page, so that health checks, deliveries, sources and the store always find one. Where the system does not report how many
  * there are (it does on Linux), only streams are limited.
  */
 export async function connectionLimits(): Promise<ConnectionLimits> {

@@ -17,7 +17,7 @@ export interface App {
   /** Reads the configuration again and applies it, as an act of `author`; a bad one changes nothing and rejects with invalid_config. */
   reload(author: Actor): Promise<void>;
   /**
-   * Ends gracefully: no new runs, those under way and deliveries get `server.drainTimeout`, leases go back. Resolves within
+   * Ends gracefully: no new runs; running checks and deliveries get `server.drainTimeout`, leases go back. Resolves within
    * that and 1.2 s, whatever fails or hangs; never rejects.
    */
   stop(): Promise<Stopped>;
@@ -81,5 +81,5 @@ export function createApp(config: Config, deps: AppDeps): App {
 }
 
 function ignore(): void {
-  // Whoever asked for it hears of its error.
+  // Its error goes to the caller.
 }

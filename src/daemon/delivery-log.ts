@@ -18,7 +18,7 @@ export interface DeliveryLogOptions {
   readonly store: DeliveryStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told after each attempt. */
+  /** Called after each attempt. */
   readonly onAttempt: () => void;
 }
 

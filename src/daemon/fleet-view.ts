@@ -92,7 +92,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     }
   }
 
-  /** They cannot be run, as nobody can be sure that no other replica runs them. */
+  /** They can't be run: another replica may run them. */
   function showOverdue(): void {
     const nowMs = clock.nowMs();
     for (const state of states.all())

@@ -1,11 +1,11 @@
-/** Tells everybody who asked that something has changed. */
+/** Calls every subscriber after a change. */
 export interface Publisher {
   publish(): void;
   /** Calls `listener` after each change until the answer is called. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Nobody has asked yet. */
+/** No subscriber yet. */
 export function createPublisher(): Publisher {
   const listeners = new Set<() => void>();
   return {

@@ -58,7 +58,7 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "trac
   readonly logger: Logger;
   /** The last states of checks. */
   readonly board: Pick<Board, "state">;
-  /** Sees what receivers answer [nobody does]. */
+  /** Called with the answers of receivers [not called]. */
   readonly watch?: (receiver: Receiver) => Receiver;
 }
 

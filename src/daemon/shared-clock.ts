@@ -43,7 +43,7 @@ export async function startSharedClock({
   }
 
   await compare();
-  // What is wrong with the store is told by those who need it.
+  // Faults of the store are reported by the code that needs it.
   const onError = (error: unknown): void => logger.debug({ err: error }, "clocks could not be compared");
   const loop = createLoop({ clock, everyMs: compareEveryMs, firstAfterMs: compareEveryMs, runOnce: compare, onError });
   loop.start();

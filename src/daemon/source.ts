@@ -34,7 +34,7 @@ export interface RemoteSourceDeps {
   readonly tracer?: Pick<Tracer, "current">;
   /** Of this process, over all its configurations [of the source alone]. */
   readonly pauses?: PauseRegistry;
-  /** Told once of each filter with a name of ours that the service seems to ignore. */
+  /** Called once per filter that the service seems to ignore, with its name. */
   readonly onIgnoredFilter?: NonNullable<PlatformSourceOptions["onIgnoredFilter"]>;
 }
 

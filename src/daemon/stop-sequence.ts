@@ -4,7 +4,7 @@ import type { Clock } from "../base/time.ts";
 
 /** What a daemon has to end, in the order in which it ends it. Each group ends as one: nothing in it needs the rest of it. */
 export interface StopSequence {
-  /** Loops, and what they have under way. They hear of the stop at once, all of them. */
+  /** Loops and their running work. All of them are stopped at once. */
   readonly work: ReleaseGroup;
   /** The ways in, which answer while the work ends, and what notes what the work did. */
   readonly doors: ReleaseGroup;

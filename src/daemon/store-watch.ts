@@ -22,9 +22,9 @@ export interface StoreWatchOptions {
   readonly store: Pick<Store, "engine" | "nowMs" | "problem">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told after each look at the database. */
+  /** Called after each look at the database. */
   readonly onLook: () => Promise<void>;
-  /** Told when something else is wrong with the file, or nothing any more. */
+  /** Called when the file's fault changes or ends. */
   readonly onProblem: () => void;
 }
 
@@ -56,7 +56,7 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
       () => note(null),
       (error: unknown) => note(error),
     );
-    // Whoever stops does not wait for a server that is not there.
+    // A stop does not wait for a server that is unavailable.
     await Promise.race([asked, stopped]);
     answered.abort();
     await late;

@@ -11,7 +11,7 @@ export interface TableCountsBook {
 
 /** Makes an empty book; connections are made when first asked. */
 export function createTableCountsBook(clock: Clock): TableCountsBook {
-  // What a reload replaced stays for the runs that are under way; its idle connections close by themselves.
+  // The replaced source stays for the running checks; its idle connections close by themselves.
   const opened = new Map<string, TableCounts>();
   return {
     of: (source, onRequest) => {

@@ -12,7 +12,7 @@ export interface Discovery {
   prepare(sources: readonly DiscoverConfig[]): Promise<void>;
   /** The lists that hold, as far as they are known here. */
   lists(): AppliedLists;
-  /** How a source stands; null: nobody has asked it yet. */
+  /** How a source stands; null: not read yet. */
   state(name: string): DiscoveryState | null;
   /** There are other sources than before. */
   wake(): void;
@@ -61,7 +61,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const stored = new Map((await store.discovery.states()).map((state) => [state.name, state]));
     for (const { name } of wanted) {
       const state = stored.get(name);
-      // Gone from the store: another process does not have this source. What is known here still holds.
+      // Gone from the store: another process does not have this source. Its last list still holds here.
       if (state === undefined) continue;
       states.set(name, state);
       if (state.appliedDigest === (known.get(name) ?? null)) continue;

@@ -34,7 +34,7 @@ export const assetTypeAttribute = "assetType";
 
 // Below five points of difference a value explains nothing that a person could act on, however many deaths prove it.
 const leastLift = 0.05;
-// Without a baseline nobody knows what is usual: only what most deaths surely share is worth telling.
+// Without a baseline it is unknown what is usual: only a value that most deaths surely share is worth naming.
 const leastShare = 0.5;
 
 /**

@@ -22,7 +22,7 @@ interface Entry<Death> {
 export interface DeadAssetLedgerOptions<Death> {
   /** Deaths of (afterMs, untilMs] are listed. */
   readonly deaths: { readonly afterMs: number; readonly untilMs: number };
-  /** What tells apart two assets of one name: the type. */
+  /** What distinguishes two assets of one name: the type. */
   readonly kindOf: (death: Death) => string | number;
   /** When there are more assets, it gives up. */
   readonly mostAssets: number;

@@ -37,7 +37,7 @@ export interface SpikeEvidence {
 }
 
 /**
- * The result with what its events say: who carries it, since when, how many deaths were undone, and what it most likely comes
+ * Returns the result with its evidence: which attribute carries it, since when, how many deaths are undone, and what it most likely comes
  * from. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {

@@ -9,7 +9,7 @@ export interface OnsetMarker {
 /** How long before an onset a marker may stand and still be named, milliseconds: what takes longer has other causes, too. */
 export const markerReachMs = dayMs;
 
-/** An onset is told to the minute, as that minute's start: what was marked within it came first, too. */
+/** An onset is given to the minute, as that minute's start: a marker within that minute came first, too. */
 export const onsetMinuteMs = minuteMs - 1;
 
 /** The marker to name: the last one before the onset's minute was over, within reach; null without one. Any order goes in. */

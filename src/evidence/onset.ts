@@ -13,7 +13,7 @@ export interface OnsetInput {
   readonly expectedCount: number;
 }
 
-// Nothing expected is a rate that nobody has measured, not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
+// Nothing expected is a rate that was not measured, not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
 const leastExpected = 0.5;
 
 /**

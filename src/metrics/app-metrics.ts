@@ -78,7 +78,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
 
   const checks = createCheckSeries();
   const knownReceivers = new Set<string>();
-  /** Also those of receivers that are gone: what is under way ends later. */
+  /** Also those of receivers that are gone: deliveries in flight end later. */
   const underWay = new Map<string, number>();
 
   function countUnderWay(receiver: string, by: number): void {
@@ -164,7 +164,7 @@ function atLeastZero(value: number): number {
   return Number.isFinite(value) ? Math.max(0, value) : 0;
 }
 
-/** Requests are counted in a map, and told when somebody asks: prom-client makes a text of the labels at each one. */
+/** Requests are counted in a map, and read at each scrape: prom-client makes a text of the labels at each one. */
 function requestCounter(instrument: Instrument, registry: Registry): (operation: string, code: string) => void {
   const seen = new Map<string, { readonly labels: Record<string, string>; untold: number }>();
   const counter = new Counter({

@@ -173,7 +173,7 @@ export const countedInstruments = {
     name: "flatline_check_skipped_total",
     type: "counter",
     labels: ["check", "reason"],
-    help: "Ticks without a run: the last one was under way (overlap), or the process could not run (late).",
+    help: "Ticks without a run: the last one was still running (overlap), or the process could not run (late).",
     unit: "1",
     values: { reason: skipReasons },
   },
@@ -224,7 +224,7 @@ export const countedInstruments = {
     labels: check,
     help: "Share (0-1) of the deaths of the last 30 days whose asset was found alive later.",
     unit: "1",
-    note: "Embedded source only, of deaths with a known asset; absent without any. Counted anew every few minutes after events came in.",
+    note: "Embedded source only, of deaths with a known asset; absent without any. Counted again every few minutes after events came in.",
   },
 } as const satisfies Record<string, Instrument>;
 

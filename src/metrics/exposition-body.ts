@@ -19,7 +19,7 @@ const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3]);
 const deflateEnd = Buffer.from([3, 0]);
 const uint32Range = 2 ** 32;
 
-/** Returns a part that is made anew each time. */
+/** Returns a part that is rendered at each scrape. */
 export function textPart(text: string): ExpositionPart {
   return { bytes: Buffer.from(text), isKept: false };
 }

@@ -16,7 +16,7 @@ export interface Metrics {
   sourceRequest(operation: string, code: string): void;
   apiRequest(operation: string, code: string): void;
   eventsIngested(status: string, count: number): void;
-  /** Share (0–1) of the deaths of the last 30 days that were undone; null: there is nothing to judge. */
+  /** Share (0–1) of the deaths of the last 30 days that are undone; null: there is nothing to judge. */
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   configReloaded(ok: boolean, nowMs: number): void;

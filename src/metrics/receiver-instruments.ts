@@ -54,7 +54,7 @@ export const storedReceiverInstruments = {
     name: "flatline_outbox_dead_letters",
     type: "gauge",
     labels: ["receiver"],
-    help: "Notifications that were given up and wait for somebody to retry or discard them.",
+    help: "Notifications that will not be tried again until they are retried or discarded by hand.",
     unit: "1",
   },
   outboxOldestAge: {

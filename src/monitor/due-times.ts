@@ -36,7 +36,7 @@ export interface EndedRun {
   readonly dueAtMs: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
-  /** false: somebody asked for it (POST …/run). */
+  /** false: requested (POST …/run). */
   readonly isScheduled: boolean;
 }
 
@@ -50,7 +50,7 @@ export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
 
 /**
  * The ticks that this run stands for beside its own: `late` ones passed before it could start, `overlap` ones while it was
- * under way. With dueAgainAtMs each tick is run or counted exactly once.
+ * running. With dueAgainAtMs each tick is run or counted exactly once.
  */
 export function skippedTicks(run: EndedRun): { readonly late: number; readonly overlap: number } {
   const { schedule, slug, dueAtMs, startedAtMs, finishedAtMs } = run;

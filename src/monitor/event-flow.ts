@@ -95,7 +95,7 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
     suggestedAction:
       severity === "ok"
         ? null
-        : "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that nobody looked.",
+        : "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that no asset was looked at.",
     appUrl: input.appUrl,
   };
 }

@@ -106,7 +106,7 @@ export function createLivenessChecks({ liveness, firstEventAtMs, evidence }: Liv
     return byDay;
   }
 
-  /** Page by page, each in a turn of its own: nobody else waits for all of them. */
+  /** Page by page, each in a turn of its own: other work does not wait for all of them. */
   async function judgedDeaths(slug: string, afterMs: number, untilMs: number): Promise<JudgedDeaths> {
     const judge = new DeathJudge();
     let after: EventPlace | null = null;

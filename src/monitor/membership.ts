@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 
 /** The part of this process in the fleet of those that share a store: its journal, its shards, and what the others ran. */
 export interface Membership {
-  /** Fills the board, and takes part. `isAlone`: no other process is on the store, so that nobody's lease is waited for. */
+  /** Fills the board, and takes part. `isAlone`: no other process is on the store, so that no lease has to be waited for. */
   start(isAlone: boolean): Promise<void>;
   /** The own journal; null while this process takes no part. Whether it may still be written the store decides. */
   journal(): OwnJournal | null;
@@ -22,7 +22,7 @@ export interface Membership {
   owns(check: CheckKey): boolean;
   /** Shows on the board what the others ran since the last look. */
   follow(): Promise<void>;
-  /** The journal may be other than it is thought to be: this process takes part anew, as another owner. */
+  /** The journal may differ from its copy in memory: this process joins again, as another owner. */
   distrust(journal: OwnJournal): void;
   /** Gives the shards back. */
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export interface MembershipOptions {
   readonly onShards: () => void;
   /** Called after other processes' runs came onto the board. */
   readonly onFollowed: (states: readonly CheckState[]) => void;
-  /** Resolves when none of these checks is under way here. */
+  /** Resolves when none of these checks is running here. */
   readonly whenIdle: (isOf: (check: CheckKey) => boolean) => Promise<void>;
   /** Called at each look, while others may ask for runs of this process's checks. */
   readonly onLook?: () => Promise<void>;
@@ -114,7 +114,7 @@ export function createMembership(options: MembershipOptions): Membership {
   async function balance(journal: OwnJournal): Promise<void> {
     isBalanced = false;
     const balanced = await store.owners.balance(journal.owner, { nowMs: clock.nowMs(), isAlone });
-    // Somebody else is at it: looked at again soon.
+    // Another process does it: looked at again soon.
     if (balanced === null || own !== journal) return;
     const kept = balanced.shards.filter((shard) => !giving.has(shard));
     const given = kept.splice(kept.length - Math.max(0, balanced.surplus - giving.size));
@@ -126,7 +126,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (given.length > 0) void giveBack(journal, given);
   }
 
-  /** Frees shards for another process as soon as none of their checks is under way here. */
+  /** Frees shards for another process as soon as none of their checks is running here. */
   async function giveBack(journal: OwnJournal, given: readonly number[]): Promise<void> {
     for (const shard of given) giving.add(shard);
     try {
@@ -167,7 +167,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (shown.length > 0) options.onFollowed(shown);
   }
 
-  /** A look that begins now or later: one under way may have missed what the caller knows to be committed. */
+  /** A look that begins now or later: a running one may have missed what the caller knows to be committed. */
   function follow(): Promise<void> {
     nextFollow ??= following
       .catch(() => undefined)
@@ -182,7 +182,7 @@ export function createMembership(options: MembershipOptions): Membership {
   async function look(): Promise<void> {
     if (!isBalanced || clock.monotonicMs() - renewedAtMs >= renewEveryMs) await balance(await renew());
     failure = null;
-    // Nobody else runs anything.
+    // No other process runs checks.
     if (isAlone) return;
     await follow();
     await options.onLook?.();

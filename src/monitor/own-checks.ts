@@ -33,7 +33,7 @@ export class OwnChecks {
     this.#options = options;
   }
 
-  /** Takes on what is configured and this process's, and lets go of the rest; what is under way goes when it ends. */
+  /** Adds the configured checks that this process owns and removes the rest; a running one is removed when it ends. */
   arrange(targets: ReadonlyMap<string, CheckTarget>, nowMs: number): void {
     const { membership, board } = this.#options;
     this.#targets = targets;
@@ -62,7 +62,7 @@ export class OwnChecks {
     return this.#queue.nextAtMs();
   }
 
-  /** What is due and not under way, the longest due first; at most `limit`. */
+  /** The checks that are due and not running, the longest due first; at most `limit`. */
   takeDue(nowMs: number, limit: number): OwnCheck[] {
     const due: OwnCheck[] = [];
     while (due.length < limit && (this.#queue.nextAtMs() ?? Infinity) <= nowMs) {
@@ -89,7 +89,7 @@ export class OwnChecks {
     }
   }
 
-  /** Those under way. */
+  /** The running ones. */
   underWay(): { readonly target: CheckTarget; readonly ended: Promise<CheckReport> }[] {
     return [...this.#checks.values()].flatMap(({ target, underWay }) =>
       underWay === null ? [] : [{ target, ended: underWay }],

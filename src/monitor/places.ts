@@ -1,4 +1,4 @@
-/** Bounds how much is under way at once; who waits gets a place in the order of asking, or before everybody else. */
+/** Bounds how many tasks run at once; waiting tasks get a place in the order of asking, or before all others. */
 export class Places {
   #count: number;
   #taken = 0;

@@ -71,7 +71,7 @@ export function createProber(options: {
       } finally {
         stopWaiting.abort();
         shared.waiting--;
-        // Nobody waits any more: what is still under way is of no use.
+        // No caller waits any more: the attempts that still run are of no use.
         if (shared.waiting === 0 && shared.finishedAtMs === null) shared.stop.abort();
       }
     },

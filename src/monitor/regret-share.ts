@@ -45,7 +45,7 @@ export const revivalReachMs = 60 * dayMs;
 /** The longer stretch is so many windows. */
 export const longWindows = 7;
 const leastMaturityMs = hourMs;
-/** Whoever has not been looked at again within two weeks is not going to be soon. */
+/** An asset that was not looked at again within two weeks is unlikely to be soon. */
 export const mostMaturityMs = 14 * dayMs;
 // Fewer than these are chance.
 const leastRevivals = 20;
@@ -58,7 +58,7 @@ export class DeathJudge {
   readonly #atMs: number[] = [];
   readonly #counts: number[] = [];
   readonly #revivedAtMs: number[] = [];
-  /** By asset, the indexes of its deaths that nobody has undone. */
+  /** By asset, the indexes of its deaths without a later revival. */
   readonly #pending = new Map<string, number[]>();
 
   /** @throws unavailable when there are more deaths than can be kept */

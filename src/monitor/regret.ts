@@ -6,7 +6,7 @@ import { longWindows, type RegretAsk, type RegretShares } from "./regret-share.t
 
 /** When the check `regret` fails and warns, and over what. */
 export interface RegretLimits extends Pick<RegretAsk, "windowMs" | "maturityMs"> {
-  /** `warn` and `fail` when a larger share (0 to 1) of the deaths was undone. */
+  /** `warn` and `fail` when a larger share (0 to 1) of the deaths was followed by a revival. */
   readonly warnAbove: number;
   readonly failAbove: number;
   /** With fewer deaths in the longer stretch the verdict is ok. */
@@ -23,7 +23,7 @@ export interface RegretInput {
 }
 
 /**
- * The verdict over deaths that were undone, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
+ * The verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
  * moves every baseline with it, but not the assets that it finds alive again. The smaller of the shares of one window and of
  * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
  */

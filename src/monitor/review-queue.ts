@@ -19,7 +19,7 @@ export interface QueuedReport {
   readonly createdAtMs: number | null;
 }
 
-// Findings travel in notifications and metrics: enough to begin with, the message tells how many there are.
+// Findings travel in notifications and metrics: enough to begin with, the message says how many there are.
 const namedReports = 10;
 const longestTitle = 80;
 // A queue may have a hundred thousand reports, and the API's ids are numbers.

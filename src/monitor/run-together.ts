@@ -17,7 +17,7 @@ export interface RunTogetherDeps extends Pick<RunCheckDeps, "clock" | "version" 
 const completeForMs = minuteMs;
 
 /**
- * Runs the checks of many organizations at once; what is not ok, or cannot be told, is left to a run of its own. One read
+ * Runs the checks of many organizations at once; an organization that is not ok or unknown gets a run of its own. One read
  * answers for all of them what their first events were.
  */
 export function createTogetherRunner(): (

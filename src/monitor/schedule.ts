@@ -17,7 +17,7 @@ export interface Schedule {
 const staleIntervals = 3;
 const leastStaleMs = 2 * minuteMs;
 
-/** Schedule in one text: when it differs from the stored one, the next due time is computed anew. */
+/** Schedule in one text: when it differs from the stored one, the next due time is computed again. */
 export function scheduleKey(schedule: Schedule): string {
   return JSON.stringify([schedule.pattern, schedule.timezone, schedule.jitterMs]);
 }

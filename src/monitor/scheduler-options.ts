@@ -16,7 +16,7 @@ export interface SchedulerOptions {
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;
   readonly targets: readonly CheckTarget[];
-  /** Checks under way at once. */
+  /** Checks that run at once. */
   readonly concurrency: number;
   /** Bound of one run, all its attempts and waits included. */
   readonly runTimeoutMs: number;
@@ -31,7 +31,7 @@ export interface SchedulerOptions {
   readonly inTrace?: Tracer["inTrace"];
   /** Makes a finished run durable (alerting/record.ts); `state` is null when another process runs the check by now. */
   readonly record: (request: RecordRequest, signal: AbortSignal) => Promise<Pick<Recorded, "state">>;
-  /** Called when the store would not take a run, however often it was asked; it is run again [nobody is]. */
+  /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
   /** Has another process run a check of its own now [there is none]. */
   readonly runElsewhere?: (check: CheckKey, signal: AbortSignal) => Promise<CheckReport>;
@@ -50,24 +50,24 @@ export interface SchedulerChange {
 export interface Scheduler {
   /** Begins to run what is due. */
   start(): void;
-  /** Applies a new configuration; runs under way go on. */
+  /** Applies a new configuration; running checks go on. */
   setTargets(change: SchedulerChange): void;
-  /** Looks anew at which checks are this process's. */
+  /** Looks again at which checks this process owns. */
   shardsChanged(): void;
   /**
-   * Runs the check now, like a scheduled run, after one that is under way; by the process that owns it.
+   * Runs the check now, like a scheduled run, after one that is running; by the process that owns it.
    * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
   /** When the check is due; null where another process runs it. */
   nextDueAtMs(check: CheckKey): number | null;
   isRunning(check: CheckKey): boolean;
-  /** Resolves when none of these is under way here. */
+  /** Resolves when none of these is running here. */
   whenIdle(isOf: (check: CheckKey) => boolean): Promise<void>;
   /** Nothing was looked at for more than 30 s while something is due, or it has stopped. */
   isStalled(): boolean;
-  /** How many checks are under way here. */
+  /** How many checks are running here. */
   running(): number;
-  /** No new runs; those under way get `drainMs`, then their signals abort. @throws what kept a run from being recorded */
+  /** No new runs; running checks get `drainMs`, then their signals abort. @throws what kept a run from being recorded */
   stop(drainMs: number): Promise<void>;
 }

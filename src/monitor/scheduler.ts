@@ -42,7 +42,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const own = new OwnChecks(options);
 
   const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
-  /** Aborts what is still under way when the drain is over. */
+  /** Aborts the runs that have not ended when the drain is over. */
   const abandoned = new AbortController();
   /** What kept a run from being recorded while it stops. */
   let unrecorded: unknown = null;
@@ -57,7 +57,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   function followClock(nowMs: number): void {
     if (nowMs < latestNowMs - minuteMs) {
-      logger.warn({ backMs: latestNowMs - nowMs }, "clock was set back, computing the due times anew");
+      logger.warn({ backMs: latestNowMs - nowMs }, "clock was set back, computing the due times again");
       latestNowMs = nowMs;
       own.setBack(nowMs);
     }
@@ -270,7 +270,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     stop: async (drainMs) => {
       const looked = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
-      // The look that is under way may still begin runs.
+      // The running look may still begin runs.
       const ended = looked.then(() => Promise.allSettled(own.underWay().map((run) => run.ended)));
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
@@ -308,5 +308,5 @@ function startTimeout(): FlatlineError {
 }
 
 function ignore(): void {
-  // Whoever asked for the run hears of its error; one that was not recorded is logged.
+  // The error of the run goes to the caller; a run that was not recorded is logged.
 }

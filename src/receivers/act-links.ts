@@ -13,7 +13,7 @@ export type SignLinks = (
 
 /**
  * The links of a message that is about one alert which fires (CONTRACT 7); none in any other. They are made for each attempt and
- * are nowhere else: whoever has one may use it.
+ * are nowhere else: every holder of one may use it.
  */
 export function actLinks(
   { alerts, fleet, receiver }: Notification,

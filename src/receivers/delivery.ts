@@ -26,7 +26,7 @@ export interface DeliveryRequest {
 
 // CONTRACT 7: bodies of answers are read up to 64 KiB; of that an error shows as much as a line of a list holds.
 const maxAnswerBytes = 65_536;
-/** Of a request (CONTRACT 7): as much as nginx takes unless it is told otherwise. */
+/** Of a request (CONTRACT 7): as much as nginx takes by default. */
 export const maxBodyBytes = 1_024 * 1_024;
 const maxShownCharacters = 300;
 // Segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
@@ -109,7 +109,7 @@ export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryO
 
 const knownAddresses = new WeakMap<Secret, readonly Secret[]>();
 
-/** The address and those of its parts that let somebody in: credentials, long segments of the path, values of the query. */
+/** The address and those of its parts that grant access: credentials, long segments of the path, values of the query. */
 export function addressSecrets(address: Secret): readonly Secret[] {
   const known = knownAddresses.get(address) ?? partsOf(address);
   knownAddresses.set(address, known);
@@ -135,7 +135,7 @@ function partsOf(address: Secret): readonly Secret[] {
   return [...parts].map((part) => new Secret(part));
 }
 
-/** A secret as it is, and without what stands before what lets somebody in: `Bearer ` of a header, `whsec_` of a key. */
+/** A secret as it is, and without what stands before its secret part: `Bearer ` of a header, `whsec_` of a key. */
 export function bareSecrets(secret: Secret): readonly Secret[] {
   const value = secret.reveal();
   const bare = value.replace(/^(?:whsec_|\S+\s+)/, "");

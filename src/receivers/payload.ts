@@ -25,7 +25,7 @@ export function notificationPayload(notification: Notification) {
 function fleetPayload({ evidence, sample = [], ...fleet }: FleetNotice) {
   return {
     ...fleet,
-    /** The median of the members' onsets; null where no events tell, and at the end. */
+    /** The median of the members' onsets; null without events, and at the end. */
     beganAt: evidence === undefined || evidence.beganAtMs === null ? null : isoTime(evidence.beganAtMs),
     markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: isoTime(atMs) })),
     undone: evidence?.undone ?? null,
@@ -52,7 +52,7 @@ function alertPayload(notice: AlertNotice) {
     detectedAt: isoTime(notice.startsAtMs),
     notifiedAt: notice.notifiedAtMs === undefined ? null : isoTime(notice.notifiedAtMs),
     endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
-    /** When the episode's excess began, where the events tell; null elsewhere. */
+    /** When the episode's excess began, from the events; null without any. */
     onsetAt: onset === null ? null : isoTime(onset.atMs),
     peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: isoTime(peak.atMs) },
     labels: notice.labels,

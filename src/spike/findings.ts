@@ -15,7 +15,7 @@ const spikeKind = "dead-asset-spike";
 const assetTypeKind = "dead-asset-spike.asset-type";
 // CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are.
 const maxAssetTypes = 5;
-// Two weeks of days tell their story; a year of them would fill a message.
+// Two weeks of days show the trend; a year of them would fill a message.
 const maxDays = 14;
 
 /** What the findings of a result that is not ok are about. */

@@ -68,7 +68,7 @@ function alreadyThere(target: string): FlatlineError {
   return new FlatlineError("usage", `${target} exists already: choose another name, or --force replaces it`);
 }
 
-/** Beside the target, so that renaming is one step; with a name that nobody else has, for the owner only. */
+/** Beside the target, so that renaming is one step; with a unique name, readable by the owner only. */
 export async function makeCopyFolder(target: string): Promise<string> {
   try {
     return await mkdtemp(join(dirname(target), ".flatline-backup-"));
@@ -106,7 +106,7 @@ async function copyPages(path: string, copy: string): Promise<void> {
     const row = source.prepare("pragma application_id").get();
     if (row?.["application_id"] !== applicationId)
       throw new FlatlineError("store_unusable", `${path} is not a store of flatline`);
-    // All pages in one step, on a thread of their own: in several, each commit of the daemon's would begin them anew.
+    // All pages in one step, on a thread of their own: in several, each commit of the daemon would restart them.
     await backup(source, copy, { rate: mostPages });
   } catch (error) {
     throw storeError(error, path);
@@ -138,7 +138,7 @@ export function checkCopy(copy: string, place: string): Pick<BackupOutcome, "sch
 async function publish(copy: string, target: string, force: boolean): Promise<void> {
   if (!force) {
     try {
-      // Unlike a rename it never replaces what somebody else made meanwhile.
+      // Unlike a rename it never replaces a file that another process made meanwhile.
       return await link(copy, target);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST") throw alreadyThere(target);

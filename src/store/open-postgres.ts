@@ -54,7 +54,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
       return rows[0]?.bytes ?? 0;
     },
     problem: async () => null,
-    // Ends when what is under way has ended. Not by Kysely's destroy: what comes after that is an error that nobody knows.
+    // Ends when running queries have ended. Not by Kysely's destroy: a query after that throws an untyped error.
     close: () => pool.end(),
   };
 }

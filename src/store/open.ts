@@ -141,7 +141,7 @@ function createStore(
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
     problem: () => health.look(),
-    // In line behind a transaction that is under way: it must end as a whole.
+    // In line behind a running transaction: it must end as a whole.
     close: () =>
       db.connection().execute(async () => {
         await sums.close();

@@ -227,5 +227,5 @@ export interface Tables extends NoticeTables, DiscoveryTables, PlatformTables {
   readonly meta: { readonly name: string; readonly value: string };
 }
 
-/** The database, or a transaction on it: the stores do not tell them apart. */
+/** The database, or a transaction on it: the stores do not distinguish them. */
 export type Db = Kysely<Tables>;

@@ -64,7 +64,7 @@ export interface Store extends StoreParts {
   /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
    * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one
-   * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is undone and `work` is
+   * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is rolled back and `work` is
    * run again: it must leave nothing behind but what it answers. `reads` ["begin"] says what it reads there.
    */
   transaction<Result>(

@@ -27,7 +27,7 @@ export interface FrontOptions {
   readonly routes: RequestListener;
   readonly timeouts: WebTimeouts;
   readonly mostConnections: number | null;
-  /** Looks at each request first: the refusal of one that nobody may answer, null for all others. */
+  /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
 }
 
@@ -74,7 +74,7 @@ export interface ServedNames {
 /**
  * Refuses a request to a server on the loopback interface that names another host: a page of a foreign site whose name was
  * made to resolve to 127.0.0.1 (DNS rebinding) could read everything otherwise. Browsers always name the host; a request
- * without one is none of theirs.
+ * without one is not from a browser.
  */
 export function refuseForeignHost(host: string | undefined, names: ServedNames): FrontRefusal | null {
   if (host === undefined) return null;

@@ -23,7 +23,7 @@ import type { NewSilence, SilenceChange } from "../store/alerts/silences.ts";
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
   readonly tokens: readonly TokenAccess[];
-  /** With neither a token nor this nobody may write, and nobody reads what is protected. */
+  /** With neither a token nor this all writes and protected reads are refused. */
   readonly trustedProxy: ProxyAccess | null;
   /** By which people reach flatline. */
   readonly externalUrl: string | null;
@@ -59,7 +59,7 @@ export interface MetricsPort {
 export interface ProbePort {
   /**
    * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
-   * `timeout` when it does not end within `timeoutMs`. Null: nobody configured such a check of such an organization.
+   * `timeout` when it does not end within `timeoutMs`. Null: no such check of such an organization is configured.
    */
   probe(check: CheckName, slug: string, timeoutMs: number): Promise<CheckReport | null>;
 }
@@ -73,7 +73,7 @@ export interface HealthVerdict {
 export interface HealthPort {
   /** The scheduler and the outbox tick. */
   isHealthy(): HealthVerdict;
-  /** The store is open, the configuration is applied, and nobody asked to stop. */
+  /** The store is open, the configuration is applied, and the process is not stopping. */
   isReady(): HealthVerdict;
 }
 
@@ -166,9 +166,9 @@ export interface EndedAlert {
   readonly startsAtMs: number;
   readonly endsAtMs: number;
   readonly reason: string;
-  /** The one that holds; null: nobody has judged it. */
+  /** The one that holds; null: not judged. */
   readonly judgement: AlertJudgement | null;
-  /** Of its deaths those whose asset is known, and of these those found alive again by now; null where nobody can tell. */
+  /** Of its deaths those whose asset is known, and of these those found alive again by now; null when unknown. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
   /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
   readonly revisedCause: string | null;
@@ -318,7 +318,7 @@ export interface ListedRelease {
   readonly how: "released" | "judged" | "acknowledged" | "resolved";
   /** null: by hand. */
   readonly alertId: string | null;
-  /** null: nobody, or nobody said who. */
+  /** null: by the configuration, or without a name. */
   readonly by: string | null;
   readonly comment: string | null;
 }
@@ -327,7 +327,7 @@ export interface ListedRelease {
 export interface GateView {
   readonly slug: string;
   readonly decision: "allow" | "hold";
-  /** Named, so that a pipeline can tell them apart (alerting/decide/gate.ts). */
+  /** Named, so that a pipeline can distinguish them (alerting/decide/gate.ts). */
   readonly reason: string;
   /** The alert whose failure decided; null where none did. */
   readonly failure: { readonly alertId: string; readonly check: CheckName } | null;
@@ -345,7 +345,7 @@ export interface GateView {
 
 export interface GatePort {
   /**
-   * null: nobody configured such an organization, and none that was once is on hold. @throws FlatlineError unavailable when the
+   * null: no such organization is configured, and none that was once is on hold. @throws FlatlineError unavailable when the
    * store cannot be read
    */
   look(slug: string): Promise<GateView | null>;
@@ -365,7 +365,7 @@ export interface ChecksPort {
   get(check: CheckName, slug: string): Promise<CheckSnapshot | null>;
   /** Alerts of it that ended lately, newest first. */
   ended(check: CheckName, slug: string): Promise<readonly EndedAlert[]>;
-  /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (under way elsewhere), unavailable (stopping) */
+  /** Runs it like a scheduled run. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
   runNow(check: CheckName, slug: string, author: Actor): Promise<CheckReport>;
 }
 
@@ -433,9 +433,9 @@ export interface ReceiverView {
 export interface OutboxPort {
   list(): Promise<readonly OutboxEntry[]>;
   receivers(): Promise<readonly ReceiverView[]>;
-  /** Queues it again, due now. False: no such entry, or it is under way. */
+  /** Queues it again, due now. False: no such entry, or it is in flight. */
   retry(id: string, author: Actor): Promise<boolean>;
-  /** Deletes it for good. False: no such entry, or it is under way. */
+  /** Deletes it for good. False: no such entry, or it is in flight. */
   discard(id: string, author: Actor): Promise<boolean>;
   /** Sends a test to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
   test(receiver: string, author: Actor): Promise<readonly TestedDelivery[] | null>;

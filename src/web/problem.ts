@@ -49,7 +49,7 @@ export function problemBody(status: number, message: string, issues: readonly st
   return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
 }
 
-/** Answers with a refusal; a 400 has its issues, if only those that its message tells, each on a line below the first. */
+/** Answers with a refusal; a 400 has its issues, if only those that its message names, each on a line below the first. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,

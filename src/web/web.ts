@@ -141,7 +141,7 @@ export interface Web {
   close(graceMs?: number): Promise<void>;
 }
 
-/** The HTTP server of one app (CONTRACT 6 and 8). It listens when it is told to. */
+/** The HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
 export function createWeb(options: WebOptions): Web {
   const bound: Bound = { listenHost: "", isLoopback: false };
   const server = createServer(options, bound);
@@ -207,7 +207,7 @@ function createGuard(
   };
 }
 
-/** A path that cannot be decoded is nobody's: taken literally, so that it meets the same authentication and the same 404. */
+/** A path that cannot be decoded matches no route: taken literally, so that it meets the same authentication and the same 404. */
 function decodableUrl(url: string): string {
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);
@@ -217,7 +217,7 @@ function decodableUrl(url: string): string {
 function isDecodable(path: string): boolean {
   if (!path.includes("%")) return true;
   try {
-    // The bundler drops a call of decodeURIComponent whose result nobody takes, and with it what it throws.
+    // The bundler drops a call of decodeURIComponent whose result is unused, and with it what it throws.
     return decodeURIComponent(path) !== "";
   } catch {
     return false;

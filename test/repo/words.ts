@@ -24,7 +24,6 @@ export const avoidedPhrases: readonly AvoidedPhrase[] = [
   { pattern: /\bsince ever\b/i, instead: "from the start", sample: "known since ever" },
   { pattern: /\bis none of\b/i, instead: "is not one of", sample: "a value that is none of these" },
   { pattern: /\bof somebody else's\b|\bnobody else's\b/i, instead: "another program's", sample: "nobody else's rows" },
-  { pattern: /\b(?:is|are|was|were) undone\b/i, instead: "reversed, rolled back", sample: "deaths that were undone" },
   { pattern: /\bunder way\b/i, instead: "running, in progress", sample: "checks under way" },
   { pattern: /\bgiven up\b/i, instead: "aborted, dead-lettered", sample: "an import was given up" },
   {

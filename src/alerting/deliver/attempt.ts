@@ -60,7 +60,7 @@ export async function attemptDelivery(
     const notification = JSON.parse(payload) as Notification;
     return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs(), recipient }), late]);
   } catch (error) {
-    // Its message may hold an address: only the kind of the error is told.
+    // Its message may hold an address: only the kind of the error is stored.
     const name = error instanceof Error ? error.name : typeof error;
     return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
   } finally {

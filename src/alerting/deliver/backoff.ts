@@ -10,7 +10,7 @@ const firstMs = 1_000;
 const longestMs = 300_000;
 
 /**
- * Decides what follows from an answer: accepted ones go, the others are tried again or given up. The last attempt is made when
+ * Decides what follows from an answer: accepted ones are deleted, the others are tried again or dead-lettered. The last attempt is made when
  * `maxAgeMs` ends, not some minutes before it, or when a pause of the receiver ends after it. `random` gives [0, 1).
  */
 export function endOf(

@@ -12,7 +12,7 @@ export interface Lane {
   free(): number;
   /** Returns the wait until one more may begin, or until what fires is due again, ms; Infinity: only a delivery's end helps. */
   waitMs(): number;
-  /** Returns true if what fires is due to be sent again, and nothing is under way beside which it could go. */
+  /** Returns true if firing alerts are due to be sent again and no request is in flight. */
   isResendDue(): boolean;
   begin(): void;
   end(): void;

@@ -2,19 +2,19 @@ import type { Action, Actor } from "../../contract/actor.ts";
 import type { OutboxStore } from "../../store/alerts/outbox.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What somebody wants done to an entry of the outbox. */
+/** What a person can do with an entry of the outbox. */
 export interface OutboxAct {
   readonly id: string;
   readonly author: Actor;
   readonly nowMs: number;
 }
 
-/** Queues it again, due now. False: no such entry, or it is under way. */
+/** Queues it again, due now. False: no such entry, or its delivery is in flight. */
 export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
   return change(store, act, "outbox.retry", (outbox) => outbox.retry(act.id, act.nowMs));
 }
 
-/** Deletes it for good. False: no such entry, or it is under way. */
+/** Deletes it for good. False: no such entry, or its delivery is in flight. */
 export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
   return change(store, act, "outbox.discard", (outbox) => outbox.discard(act.id));
 }

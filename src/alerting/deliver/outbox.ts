@@ -132,7 +132,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
   }
 
-  /** Stores the answers that have come, and leases what is claimed. What could not be stored is stored the next time. */
+  /** Stores the received answers and leases the claimed entries. Answers that could not be stored are stored the next time. */
   async function exchange(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> {
     const stored = answers;
     if (stored.length === 0 && claims.length === 0) return [];
@@ -170,7 +170,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const outcome = await attemptDelivery(settings, entry, attempt);
     const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
     lane.end();
-    // Aborted by our own stop: the lease is returned, and no attempt was made as far as anybody can tell.
+    // Aborted by our own stop: the lease is returned, and the attempt does not count.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
     const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
     await note(entry.receiver, outcome, end, (isOurs) => {
@@ -233,7 +233,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const facts = { notification: id, receiver, ...(recipient === null ? {} : { recipient }), attempts };
     if (!isOurs) logger.warn(facts, "lease of a notification was lost");
     else if (end.kind === "delivered") logger.info(facts, "notification delivered");
-    else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification given up");
+    else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification dead-lettered");
     else {
       const retryInMs = Math.max(end.nextAttemptAtMs - clock.nowMs(), pausedMs);
       logger.warn({ ...facts, error: end.lastError, retryInMs }, "notification not accepted yet");
@@ -251,7 +251,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       "the receiver is no longer configured",
     );
     sweptAtMs = clock.monotonicMs();
-    if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers given up");
+    if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers dead-lettered");
   }
 
   async function endAll(): Promise<void> {

@@ -26,7 +26,7 @@ export interface Receiver {
   readonly resendIntervalMs?: number;
   /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
   readonly budget?: DeliveryBudget;
-  /** Each of them is a delivery of its own: retried, given up and in order by itself. Absent: the receiver is one. */
+  /** Each of them is a delivery of its own, with its own retries, end and order. Absent: the receiver is one. */
   readonly recipients?: readonly string[];
   /**
    * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout; `recipient` [null] is

@@ -66,7 +66,7 @@ export function addUnack(parent: Command, context: CliContext): void {
 export function addComment(parent: Command, context: CliContext): void {
   parent
     .command("comment")
-    .description("comment on an alert, for whoever reads it next; it notifies nobody")
+    .description("comment on an alert, for its next reader; no receiver is notified")
     .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .argument("<text>", "what you know")
     .option("--by <name>", "who [$USER]")

@@ -129,7 +129,7 @@ function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** Without the fraction, which nobody reads. */
+/** Without the fraction of the second. */
 function seconds(instant: string): string {
   return instant.replace(/\.\d+Z$/, "Z");
 }

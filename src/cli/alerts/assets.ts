@@ -73,7 +73,7 @@ function renderAssets(assets: readonly AlertAsset[], summary: string, context: C
   return `${renderTable(["DEAD SINCE", "TYPE", "ALIVE AGAIN", "ASSET"], rows, { context })}\n${summary}\n`;
 }
 
-/** Without the fraction, which nobody reads. */
+/** Without the fraction of the second. */
 function seconds(instant: string): string {
   return instant.replace(/\.\d+Z$/, "Z");
 }

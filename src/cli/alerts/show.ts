@@ -122,7 +122,7 @@ function saidBy(by: string | null, comment: string | null): string {
   return `${by === null ? "" : `by ${by}`}${comment === null ? "" : `: ${breakAddresses(comment)}`}`;
 }
 
-/** Without the fraction, which nobody reads. */
+/** Without the fraction of the second. */
 function seconds(instant: string): string {
   return instant.replace(/\.\d+Z$/, "Z");
 }

@@ -8,7 +8,7 @@ import { createReplayProgress, describeReport, renderCandidates, renderEpisodes,
 export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
   const command = program
     .command("backtest")
-    .description("replay past events under one or many configurations: what would have been told, and was it right")
+    .description("replay past events under one or many configurations: what would have been sent, and was it right")
     .argument("[slug...]", "organizations to replay [all that have events]");
   addReplayFlags(command)
     .option("--json", "print {truth, events, leftOut, candidates: [{name, settings, warn, fail, organizations}]}")
@@ -37,12 +37,12 @@ const help = `
 The same counts, rule and alert life cycle as the daemon's, over the stored events or those of a file. Without --step the
 evaluations come by each organization's schedule. With --events and no --config the built-in settings hold.
 
-An alert tells of an incident when it overlaps it or the day after and began at most 12 h before. DELAY is the median from an
+An alert matches an incident when it overlaps it or the day after and began at most 12 h before. DELAY is the median from an
 incident's first death to the alert. FALSE are alerts about no incident, those on days on which many assets really died left
 out, as far as the truth knows them; WITH MASS DEATHS has these too.
 
 Examples:
-  flatline backtest --step 1h                                          what would this configuration have told?
+  flatline backtest --step 1h                                          what would this configuration have sent?
   flatline backtest acme --from 2026-01-01T00:00:00Z --truth regret    one organization, held against revived assets
   flatline backtest -c now.yaml -c next.yaml --step 1h                 two configurations side by side
   flatline backtest --events events.csv.gz --labels labels.json --step 1h --baseline mean,median --warn-multiplier 2,4

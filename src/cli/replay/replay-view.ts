@@ -38,7 +38,7 @@ export function summarize({ events, candidates, leftOut, judged }: BacktestRepor
   return `${formatCount(events)} events, ${formatCount(evaluations)} evaluations in ${(tookMs / secondMs).toFixed(1)} s\n${left}${judgedLine(judged)}${warnAboveFail(candidates)}`;
 }
 
-/** By how many judgements the candidates were held; empty where people did not tell the truth. */
+/** By how many judgements the candidates were held; empty where the truth is not from judgements. */
 function judgedLine(judged: BacktestReport["judged"]): string {
   if (judged === null) return "";
   const { checker, real, expected, unjudged } = judged;

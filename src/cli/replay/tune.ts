@@ -50,7 +50,7 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
 
 const help = `
 Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, against
-what people said of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
+the judgements of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
   --baseline mean,median --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
 Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
 those on days on which many assets really died, as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is

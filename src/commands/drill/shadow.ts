@@ -18,7 +18,7 @@ import type { LivenessEvent } from "../../store/events/events.ts";
 import type { OwnJournal } from "../../store/runs/own-journal.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The shadow organization: no configured one can be meant by it, as nobody's checks run under it. */
+/** The shadow organization: no configured one can be meant by it, because no check runs under it. */
 export const drillSlug = "flatline-drill";
 
 /** The shadow organization over a store of its own. */

@@ -174,8 +174,7 @@ async function explainVerdict(
       `its input is ${config.source.type === "remote" ? "the platform's" : "in a table of yours"}, which flatline does not keep`,
       own?.startedAtMs ?? null,
     );
-  if (thresholds === null)
-    return cannot("its thresholds are not kept, and nobody configures the organization any more");
+  if (thresholds === null) return cannot("its thresholds are not kept, and the organization is no longer configured");
   if (stored.severity === "unknown") {
     const reason =
       own?.kind === "error" ? `${own.error.reason}: ${breakAddresses(own.error.message)}` : "the run failed";

@@ -17,7 +17,7 @@ export interface ExplainedCounts {
   readonly revivedCount: number | null;
 }
 
-/** What somebody had said of a spike alert by a run. */
+/** The judgement of a spike alert at the time of a run. */
 export interface ExplainedJudgement {
   readonly alertId: string;
   readonly verdict: JudgementVerdict;
@@ -34,7 +34,7 @@ export interface ExplainedJudgement {
 export interface ExplainedSetting {
   readonly name: string;
   readonly value: number | string;
-  /** `file:line`, or `default`; null: nobody configures the organization any more. */
+  /** `file:line`, or `default`; null: the organization is no longer configured. */
   readonly setIn: string | null;
   /** What the configuration says now, where that is something else. */
   readonly valueNow: number | string | null;

@@ -56,7 +56,7 @@ export function judgementsIn(
     .toSorted((left, right) => left.fromMs - right.fromMs);
 }
 
-/** Returns how many deaths of the window were undone by its end; `knownAtMs` counts only what had arrived by then. */
+/** Returns how many deaths of the window had been undone by its end; `knownAtMs` counts only what had arrived by then. */
 export function revivalsOf(
   evidence: Store["evidence"],
   { slug, window, knownAtMs }: { readonly slug: string; readonly window: Interval; readonly knownAtMs?: number },

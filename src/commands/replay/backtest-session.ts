@@ -33,13 +33,13 @@ export interface BacktestAsk {
 export interface BacktestDeps extends PartsDeps {
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
-  /** Told in words of what is under way; not for each step. */
+  /** Called with the progress in words; not for each step. */
   readonly onProgress: (text: string) => void;
 }
 
 export interface BacktestReport {
   readonly truth: TruthKind | null;
-  /** null: people did not tell the truth. */
+  /** null: the truth is not from judgements. */
   readonly judged: JudgedCounts | null;
   readonly events: number;
   readonly candidates: readonly BacktestCandidate[];

@@ -87,7 +87,7 @@ const weekMs = 7 * dayMs;
 
 /**
  * Replays every organization under every candidate (configuration × point of a grid) over the same stretch and scores what
- * would have been told. @throws usage when there is nothing to replay, unavailable when stopped
+ * would have been sent. @throws usage when there is nothing to replay, unavailable when stopped
  */
 export async function runBacktest(options: BacktestOptions): Promise<BacktestOutcome> {
   const { points } = options;

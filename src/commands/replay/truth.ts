@@ -8,12 +8,12 @@ import type { Config } from "../../config/config.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
 
-/** Who tells the truth: a file, the events of later, or people. */
+/** Where the truth comes from: a file, later events, or judgements. */
 export type TruthKind = "labels" | "regret" | "judged";
 
 /** Alerts of the replayed organizations, by what people said of them. */
 export interface JudgedCounts extends Readonly<JudgedTruth["counts"]> {
-  /** Nobody said anything of these: an alert there counts as false. */
+  /** Not judged: an alert there counts as false. */
   readonly unjudged: number;
 }
 
@@ -22,7 +22,7 @@ export interface ReadTruth {
   readonly truths: ReadonlyMap<string, Truth>;
   /** When it begins; null: with the events. */
   readonly sinceMs: number | null;
-  /** null: people did not tell it. */
+  /** null: not from judgements. */
   readonly judged: JudgedCounts | null;
 }
 
@@ -38,7 +38,7 @@ export type TruthPlace =
 const mostEnded = 100_000;
 const defaultWindowHours = 24;
 
-/** Returns where the truth is. @throws usage where nobody says which file or store */
+/** Returns where the truth is. @throws usage without a file or store */
 export function truthPlace(kind: TruthKind, labels: string | null, config: Config | null): TruthPlace {
   if (kind === "regret") return { kind };
   if (kind === "labels") {

@@ -68,7 +68,7 @@ function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Par
   return parts.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
 }
 
-/** Names tell in the audit who acted: no two tokens have the same. */
+/** The audit log names the token: no two tokens have the same name. */
 function checkTokens(config: WrittenConfig, places: ConfigPlaces): Finding[] {
   const names = tokensOf(config).flatMap(({ path, value }) => textOf([...path, "name"], value.name));
   const taken = names.filter(({ value }) => value === oneTokenName);

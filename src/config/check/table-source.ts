@@ -56,7 +56,7 @@ function queryProblems(query: string, isPostgres: boolean): string[] {
 
 function checkNeeds(config: WrittenConfig, source: TableSource): Finding[] {
   const noReports = `needs the platform's reports: with source.type ${String(source.type)} there are none, so this check cannot run`;
-  const noFirstEvent = "needs source.table: a query of your own does not tell when an organization's first event was";
+  const noFirstEvent = "needs source.table: a query of your own does not return when an organization's first event was";
   return settingsOf(config).flatMap(({ path, value }) => {
     const coverage = known(known(value.alert)?.minBaselineCoverage) ?? 0;
     return [

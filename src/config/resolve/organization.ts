@@ -80,7 +80,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
   };
 }
 
-/** Off where nobody says anything of it. */
+/** Off by default. */
 function resolveRegret(defaults: SettingsInput["regret"], own: SettingsInput["regret"]): RegretConfig | null {
   if (defaults === undefined && own === undefined) return null;
   const { window, maturity, ...limits } = merge(builtinSettings.regret, defaults, own);

@@ -128,7 +128,7 @@ class SecretReader {
       const secret = this.found.get(formatPath([...path, key]))?.[0];
       if (secret === undefined) continue;
       if (seen.some((other) => other.equals(secret.reveal())))
-        this.#report([...path, key], "is the same as an earlier one: nobody could tell who acts");
+        this.#report([...path, key], "is the same as an earlier one: the two could not be told apart");
       seen.push(secret);
     }
   }
@@ -161,7 +161,7 @@ class SecretReader {
   }
 
   async #readEntry(entry: Element, isFile: boolean): Promise<string | null> {
-    // What is no text is told of by the schema, or as a reference that could not be replaced.
+    // A value that is not text is reported by the schema, or as a reference that could not be replaced.
     if (entry.value === undefined) return "";
     if (typeof entry.value !== "string") return null;
     if (!isFile || entry.value.trim() === "") return isFile ? null : entry.value;

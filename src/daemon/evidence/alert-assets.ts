@@ -123,7 +123,7 @@ interface Interval {
   readonly untilMs: number;
 }
 
-/** What is told of the death of an asset. */
+/** What is shown of the death of an asset. */
 export function describeDeath(death: AssetEventRow, facts: EventFacts): Omit<ListedAsset, "revivedAtMs"> {
   const { asset, typeId, attributeSetId, atMs } = death;
   return {

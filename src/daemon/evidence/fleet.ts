@@ -15,7 +15,7 @@ const rememberMs = 2 * secondMs;
 
 /**
  * Whether many organizations spike at once: the fleet verdict holds, or with this one as many are not ok as it begins at. The
- * verdict itself is only given as a group of alerts is about to be told, after the first runs that saw it.
+ * verdict itself is only given as a group of alerts is about to be sent, after the first runs that saw it.
  */
 export function createFleetEvidence(options: FleetEvidenceOptions): (slug: string) => Promise<boolean> {
   const { store, clock, fleet, organizations } = options;

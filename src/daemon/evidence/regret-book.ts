@@ -10,7 +10,7 @@ export interface RegretBookOptions {
   readonly logger: Logger;
   /** Those that hold now; asked at each round. */
   readonly slugs: () => readonly string[];
-  /** Told of each new ratio (0–1); null: nothing to judge, or no longer configured. */
+  /** Called with each new ratio (0–1); null: nothing to judge, or no longer configured. */
   readonly onRatio: (slug: string, ratio: number | null) => void;
 }
 
@@ -21,7 +21,7 @@ const lookEveryMs = 30 * secondMs;
 const sameSlugEveryMs = 3 * minuteMs;
 // Without new events only the window moves on.
 const anywayEveryMs = hourMs;
-// Nobody waits for it: a tenth of one core at most, in pieces of one page.
+// No caller waits for it: a tenth of one core at most, in pieces of one page.
 const restShare = 9;
 const shortestRestMs = 1;
 

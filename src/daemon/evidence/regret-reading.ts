@@ -12,7 +12,7 @@ export interface RegretQuery {
 const mostAssets = 200_000;
 
 /**
- * False deaths among those of an interval, page by page; null when there are too many assets to tell. `pause` is awaited
+ * False deaths among those of an interval, page by page; null when there are too many assets to count. `pause` is awaited
  * between two pages. Rejects with the signal's reason when it aborts.
  */
 export async function readRegret(

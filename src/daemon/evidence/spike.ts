@@ -63,7 +63,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       return withEvidence(result, evidence);
     } catch (error) {
       if (signal.aborted) throw error;
-      logger.warn({ err: error, slug }, "evidence of a spike could not be read, its result is told without");
+      logger.warn({ err: error, slug }, "evidence of a spike could not be read, its result is sent without");
       return result;
     }
   };
@@ -135,7 +135,7 @@ async function findMarker(
   return markerBefore(near, onset);
 }
 
-/** The onset of the episode under way: an earlier run has seen what has left the window since. */
+/** The onset of the current episode: an earlier run has seen what has left the window since. */
 function keptOnset(
   board: Pick<Board, "state">,
   slug: string,

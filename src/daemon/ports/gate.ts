@@ -154,10 +154,10 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
     case "fail_latched":
       return failure?.alert.judgement?.verdict === "checker" && isTainted
         ? `${failed("fired as fail at")}; it ended against a baseline that has the incident in it: release the gate by hand when the checker is right again`
-        : `${failed("fired as fail at")}, and nobody has released it yet`;
+        : `${failed("fired as fail at")}, and it has not been released`;
     case "released":
       return failure?.end === null
-        ? `${failed("has fired as fail since")}, and somebody let its deaths be acted on`
+        ? `${failed("has fired as fail since")}, and its deaths were released by hand`
         : `${failed("fired as fail at")}, and is released`;
     case "unknown":
       return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;

@@ -6,7 +6,7 @@ export interface MarkerPortOptions {
   readonly store: Pick<Store, "markers" | "transaction">;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Told when a marker was made or deleted. */
+  /** Called after a marker was made or deleted. */
   readonly onChange: () => void;
 }
 

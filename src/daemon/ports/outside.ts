@@ -18,7 +18,7 @@ export interface OutsidePortsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: () => string;
-  /** Told when an act changed something. */
+  /** Called after an act that changed something. */
   readonly onChange: () => void;
 }
 

@@ -22,7 +22,7 @@ export interface PageAlertsOptions {
   readonly logger: Logger;
 }
 
-// More than anybody reads; the newest are kept.
+// More than a person reads; the newest are kept.
 const mostEnded = 2_000;
 // Revivals come in over days, and pages are loaded again.
 const rememberMs = 5 * minuteMs;
@@ -37,7 +37,7 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
   const regrets = new Map<string, { readonly atMs: number; readonly regret: Regret | null }>();
   const ratios = new Map<string, number | null>();
 
-  /** What was counted lately, else counted now while the signal lets it; null: nobody can tell, or not yet. */
+  /** What was counted lately, else counted now while the signal lets it; null: unknown, or not counted yet. */
   async function deathsOf({ alert, end }: KeptAlert, signal: AbortSignal): Promise<PageAlert["deaths"]> {
     const nowMs = clock.nowMs();
     const known = regrets.get(alert.id);

@@ -49,7 +49,7 @@ export function createPageFleet(
     fleetForecast: async () => {
       const { settings } = runtime.current();
       const nowMs = clock.nowMs();
-      // The id is that of a verdict which nobody is sent.
+      // The id of a verdict that is not sent.
       const tracked = await loadTracked(store, { settings, board, nowMs, newId: () => "forecast" });
       return tracked === null ? null : forecastFleet(tracked.input);
     },

@@ -60,9 +60,9 @@ export interface WebPortsOptions {
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
   readonly reload: (author: Actor) => Promise<void>;
-  /** Called after somebody acknowledged or judged an alert. */
+  /** Called after an alert was acknowledged or judged. */
   readonly onAct: () => void;
-  /** Told after something was queued again. */
+  /** Called after an entry was queued again. */
   readonly onOutboxChanged: () => void;
 }
 
@@ -181,7 +181,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       },
       ended: options.endedAlerts,
       runNow: async (check: CheckName, slug: string, author: Actor) => {
-        // Somebody wants an answer now, and may know that the service gives one again.
+        // A person wants an answer now, and may know that the service answers again.
         current().checkDeps.source.endPause?.(slug);
         const report = await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
         const { severity } = report;

@@ -67,7 +67,7 @@ function checkLabelName(name: string): string | null {
 const resendsUntilForgotten = 4;
 
 // Long enough for an answer that went wrong once or twice. A pair of Alertmanagers is there for one that is down for longer:
-// what the other one has to be told next, a resolved above all, must not wait for it.
+// what the other one has to be sent next, a resolved above all, must not wait for it.
 const wholePatienceMs = 5_000;
 
 /**

@@ -17,7 +17,7 @@ const limits = { title: 256, description: 4_096, fields: 25, fieldName: 256, fie
 
 /** The body of a webhook's execution. */
 export interface DiscordBody {
-  /** Nothing in a message pings anybody. */
+  /** Nothing in a message mentions a user. */
   readonly allowed_mentions: { readonly parse: readonly [] };
   readonly embeds: readonly {
     readonly title: string;

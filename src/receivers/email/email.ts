@@ -140,7 +140,7 @@ export function createEmailReceiver(
 }
 
 /**
- * Whether smtp:// must become encrypted by STARTTLS: whoever sits between could else take it out and read all. On this machine
+ * Whether smtp:// must become encrypted by STARTTLS: a machine in between could else take it out and read all. On this machine
  * it need not, and is where the server offers it; with `?tls=no` it never is.
  */
 function encryption({ protocol, hostname, searchParams }: URL): { requireTLS?: boolean; ignoreTLS?: boolean } {
@@ -228,7 +228,7 @@ function linkLines(links: readonly MessageLink[]): string {
   return links.map(({ label, url }) => `${label}: ${url}`).join("\n");
 }
 
-/** Stable over retries, so that a mailbox that has it already can tell. */
+/** Stable over retries, so that a mailbox that has it already recognizes it. */
 function messageId(id: string): string {
   return `<${id.replaceAll(/[^\w.-]/g, "-")}@flatline.invalid>`;
 }

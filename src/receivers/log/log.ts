@@ -7,7 +7,7 @@ import { isoTime } from "../payload.ts";
 import { originsOf } from "../wording/broken.ts";
 import type { ReceiverKind } from "../kind.ts";
 
-// A line each: a storm of them is told by the fleet verdict, and its rest in one number.
+// A line each: a storm of them is summed up by the fleet verdict, and its rest in one number.
 const maxLines = 100;
 
 /** The log of the daemon itself. */

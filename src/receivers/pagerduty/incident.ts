@@ -13,7 +13,7 @@ export interface IncidentEvent {
   readonly incidentKey: string;
   readonly kind: "acknowledged" | "unacknowledged" | "resolved";
   readonly occurredAtMs: number;
-  /** As PagerDuty calls who did it; null where nobody did, such as a timeout. */
+  /** The name of the person in PagerDuty; null without one, such as a timeout. */
   readonly person: string | null;
 }
 

@@ -239,7 +239,7 @@ function sampleDetail(sample: readonly string[]): { readonly sample?: readonly s
   return sample.length === 0 ? {} : { sample };
 }
 
-/** Without its assets, which are told beside it, their addresses broken. */
+/** Without its assets, which are sent beside it, their addresses broken. */
 function totalsOf({ sample: _sample, ...totals }: FleetNotice): Omit<FleetNotice, "sample"> {
   return totals;
 }

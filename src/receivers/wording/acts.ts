@@ -3,7 +3,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { judgementMeanings } from "../../contract/judgement.ts";
 import { plainText } from "./text.ts";
 
-/** Whether the notice tells of what somebody did, not of what a run found. */
+/** Whether the notice is of an act, not of the result of a run. */
 export function isActNotice({ event }: AlertNotice): boolean {
   return event === "judged" || event === "released";
 }

@@ -18,7 +18,7 @@ export function onsetOf({ check, kind, onset, result }: AlertNotice): SpikeOnset
   return onset ?? (result === null ? null : spikeOnsetOf(result));
 }
 
-/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»": when the excess began; null when nobody can tell. */
+/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»": when the excess began; null when unknown. */
 export function beganText(notice: AlertNotice, nowMs: number): string | null {
   const onset = onsetOf(notice);
   if (onset === null) return null;

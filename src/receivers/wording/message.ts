@@ -61,7 +61,7 @@ const smallestScale = 0.02;
 const scaleStep = 0.7;
 
 /**
- * Renders as much of the message as fits: `fits` tells whether all limits of the medium are kept. Texts are cut and lists end
+ * Renders as much of the message as fits: `fits` returns whether all limits of the medium are kept. Texts are cut and lists end
  * in `+N more`; with the smallest budget the form fits every medium that is supported (each renderer's tests show it).
  */
 export function fitMessage<Body>(

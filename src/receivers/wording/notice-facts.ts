@@ -81,7 +81,7 @@ function limitFacts({ status, result }: AlertNotice): Fact[] {
   });
 }
 
-/** The free maps of a service whose keys nobody told us. */
+/** The free maps of a service, with keys that are not known here. */
 function mapFacts({ result }: AlertNotice): Fact[] {
   if (result === null) return [];
   const entries = [...Object.entries(result.observed), ...Object.entries(result.threshold)];

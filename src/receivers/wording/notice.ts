@@ -61,7 +61,7 @@ function countsText({ counts, result }: AlertNotice): string | null {
 }
 
 function firingSentence(notice: AlertNotice, nowMs: number): string {
-  const alone = notice.reason === "escalation" ? " Nobody has taken it on." : "";
+  const alone = notice.reason === "escalation" ? " It was not acknowledged." : "";
   const forMs = nowMs - notice.startsAtMs;
   const lasts = forMs < minuteMs ? "" : ` for ${durationText(forMs)}`;
   if (notice.kind === "unknown") {

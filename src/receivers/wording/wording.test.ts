@@ -31,8 +31,8 @@ describe("sentences", () => {
     expect(sentence("firing")).toBe("5,119 deaths in 24 h, 11.1 expected: 459 times as many. Fail for 11 h 40 min.");
   });
 
-  it("of an escalation say that nobody has taken it on", () => {
-    expect(sentence("firing", { reason: "escalation" })).toMatch(/Fail for 11 h 40 min\. Nobody has taken it on\.$/);
+  it("of an escalation say that it was not acknowledged", () => {
+    expect(sentence("firing", { reason: "escalation" })).toMatch(/Fail for 11 h 40 min\. It was not acknowledged\.$/);
   });
 
   it("say that nothing was expected instead of a ratio", () => {

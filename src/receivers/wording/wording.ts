@@ -9,14 +9,14 @@ import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { noticeDetails, noticeLine, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
-// As many alerts as are told in full; of more each has its line.
+// As many alerts as are shown in full; of more each has its line.
 const maxSections = 3;
 // A link can't be cut: a longer one is left out, for it would take the room of what is said.
 const maxLinkLength = 400;
 
 /**
  * The notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
- * then the application; of several the page of all alerts. No text of others holds an address that somebody could follow.
+ * then the application; of several the page of all alerts. No text of others holds an address that could be followed.
  */
 export function messageOf(notification: Notification, acts: readonly MessageLink[] = []): Message {
   return brokenMessage(wordedMessage(notification, acts), originsOf(notification));
@@ -104,7 +104,7 @@ function wordedSection(notice: AlertNotice, nowMs: number): MessageSection {
 
 /**
  * Where each alert stands now, the worst first, resolved ones last: several changes of one alert in a group are one thing
- * to a reader. What began and was told within the group keeps its first event, with the last severity.
+ * to a reader. An alert that began within the group keeps its first event, with the last severity.
  */
 export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
   const byId = new Map<string, AlertNotice>();

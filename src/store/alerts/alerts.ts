@@ -15,18 +15,18 @@ export interface AlertPeak {
   readonly atMs: number;
 }
 
-/** Somebody has seen it: quiet until it is resolved, or worse than `severity`. */
+/** A person has seen it: quiet until it is resolved, or worse than `severity`. */
 export interface AlertAcknowledgement {
   readonly atMs: number;
   readonly by: string | null;
-  /** What the request said of its author beside that; nobody has proved it. */
+  /** What the request claims about its author; not verified. */
   readonly note: string | null;
   readonly comment: string | null;
   /** What was acknowledged; above it the alert speaks again. */
   readonly severity: Severity;
 }
 
-/** What somebody who looked says of an alert. */
+/** The judgement of a person who looked at an alert. */
 export interface AlertJudgement {
   readonly verdict: JudgementVerdict;
   readonly comment: string | null;
@@ -53,7 +53,7 @@ export interface AlertState {
   readonly unknownRuns: number;
   readonly peak: AlertPeak;
   readonly acknowledgement: AlertAcknowledgement | null;
-  /** When the episode's excess began, the earliest that its runs found; absent where none could tell. */
+  /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
   readonly onset?: SpikeOnset;
   /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
   readonly windowHours?: number;

@@ -1,4 +1,4 @@
-/** One attempt to tell a receiver of something, and what it answered. */
+/** One attempt to notify a receiver, and its answer. */
 export interface DeliveryAttempt {
   readonly notificationId: string;
   readonly receiver: string;
@@ -9,15 +9,15 @@ export interface DeliveryAttempt {
   readonly outcome: "accepted" | "retry" | "refused";
   /** What the receiver answered, in words without its address. */
   readonly detail: string;
-  /** The organizations that it told of. */
+  /** The organizations in the notification. */
   readonly slugs: readonly string[];
-  /** The fleet verdict that it told of; null: of none. */
+  /** The fleet verdict in the notification; null: none. */
   readonly fleetId: string | null;
 }
 
 /** An attempt to be stored. */
 export interface NewDeliveryAttempt extends DeliveryAttempt {
-  /** The alerts that it told of [none]. */
+  /** The alerts in the notification [none]. */
   readonly alertIds?: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import type { Db } from "../schema.ts";
 export function createGateStore(db: Db): GateStore {
   return {
     takeTurn: async (slug) => {
-      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is undone and begins anew.
+      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is rolled back and begins again.
       if (engineOf(db) === "postgres")
         await db
           .updateTable("gate_failures")

@@ -5,7 +5,7 @@ import type { KeptAlert } from "./alerts.ts";
 export interface GateFailure extends KeptAlert {
   /** When it was recorded that it last became a failure. */
   readonly failedAtMs: number;
-  /** When somebody released the gate by hand since; null: nobody has. */
+  /** When the gate was released by hand since; null: it was not. */
   readonly releasedAtMs: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface GateStore {
   takeTurn(slug: string): Promise<void>;
   /** Notes that an alert has become a failure, for the first time or again. */
   fail(alert: { readonly id: string; readonly check: CheckName; readonly slug: string }, atMs: number): Promise<void>;
-  /** Of one organization, or of all those that nobody released by hand. */
+  /** Of one organization, or of all that were not released by hand. */
   failures(slug?: string): Promise<readonly GateFailure[]>;
   /** Those whose alert ended at or before `beforeMs`, released or not. */
   endedBy(beforeMs: number): Promise<readonly GateFailure[]>;

@@ -2,7 +2,7 @@ import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { KeptAlert } from "./alerts.ts";
 
-/** One thing that somebody said of an alert, or took back. */
+/** One judgement of an alert, or its withdrawal. */
 export interface JudgementEntry {
   readonly alertId: string;
   readonly check: CheckName;

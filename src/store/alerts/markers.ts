@@ -7,7 +7,7 @@ export interface Marker {
   /** The organization that it is about; null: all of them. */
   readonly slug: string | null;
   readonly createdBy: string | null;
-  /** What the request said of its author beside that; nobody has proved it. */
+  /** What the request claims about its author; not verified. */
   readonly note: string | null;
   readonly createdAtMs: number;
 }

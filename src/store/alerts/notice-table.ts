@@ -74,7 +74,7 @@ export function createNoticeStore(db: Db): NoticeStore {
       const rows = await db
         .selectFrom("alert_changes")
         .select(columns)
-        // Not a parameter: by one the partial index is found anew at each look (SQLite), or not at all (PostgreSQL).
+        // Not a parameter: with one, the partial index is chosen again at each look (SQLite), or not at all (PostgreSQL).
         .where("is_settled", "=", sql.lit(0))
         .orderBy("seq")
         .execute();

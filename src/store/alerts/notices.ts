@@ -5,7 +5,7 @@ import type { AlertKind } from "./alerts.ts";
 /** What can happen to an alert once it fires. */
 export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
-/** One change of an alert that some receiver has yet to be told of; written with the alert's state. */
+/** One change of an alert of which a receiver has yet to be notified; written with the alert's state. */
 export interface AlertChange {
   /** Grows with every change of every alert. */
   readonly seq: number;
@@ -25,7 +25,7 @@ export interface NewAlertChange extends Omit<AlertChange, "seq"> {
   readonly snapshot: string;
 }
 
-/** Something that somebody did, or that followed from it, which receivers with `sendActs` are notified of. */
+/** An act, or its consequence, of which receivers with `sendActs` are notified. */
 export interface ActNotice {
   /** Grows with every act. */
   readonly seq: number;
@@ -35,11 +35,11 @@ export interface ActNotice {
   readonly body: string;
 }
 
-/** What one receiver has been told of one alert; no row: nothing. */
+/** What one receiver has been notified of about one alert; no row: nothing. */
 export interface ToldState {
   readonly receiver: string;
   readonly alertId: string;
-  /** The last change that was told; later ones wait. */
+  /** The last change that was sent; later ones wait. */
   readonly seq: number;
   readonly severity: Severity;
   /** When the last notification about it was formed; reminders count from here. */
@@ -51,9 +51,9 @@ export interface ToldState {
 /** What the grouping keeps of one receiver. */
 export interface ReceiverState {
   readonly receiver: string;
-  /** When it was last told of a new alert; null: never. */
+  /** When it was last notified of a new alert; null: never. */
   readonly lastNewAtMs: number | null;
-  /** The fleet verdict it was told of last. */
+  /** The fleet verdict that was last sent to it. */
   readonly toldFleetId: string | null;
   readonly lastFleetAtMs: number | null;
 }
@@ -76,24 +76,24 @@ export interface NoticeStore {
    */
   takeTurn(): Promise<void>;
   appendChange(change: NewAlertChange): Promise<void>;
-  /** All changes that somebody may have to be told of, in order. */
+  /** All changes of which a receiver may have to be notified, in order. */
   changes(): Promise<readonly AlertChange[]>;
   /** The snapshots of these changes by seq; those that are gone are absent. */
   snapshots(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The snapshot of the alert's last change, settled or not; null when it never changed. */
   lastSnapshot(alertId: string): Promise<string | null>;
-  /** Nobody waits for the changes of these alerts: all go but each one's last, which is kept for its snapshot. */
+  /** No receiver waits for the changes of these alerts: all are deleted but each one's last, which is kept for its snapshot. */
   settle(alertIds: readonly string[]): Promise<void>;
   /** Written in the transaction of the act. */
   appendAct(act: Omit<ActNotice, "seq">): Promise<void>;
-  /** Acts of which nobody was notified yet, in order. */
+  /** Acts of which no receiver was notified yet, in order. */
   acts(): Promise<readonly ActNotice[]>;
   forgetActs(seqs: readonly number[]): Promise<void>;
   told(): Promise<readonly ToldState[]>;
   saveTold(told: readonly ToldState[]): Promise<void>;
   /** These ended, and every receiver is through with them. */
   forgetAlerts(alertIds: readonly string[]): Promise<void>;
-  /** Receivers that a reload removed: what they were told is void. */
+  /** Receivers that a reload removed: their notices are void. */
   forgetReceiversExcept(receivers: readonly string[]): Promise<void>;
   receiverStates(): Promise<readonly ReceiverState[]>;
   saveReceiverState(state: ReceiverState): Promise<void>;

@@ -28,7 +28,7 @@ export interface OutboxEntryRow {
   readonly payload: string;
 }
 
-/** The entry of a row with the alerts that it tells of. */
+/** The entry of a row with its alerts. */
 export function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
   return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
 }

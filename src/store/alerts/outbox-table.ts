@@ -89,7 +89,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
     const queued = await db
       .updateTable("outbox")
-      // created_at_ms too: maxAge begins anew, or the next failure would be the last.
+      // created_at_ms too: maxAge begins again, or the next failure would be the last.
       .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
       .where("id", "=", id)
       .where((where) =>
@@ -275,7 +275,7 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
 
-// No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nobody up.
+// No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
 const isFirstOfItsAlerts = sql<boolean>`not exists (
   select 1 from outbox_alerts as mine
   join outbox_alerts as theirs on theirs.alert_id = mine.alert_id and theirs.seq < mine.seq

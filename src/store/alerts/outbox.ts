@@ -5,7 +5,7 @@ export interface OutboxEntry {
   readonly receiver: string;
   /** Who of the receiver's recipients it is for; null where the receiver is one. */
   readonly recipient: string | null;
-  /** queued: waits for its next attempt; leased: under way; dead: given up. */
+  /** queued: waits for its next attempt; leased: being delivered; dead: dead-lettered. */
   readonly state: "queued" | "leased" | "dead";
   /** Begun so far: a claim counts as one. */
   readonly attempts: number;
@@ -13,7 +13,7 @@ export interface OutboxEntry {
   /** In `list` not before the end of the receiver's pause. */
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
-  /** What it tells of, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
+  /** Its subject, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
   readonly subjects: readonly string[];
   /** The Notification (alerting/notify/notification.ts) as JSON. */
   readonly payload: string;
@@ -43,11 +43,11 @@ export interface NewOutboxEntry {
   readonly notBeforeMs: number;
   readonly subjects: readonly string[];
   readonly payload: string;
-  /** Leased from the beginning: whoever puts it there sends it at once [anybody claims it]. */
+  /** Leased from the beginning: its writer sends it at once [any process claims it]. */
   readonly lease?: OutboxLease;
 }
 
-/** What became of a delivery: accepted (the row goes), to be tried again, or given up. */
+/** What became of a delivery: accepted (the row goes), to be tried again, or dead-lettered. */
 export type EndedDelivery =
   | { readonly kind: "delivered"; readonly id: string }
   | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
@@ -113,11 +113,11 @@ export interface OutboxStore extends ReceiverPauses {
   waitingWith(subject: string): Promise<readonly WaitingEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
   /**
-   * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one under way is left
+   * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one in flight is left
    * alone. False: no such entry.
    */
   retry(id: string, nowMs: number): Promise<boolean>;
-  /** Deletes it; one under way may still arrive. False: no such entry. */
+  /** Deletes it; one in flight may still arrive. False: no such entry. */
   discard(id: string): Promise<boolean>;
   /** Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, at most `maxRows` at a time. */
   pruneDeadLetters(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;

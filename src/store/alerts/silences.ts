@@ -9,12 +9,12 @@ export interface StoredSilence {
   readonly endsAtMs: number;
   readonly comment: string;
   readonly createdBy: string | null;
-  /** What the request said of its author beside that; nobody has proved it. */
+  /** What the request claims about its author; not verified. */
   readonly note: string | null;
   readonly createdAtMs: number;
 }
 
-/** A silence as somebody asks for it. */
+/** A silence as requested. */
 export type NewSilence = Omit<StoredSilence, "id" | "createdBy" | "note" | "createdAtMs">;
 
 /** What of a silence is to be another. */

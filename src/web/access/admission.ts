@@ -69,14 +69,14 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   return null;
 }
 
-/** Whether anybody can have a name here. */
+/** Whether a caller can have a name here. */
 export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean {
   return tokens.length > 0 || trustedProxy !== null;
 }
 
 function unauthorized(message: string, isWrite: boolean, { tokens }: AccessSettings): Refusal {
   // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can be
-  // given, nobody is asked for one.
+  // given, none is asked for.
   const isBasic = !isWrite && tokens.length > 0;
   return { status: 401, message, challenges: isBasic ? [bearerChallenge, basicChallenge] : [bearerChallenge] };
 }
@@ -85,14 +85,14 @@ function forbidden(message: string): Refusal {
   return { status: 403, message, challenges: [] };
 }
 
-/** Who asks; null: nobody says; "wrong": what is said is not true. */
+/** The identity of a request; null: it claims none; "wrong": its claim is not true. */
 function identify(
   { headers, raw }: FastifyRequest,
   settings: AccessSettings,
   mayBeBasic: boolean,
 ): Identity | null | "wrong" {
   const { tokens, trustedProxy } = settings;
-  // With nothing to hold it to, a header is somebody else's business: that of a proxy before flatline, say.
+  // Without a configured token a header is for another program, such as a proxy before flatline.
   if (!hasIdentities(settings)) return null;
   if (headers.authorization === undefined) return trustedProxy === null ? null : identifyByProxy(raw, trustedProxy);
   const given = credentialsOf(headers.authorization, mayBeBasic);

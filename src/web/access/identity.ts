@@ -16,7 +16,7 @@ export interface Identity {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** null: nobody gave a name, or the route is open to all and did not ask. */
+    /** null: no name was given, or the route is open to all and did not ask. */
     identity: Identity | null;
   }
 }
@@ -26,7 +26,7 @@ export function seesDetails({ identity }: FastifyRequest): boolean {
   return identity?.rights.has("read") ?? false;
 }
 
-/** Whether a proxy says who asks: nobody is asked for a token then. */
+/** Whether a proxy names the user: no token is asked for then. */
 export function isNamedByProxy({ identity }: FastifyRequest): boolean {
   return identity?.via === "proxy";
 }
@@ -53,7 +53,7 @@ export function reachesPattern(identity: Identity | null, pattern: string): bool
   return patterns === null || patterns.some((own) => coversPattern(own, pattern));
 }
 
-/** What tells apart those who may not see the same. */
+/** A key that differs between identities that may not see the same. */
 export function scopeOf(identity: Identity | null): string {
   return JSON.stringify(identity?.organizations ?? null);
 }
@@ -80,12 +80,12 @@ export function reachesEverything(identity: Identity | null): boolean {
   return (identity?.organizations ?? null) === null;
 }
 
-/** What is said to somebody who is for some organizations only. */
+/** The refusal of an identity that is limited to other organizations. */
 export function missingEverything(identity: Identity | null): string {
   return foreignText(identity, "what is about all organizations");
 }
 
-/** What is said to somebody who lacks a right. */
+/** The refusal of an identity that lacks a right. */
 export function missingRight(identity: Identity | null, right: Right): string {
   return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
 }
@@ -94,7 +94,7 @@ export function missingRight(identity: Identity | null, right: Right): string {
 const longestUser = 200;
 
 /**
- * The author of the act that the request asks for. `note` is what its body says of that, which nobody has proved.
+ * Returns the author of the requested act. `note` is what the body claims about it; not verified.
  * @throws FlatlineError internal on a route that asks for no right
  */
 export function authorOf(request: FastifyRequest, note: string | null | undefined = null): Actor {

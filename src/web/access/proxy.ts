@@ -10,7 +10,7 @@ import type { Identity } from "./identity.ts";
 const longestUser = 200;
 
 /**
- * Who asks, by what a reverse proxy before flatline says; null: nobody, or the request does not come from that proxy;
+ * Returns the user that a reverse proxy before flatline names; null: none, or the request does not come from that proxy;
  * "wrong": it says so in a way that no proxy should let through.
  */
 export function identifyByProxy(

@@ -39,7 +39,7 @@ const commentSchema = z.strictObject({
   by: z.string().max(longestName).optional(),
 });
 
-/** `/api/v1/alerts…`: what lives, one alert, what people do and say about it, which needs the right to read it (CONTRACT 13). */
+/** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
 export function addAlertRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,

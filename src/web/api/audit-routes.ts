@@ -42,7 +42,7 @@ export function addAuditRoutes(
           ...(until === undefined ? {} : { untilMs: until }),
           ...(actor === undefined ? {} : { actor }),
           ...(cursor === undefined ? {} : { after: { atMs: cursor[0], id: cursor[1] } }),
-          // One more tells whether there is a next page.
+          // One more shows whether there is a next page.
           limit: limit + 1,
         });
         const entries = found.slice(0, limit);

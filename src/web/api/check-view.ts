@@ -35,7 +35,7 @@ export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: b
   };
 }
 
-/** What is answered to somebody who had the check run. */
+/** The answer to a request that ran the check. */
 export function viewReport(report: CheckReport, withDetails: boolean): ReportView {
   return {
     check: report.check,
@@ -83,13 +83,13 @@ export interface AlertView {
   readonly state: string;
   readonly severity: string;
   readonly startsAt: string | null;
-  /** When its excess began; null where nobody can tell. */
+  /** When its excess began; null when unknown. */
   readonly onsetAt: string | null;
   readonly marker: { readonly text: string; readonly at: string } | null;
   readonly silenced: boolean;
 }
 
-/** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null where nobody can tell. */
+/** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null when unknown. */
 export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
   const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement } = alert;
   return {
@@ -106,7 +106,7 @@ export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
   };
 }
 
-/** What somebody says of an alert; null: nobody has. `withPeople`: who, and why in their words. */
+/** The judgement of an alert; null: none. `withPeople`: with its author and comment. */
 export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): object | null {
   if (judgement === null) return null;
   const { verdict, atMs, by, note, comment } = judgement;
@@ -118,7 +118,7 @@ function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: A
   return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
 }
 
-/** What people did before an alert's excess began; null where nothing is marked, or nobody can tell when it began. */
+/** The markers before an alert's excess began; null without a marker, or when the onset is unknown. */
 export function viewOnsetMarker(onset: SpikeOnset | undefined): { readonly text: string; readonly at: string } | null {
   const marker = onset?.marker ?? null;
   return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };

@@ -22,7 +22,7 @@ const mediaTypes: ReadonlySet<string> = new Set([
   "application/json",
   "application/octet-stream",
   "text/plain",
-  // What curl says of any --data that nobody named a type for.
+  // The type that curl gives any --data by default.
   "application/x-www-form-urlencoded",
 ]);
 
@@ -42,7 +42,7 @@ export function addEventRoutes(
         try {
           return await ingest(events(), request, reply);
         } finally {
-          // What nobody read is dropped, so that the client can end its request and read the answer.
+          // Unread bytes are dropped, so that the client can end its request and read the answer.
           request.raw.resume();
         }
       },

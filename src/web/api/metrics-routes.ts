@@ -13,7 +13,7 @@ import { addResource } from "../resource.ts";
 const defaultCheck = "dead-asset-spike";
 // What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).
 const scrapeMarginMs = 500;
-// Without the header somebody asks by hand; the blackbox exporter waits as long.
+// Without the header the request is by hand; the blackbox exporter waits as long.
 const longestProbeMs = 120_000;
 
 /** `/metrics` and `/probe` (CONTRACT 6). */

@@ -11,7 +11,7 @@ export type BulkAct = "acknowledge" | "judge" | "silence";
 
 /**
  * Asks once and acts on many alerts; what was done in words, or null when nothing was. `wanted` picks the alerts that are
- * meant, `count` is how many the reader was told of.
+ * meant, `count` is how many the dialog has named.
  */
 export async function actOnMany(
   act: BulkAct,
@@ -33,7 +33,7 @@ async function readSubjects(): Promise<readonly BulkSubject[] | null> {
   try {
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
     let response = await fetch("/acts.json", { headers });
-    // A wrong token is asked for again by the dialog, with what anybody may see.
+    // A wrong token is asked for again by the dialog, with what is public.
     if (response.status === 401) response = await fetch("/acts.json");
     if (!response.ok) return null;
     return ((await response.json()) as { readonly alerts: readonly BulkSubject[] }).alerts;

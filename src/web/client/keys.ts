@@ -2,7 +2,7 @@ import { rowSeverities } from "../page/parts/marks.ts";
 import type { Overview } from "./overview.ts";
 import { openDialog } from "./dialog.ts";
 
-// Kept beyond the tab: whoever dictates to a computer turns them off once (WCAG 2.1.4).
+// Kept beyond the tab: a person who dictates to a computer turns them off once (WCAG 2.1.4).
 const offKey = "flatline-keys-off";
 const pages: Readonly<Record<string, string>> = {
   o: "/",
@@ -13,7 +13,7 @@ const pages: Readonly<Record<string, string>> = {
   c: "/config",
 };
 
-/** The keys of ART; none while somebody types. */
+/** The keys of ART; none while the user types. */
 export function startKeys(overview: Overview | null): void {
   let isGoing = false;
   document.addEventListener("click", (event) => {

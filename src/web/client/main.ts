@@ -36,7 +36,7 @@ function start(): void {
   const swapSoon = (): void => {
     refresh ??= setTimeout(() => {
       refresh = null;
-      // What somebody reads or fills in is not pulled away, and what nobody sees is not asked for: later.
+      // Text that is being read or filled in is not replaced, and a hidden page does not ask: later.
       if (document.querySelector("dialog[open]") !== null || document.hidden) swapSoon();
       else void swapPage(location.href).then(useOrder);
     }, refreshEveryMs);

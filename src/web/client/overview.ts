@@ -86,7 +86,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     say();
   }
 
-  /** Tells a screen reader of what changed, seldom enough to be borne. */
+  /** Announces changes to a screen reader, seldom enough to be borne. */
   function say(): void {
     const live = document.getElementById("live");
     if (live === null || news.size === 0) return;
@@ -148,7 +148,7 @@ export function startOverview(stream: () => Stream): Overview | null {
       const top = body.getBoundingClientRect().top;
       first = Math.max(0, Math.floor(-top / rowHeight) - overscan);
       last = Math.min(found.length, Math.ceil((innerHeight - top) / rowHeight) + overscan);
-      // Whoever has the focus stays.
+      // The focused row stays.
       if (last <= first) [first, last] = [0, Math.min(found.length, 2 * overscan)];
     }
     const wanted: HTMLElement[] = [];

@@ -23,7 +23,7 @@ export function startPlace(isShown: () => boolean): Place {
   };
 }
 
-/** Notes that the page is loaded anew as the reader goes back to it. */
+/** Notes that the page is loaded again as the reader goes back to it. */
 export function noteBack(): void {
   sessionStorage.setItem(backKey, "yes");
 }

@@ -4,7 +4,7 @@ import { escapeHtml } from "../page/parts/html.ts";
 // Of the tab only: gone when it is closed, never sent along by the browser itself.
 const key = "flatline-token";
 
-/** What the service answered to somebody who may write. */
+/** The service's answer to a caller that may write. */
 export interface Answer {
   readonly ok: boolean;
   readonly message: string;
@@ -25,7 +25,7 @@ export function mayActWithoutToken(): boolean {
   return knownToken() === null && document.getElementById("main")?.dataset["known"] === "yes";
 }
 
-/** Asks for the token once; null when nobody gives one. `problem` is why it is asked again. */
+/** Asks for the token once; null when none is given. `problem` is why it is asked again. */
 export async function askToken(problem = ""): Promise<string | null> {
   const known = knownToken();
   if (known !== null) return known;

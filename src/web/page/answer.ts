@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { acceptedEncoding } from "./assets.ts";
 
-/** The pages' own Content-Security-Policy: everything from here, nothing inline, nobody frames it. */
+/** The pages' own Content-Security-Policy: everything from here, nothing inline, no framing. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",

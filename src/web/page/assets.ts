@@ -26,7 +26,7 @@ const types: Readonly<Record<string, string>> = {
 const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
-/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. Who may read the page reads them. */
+/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. They need the same right as the page. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
   const known = new Map<string, Asset>();
   addResource(scope, "/assets/*", settings, {

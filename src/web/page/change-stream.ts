@@ -7,7 +7,7 @@ import { isSameAccess } from "../access/admission.ts";
 import type { AccessSettings } from "../ports.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 
-/** Sends the overview's changes to every open page; reads nothing while nobody looks. */
+/** Sends the overview's changes to every open page; reads nothing while no page is open. */
 export interface PageEvents {
   /** Whether there are as many readers as may be. */
   isFull(): boolean;
@@ -27,18 +27,18 @@ export interface PageEventsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-// ART: changes are drawn at most every 2 s; what changes within is told together.
+// ART: changes are drawn at most every 2 s; changes within are sent together.
 const togetherMs = 2 * secondMs;
 // Reading a fleet of thousands takes a tenth of a second or more: at most this part of the time goes into it, 1 in 20.
 const mostShare = 20;
-// A silent line cannot be told from a dead one; many proxies cut after 30 s or 60 s.
+// A silent connection looks like a dead one; many proxies cut after 30 s or 60 s.
 const heartbeatMs = 10 * secondMs;
 // What becomes late or stale does so without any change: it is looked for this often.
 const lookAnywayMs = 30 * secondMs;
 // A reader that takes nothing for so long is gone, or had better come again.
 const mostBufferedBytes = 4 * 1_024 * 1_024;
 
-/** Nobody looks yet. */
+/** No page is open yet. */
 export function createPageEvents(options: PageEventsOptions): PageEvents {
   const { clock, access, read, subscribe, onError } = options;
   const readers = new Map<ServerResponse, Identity | null>();

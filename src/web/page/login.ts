@@ -15,7 +15,7 @@ export interface LoginOptions {
   readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
 }
 
-/** Whether somebody with a browser asks. */
+/** Whether the request is from a browser. */
 export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }
@@ -43,7 +43,7 @@ export async function sendLogin(
 
 /**
  * A browser that is sent a challenge shows a dialog of its own, for a name and a password, on top of the page. It is sent
- * where scripts cannot log in: where reading is closed they are, too, and where somebody without scripts asks for it.
+ * where scripts cannot log in: where reading is closed they are, too, and where a user without scripts asks for it.
  */
 function asksForBasic(request: FastifyRequest, publicRead: boolean): boolean {
   if (isScript(request)) return false;

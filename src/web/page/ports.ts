@@ -15,7 +15,7 @@ import type { Forecast, Notified } from "./parts/notified.ts";
 export interface PageSetting {
   readonly name: string;
   readonly value: string;
-  /** `file:line`, or `default` where nobody set it. */
+  /** `file:line`, or `default`. */
   readonly setIn: string;
   /** It is set for this organization, not for all. */
   readonly isOwn: boolean;
@@ -35,7 +35,7 @@ export interface PageOrganization {
     readonly failMultiplier: number;
     readonly minSpikeCount: number;
   };
-  /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default` where nobody set it. */
+  /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default`. */
   readonly settings: readonly PageSetting[];
   /** How long it must be bad before it fires, milliseconds. */
   readonly forMs: number;
@@ -108,11 +108,11 @@ export interface PageAlert {
   readonly url: string | null;
   readonly isSilenced: boolean;
   readonly silencedUntilMs: number | null;
-  /** While it is pending; null: it is not, or nobody knows. */
+  /** While it is pending; null: it is not, or unknown. */
   readonly firesAtMs: number | null;
-  /** At its peak; null where nothing was expected, or nobody counts. */
+  /** At its peak; null where nothing was expected, or without counts. */
   readonly ratio: number | null;
-  /** Of its deaths those whose asset has a name, and of these those found alive again; null: nobody can tell, or not yet. */
+  /** Of its deaths those whose asset has a name, and of these those found alive again; null: unknown, or not counted yet. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
 }
 
@@ -122,7 +122,7 @@ export interface PageActRules {
   readonly releaseOn: readonly string[];
   /** 0: no reminders. */
   readonly repeatIntervalMs: number;
-  /** Receivers that are notified of what nobody takes on, with how long they wait, milliseconds. */
+  /** Receivers that are notified by escalation, with how long they wait, milliseconds. */
   readonly escalations: readonly { readonly name: string; readonly afterMs: number }[];
 }
 
@@ -163,7 +163,7 @@ export interface PagePort {
   organizations(): readonly PageOrganization[];
   /** Where the fleet stands, as decides about its verdict. */
   fleetStanding(states: readonly CheckState[], alerts: readonly AlertState[]): PageFleetStanding;
-  /** When and to whom a verdict that is not sent yet goes out; null: to nobody. */
+  /** When and to which receivers a verdict that is not sent yet goes out; null: to none. */
   fleetForecast(): Promise<Forecast | null>;
   /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
   storeProblem(): string | null;
@@ -187,7 +187,7 @@ export interface PagePort {
   heldSince(): Promise<ReadonlyMap<string, number>>;
   /** Who accepted this fleet verdict, and who has not yet. */
   notifiedOfFleet(fleetId: string): Promise<Notified>;
-  /** null: nobody configured the organization. */
+  /** null: the organization is not configured. */
   actRules(slug: string): PageActRules | null;
   /** Those that live, and those that are over as long as they are kept, the newest first. */
   alerts(): Promise<readonly PageAlert[]>;
@@ -197,13 +197,13 @@ export interface PagePort {
   silences(): Promise<readonly PageSilence[]>;
   /** For how long what is over is kept, milliseconds. */
   retentionMs(): number;
-  /** Until when the alerts of an organization are silenced; null: nobody knows, or they are not. */
+  /** Until when the alerts of an organization are silenced; null: unknown, or they are not. */
   silencedUntilMs(): Promise<(slug: string) => number | null>;
   /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */
   deliveriesOf(slug: string, fromMs: number): Promise<readonly DeliveryAttempt[]>;
   /** What people marked about this organization or all, within the time, oldest first. */
   markers(slug: string, fromMs: number, toMs: number): Promise<readonly Marker[]>;
-  /** Whether a pipeline may act on its deaths now; null where nobody configured the organization. */
+  /** Whether a pipeline may act on its deaths now; null where the organization is not configured. */
   gate(slug: string): Promise<GateView | null>;
   /** What a receiver, or all of them (null), answered last, newest first. */
   deliveries(receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]>;

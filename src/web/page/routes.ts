@@ -252,7 +252,7 @@ export function addPageRoutes(
   scope.setNotFoundHandler((request, reply) => {
     const isOurs = /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(request.url);
     const access = request.url.startsWith("/-/") ? "open" : "public";
-    // Where reading is closed, nobody learns what is there.
+    // Where reading is closed, the answer does not show what exists.
     const refusal = refusalOf(request, { access }, settings());
     if (refusal !== null && !isOurs && wantsHtml(request)) return void sendLogin(request, reply, null, refusal, login);
     if (refusal !== null) return sendRefusal(reply, refusal);

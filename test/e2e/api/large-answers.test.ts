@@ -177,7 +177,7 @@ describe("100 organizations whose answers have 3 MB", () => {
   });
 
   it("leave nothing refused, and the daemon healthy", async () => {
-    const refused = daemon.log().filter(({ msg }) => msg === "notification given up");
+    const refused = daemon.log().filter(({ msg }) => msg === "notification dead-lettered");
 
     expect(refused).toEqual([]);
     expect(JSON.parse(await readText(`${daemon.url}/-/healthy`))).toEqual({ status: "ok" });

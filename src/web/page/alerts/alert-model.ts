@@ -38,7 +38,7 @@ export interface AlertAsk {
 export interface AlertData {
   readonly nowMs: number;
   readonly view: PageAlert;
-  /** Of its organization now; null: nobody configures it any more. */
+  /** Of its organization now; null: it is no longer configured. */
   readonly row: RowData | null;
   readonly fleet: FleetData;
   readonly gate: GateView | null;

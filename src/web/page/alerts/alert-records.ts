@@ -10,7 +10,7 @@ import type { AlertData } from "./alert-model.ts";
 
 /** What was sent, and what its receivers answered. */
 export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Html {
-  // Attempts that were tried again are told in the line of what waits.
+  // Retried attempts are shown in the line of the waiting ones.
   const shown = deliveries
     .filter(({ outcome }) => outcome !== "retry")
     .toReversed()

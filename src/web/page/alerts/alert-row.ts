@@ -17,7 +17,7 @@ export function groupOf({ alert, endsAtMs, isSilenced }: PageAlert): AlertGroup 
   return alert.acknowledgement === null ? "firing" : "acknowledged";
 }
 
-/** When its deaths began; where nobody can tell, the first run that was not ok. */
+/** When its deaths began; where unknown, the first run that was not ok. */
 export function beganMs({ onset, startsAtMs }: AlertState): number {
   return onset?.atMs ?? startsAtMs;
 }
@@ -28,7 +28,7 @@ export function whoOf({ judgement, acknowledgement }: AlertState): string | null
   return acknowledgement?.by ?? null;
 }
 
-/** The share of its deaths that were undone, 0–1; null: nobody can tell. */
+/** The share of its deaths that were undone, 0–1; null: unknown. */
 export function undoneShare({ deaths }: Pick<PageAlert, "deaths">): number | null {
   return deaths === null || deaths.judgedCount === 0 ? null : deaths.revivedCount / deaths.judgedCount;
 }

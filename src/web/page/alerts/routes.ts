@@ -36,7 +36,7 @@ export interface AlertPagesOptions extends PageModelPorts {
   readonly settings: () => AccessSettings;
 }
 
-/** `/alerts` and the page of each. Who did what and why is for who may read that; the rest is public. */
+/** `/alerts` and the page of each. Authors and comments need `read`; the rest is public. */
 export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions): void {
   const { addPage, readModel, documents, sendMissing, settings, page } = options;
   const retentionDays = (): number => Math.round(page.retentionMs() / dayMs);

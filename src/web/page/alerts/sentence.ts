@@ -10,7 +10,7 @@ export interface AlertsData {
   /** Acknowledged alerts whose deaths are held. */
   readonly held: number;
   readonly retentionDays: number;
-  /** Whether anybody may act: tokens or a proxy are configured. */
+  /** Whether acts are possible: tokens or a proxy are configured. */
   readonly hasToken: boolean;
   /** Who reads it may see names. */
   readonly withPeople: boolean;

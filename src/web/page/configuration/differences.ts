@@ -5,7 +5,7 @@ export interface Difference {
   readonly slugs: readonly string[];
   readonly name: string;
   readonly value: string;
-  /** What holds for the others; null: nobody has it as it comes. */
+  /** What holds for the others; null: none has the default. */
   readonly usual: string | null;
   readonly setIn: string;
 }
@@ -51,7 +51,7 @@ function differenceOf(
   };
 }
 
-/** The value of each setting where nobody set it for an organization of its own. */
+/** The value of each setting where it is not set for an organization. */
 export function usualValues(organizations: readonly PageOrganization[]): Map<string, string> {
   const usual = new Map<string, string>();
   for (const { settings } of organizations)

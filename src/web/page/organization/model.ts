@@ -32,7 +32,7 @@ export interface OrganizationAsk {
   readonly withPeople: boolean;
 }
 
-/** Reads what the page of one organization shows; null when nobody configured it. */
+/** Reads what the page of one organization shows; null when it is not configured. */
 export async function readOrganization(
   ports: PageModelPorts,
   model: PageModel,
@@ -210,7 +210,7 @@ const eventWords: Readonly<Record<string, (severity: RowSeverity) => string>> = 
   judgement_withdrawn: () => "Judgement withdrawn",
 };
 
-/** Tells what happened to alerts, the newest first. */
+/** Returns what happened to alerts, the newest first. */
 export function timelineOf(
   history: readonly AlertHistoryEntry[],
   markers: readonly { readonly atMs: number; readonly text: string }[],
@@ -226,7 +226,7 @@ export function timelineOf(
     const untilMs = Math.min(nowMs, ...later);
     const word = eventWords[event]?.(severity) ?? event;
     const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
-    // Of what never fired nobody was told: what was sent then was of another check.
+    // No notification is sent of an alert that never fired: one sent then was of another check.
     const isTold = event !== "pending" && event !== "cleared" && !peopleEvents.has(event);
     const sent = deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs));
     return {
@@ -277,7 +277,7 @@ function countsAt(points: readonly VerdictPoint[], atMs: number): string {
   return deathWords(point) ?? "";
 }
 
-/** How many deaths of an alert were undone since; what nobody can tell is left out. */
+/** Returns how many deaths of an alert were undone since; left out when unknown. */
 function undoneText(alert: EndedAlert | undefined): string {
   if (alert === undefined || alert.deaths === null) return "";
   const { judgedCount, revivedCount } = alert.deaths;

@@ -50,7 +50,7 @@ export interface OrganizationData {
   /** Names of the organization's checks, the spike check first. */
   readonly checks: readonly string[];
   readonly others: readonly OtherCheck[];
-  /** Of the alerts that fire those that nobody has acknowledged yet, by id. */
+  /** The firing alerts that are not acknowledged yet, by id. */
   readonly openAlerts: readonly string[];
   readonly sent: { readonly accepted: number; readonly dead: number };
   readonly timeline: readonly TimelineEntry[];
@@ -74,7 +74,7 @@ export interface TimelineEntry {
   readonly severity: RowSeverity;
   readonly title: string;
   readonly text: string;
-  /** Who was told, in a line below. */
+  /** The notified receivers, in a line below. */
   readonly told: string | null;
 }
 

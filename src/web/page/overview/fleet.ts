@@ -13,7 +13,7 @@ export interface FleetData {
   /** From how many on there is a verdict; null: none is ever given. */
   readonly from: number | null;
   readonly verdict: FleetVerdict | null;
-  /** Organizations spiking in each hour of the last seven days, oldest first; null: no result of anybody. */
+  /** Organizations spiking in each hour of the last seven days, oldest first; null: no result. */
   readonly trace: readonly (number | null)[];
   /** Of how many organizations the past is read, 0–1. */
   readonly pastShare: number;
@@ -61,7 +61,7 @@ export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs:
   return all === 1 ? `The one organization is ok.${flat}` : `All ${formatCount(all)} organizations are ok.${flat}`;
 }
 
-/** What is missing for a fleet verdict. What spikes fires only when `for` is over: never too few where enough spike. */
+/** Returns what is missing for a fleet verdict. An alert fires only when `for` is over: never "too few" where enough spike. */
 function boundSentence(spiking: number, { spiking: firing, from }: FleetData): string {
   if (from === null) return "";
   if (spiking < from) return ` Too few for a fleet verdict (from ${formatCount(from)}).`;
@@ -189,7 +189,7 @@ export function renderTrace(fleet: FleetData): Html {
   const step = traceWidth / Math.max(1, trace.length);
   const line: string[] = [];
   const hot: string[] = [];
-  // Hours of which nothing is known: a hairline, not the trace, which would say that nobody spiked.
+  // Hours without a result: a hairline, not the trace, which would say that no organization spiked.
   const none: string[] = [];
   let last: number | null = null;
   for (const [index, count] of trace.entries()) {

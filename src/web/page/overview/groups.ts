@@ -11,7 +11,7 @@ interface RowGroup {
   readonly rows: readonly RowData[];
 }
 
-// A label with more values than this tells organizations apart, it does not group them.
+// A label with more values than this identifies organizations, it does not group them.
 const mostValues = 60;
 const mostLabels = 3;
 const shownRows = 6;

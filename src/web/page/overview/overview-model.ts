@@ -46,7 +46,7 @@ const pastWithinMs = 100;
 // An hour without a run takes the one before for at least this long: runs are seldom at the same minute.
 const leastCarryHours = 2;
 
-/** Reads the model anew, with what `identity` may see. */
+/** Reads the model again, with what `identity` may see. */
 export async function readPageModel(ports: PageModelPorts, identity: Identity | null): Promise<PageModel> {
   const { checks, alerts, outbox, page, clock } = ports;
   const [everybody, allLive, receivers, untilOf] = await Promise.all([
@@ -187,7 +187,7 @@ function hasMissedTwo(snapshot: CheckSnapshot, nowMs: number): boolean {
   return secondDueAtMs + lateAfterMs < nowMs || isStaleResult(snapshot, nowMs);
 }
 
-/** The alert to be told of first: one that fires, of the spike check before others. */
+/** The alert to show first: one that fires, of the spike check before others. */
 function alertOf(
   snapshots: readonly CheckSnapshot[],
   organization: PageOrganization | null,

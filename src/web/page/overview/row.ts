@@ -50,7 +50,7 @@ export interface RowCheck {
 
 export interface RowAlert {
   readonly state: "firing" | "pending" | "silenced";
-  /** When it fires or is no longer silenced; null: nobody knows. */
+  /** When it fires or is no longer silenced; null: unknown. */
   readonly untilMs: number | null;
   /** Runs without a result in a row. */
   readonly unknownRuns: number;
@@ -78,7 +78,7 @@ const severityNames: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
 // A late next run is one this much after it was due: a busy scheduler is not yet news.
 export const lateAfterMs = 60_000;
 
-/** The severity as it is shown, the worst of all checks: nobody knows anything of spikes before the first run. */
+/** The severity as it is shown, the worst of all checks; unknown before the first run. */
 export function shownSeverity({ severity, others }: Pick<RowData, "severity" | "others">): RowSeverity {
   const own = severity ?? "unknown";
   const other = others[0]?.severity ?? "ok";

@@ -22,7 +22,7 @@ export type FleetVerdict = {
   readonly detectedAtMs: number | null;
   readonly assetTypes: readonly { readonly assetType: string; readonly share: number }[];
   readonly notified: Notified;
-  /** Members that nobody has acknowledged, and those that nobody has judged. */
+  /** Members that are not acknowledged, and those that are not judged. */
   readonly open: { readonly unacknowledged: number; readonly unjudged: number };
   /** Members whose gate is shut; null: none. */
   readonly held: { readonly organizations: number; readonly sinceMs: number } | null;
@@ -30,7 +30,7 @@ export type FleetVerdict = {
   | { readonly stage: "sent" }
   /** It goes out when groupWait and groupInterval are over. */
   | { readonly stage: "forming"; readonly forecast: Forecast }
-  /** Nobody is to be notified: all is silenced, acknowledged or routed nowhere. */
+  /** No receiver is to be notified: all is silenced, acknowledged or routed nowhere. */
   | { readonly stage: "silent" }
 );
 

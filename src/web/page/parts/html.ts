@@ -24,7 +24,7 @@ export function escapeHtml(text: string): string {
   return text.toWellFormed().replace(special, (found) => `&#${found.charCodeAt(0)};`);
 }
 
-/** `before` is the markup that it follows: an attribute keeps its value, text shows what nobody would see. */
+/** `before` is the markup that it follows: an attribute keeps its value, text shows unseen characters. */
 function markup(part: Part, before: string): string {
   if (part === null) return "";
   if (typeof part === "number") return String(part);

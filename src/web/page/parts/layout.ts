@@ -16,7 +16,7 @@ export interface PageFrame extends WaitingCounts {
   /** null: none of the masthead's. */
   readonly current: PageKey | null;
   readonly severity: RowSeverity;
-  /** null: the page of somebody who may not read the fleet. */
+  /** null: the reader may not read the fleet. */
   readonly fleet: FleetData | null;
   /** What is wrong with the store; null when nothing is. */
   readonly storeProblem: string | null;
@@ -25,7 +25,7 @@ export interface PageFrame extends WaitingCounts {
   readonly footer: string;
   /** Whether writing is possible at all; the browser asks for the token then. */
   readonly hasToken: boolean;
-  /** The proxy says who reads it: nobody is asked for a token. */
+  /** The proxy names the reader: no token is asked for. */
   readonly isKnown: boolean;
   /** Names of the parts of `/assets/` that this page needs beside the style. */
   readonly scripts: readonly string[];

@@ -1,7 +1,7 @@
 import { nearestName } from "../../../base/suggestions.ts";
 import type { RowSeverity } from "./marks.ts";
 
-/** Where somebody may want to go. */
+/** Pages that the search leads to. */
 export interface Place {
   readonly name: string;
   readonly href: string;

@@ -3,7 +3,7 @@ import { html, nothing, type Html } from "./html.ts";
 
 /** What waits on other pages, for the masthead. */
 export interface WaitingCounts {
-  /** Alerts that fire, and nobody has them. */
+  /** Alerts that fire and are not acknowledged. */
   readonly unattended: number;
   readonly deadLetters: number;
   readonly queued: number;

@@ -7,7 +7,7 @@ export interface WordSubject {
   readonly labels: Readonly<Record<string, string>>;
   /** Severity, state, checks: what a bare word may name exactly. */
   readonly names: readonly string[];
-  /** Share of its deaths that were undone, 0–1; null: nobody can tell. */
+  /** Share of its deaths that were undone, 0–1; null: unknown. */
   readonly undone: number | null;
   readonly who: string | null;
   readonly judged: string | null;
