@@ -191,7 +191,7 @@ async function untilTold(path: string): Promise<void> {
   const isThere = (query: string): boolean => database.prepare(query).get() !== undefined;
   const wanted = [
     "select 1 from outbox where last_error is not null",
-    "select 1 from alert_told where is_ended = 0",
+    "select 1 from alert_sent where is_ended = 0",
     "select 1 from fleets",
     "select 1 from journal",
     "select 1 from check_hours",

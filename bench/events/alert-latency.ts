@@ -23,13 +23,13 @@ const answerWithinMs = 60_000;
  * the other evidence takes seconds, in which what the sample takes would be lost.
  */
 export async function startAlertingDaemon(prepare: (folder: string) => Promise<void>): Promise<AlertingDaemon> {
-  const told = await startReceiver();
+  const receiver = await startReceiver();
   const config = (sample: number, multiplier: number): string => `
 source: { type: embedded }
 defaults: { schedule: "* * * * * *", attributionDays: 1, thresholds: { windowHours: 6, warnMultiplier: ${multiplier}, failMultiplier: ${multiplier}, minSpikeCount: 1 } }
 organizations: [acme]
 alerting: { groupWait: 0s, groupInterval: 0s, sample: ${sample} }
-receivers: [{ name: ops, type: webhook, url: "${told.url}" }]
+receivers: [{ name: ops, type: webhook, url: "${receiver.url}" }]
 `;
   const daemon = await startDaemon({ config: config(0, quiet), prepare, readyWithinMs: answerWithinMs * 5 });
   const file = join(daemon.folder, "flatline.yaml");
@@ -41,16 +41,16 @@ receivers: [{ name: ops, type: webhook, url: "${told.url}" }]
   return {
     folder: daemon.folder,
     fire: async (sample) => {
-      const firing = told.next("firing");
+      const firing = receiver.next("firing");
       await reload(sample, loud);
       const { startsAt, named, receivedAtMs } = await firing;
       if (named > 0 !== sample > 0) throw new Error(`the alert names ${named} assets, of at most ${sample}`);
-      const resolved = told.next("resolved");
+      const resolved = receiver.next("resolved");
       await reload(sample, quiet);
       await resolved;
       return receivedAtMs - Date.parse(startsAt);
     },
-    stop: () => stopAll(daemon, told.server),
+    stop: () => stopAll(daemon, receiver.server),
   };
 }
 
@@ -58,14 +58,14 @@ receivers: [{ name: ops, type: webhook, url: "${told.url}" }]
 const loud = 0.5;
 const quiet = 1_000;
 
-interface Told {
+interface Message {
   readonly startsAt: string;
   readonly named: number;
   readonly receivedAtMs: number;
 }
 
 async function startReceiver() {
-  let wanted: { readonly status: string; readonly resolve: (told: Told) => void } | null = null;
+  let wanted: { readonly status: string; readonly resolve: (sent: Message) => void } | null = null;
   const server = createServer((request, response) => {
     const receivedAtMs = clock.nowMs();
     let body = "";
@@ -88,14 +88,14 @@ async function startReceiver() {
   return {
     server,
     url: `http://127.0.0.1:${port}/`,
-    next: (status: string): Promise<Told> =>
+    next: (status: string): Promise<Message> =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => reject(new Error(`no ${status} arrived`)), answerWithinMs);
         wanted = {
           status,
-          resolve: (told) => {
+          resolve: (sent) => {
             clearTimeout(timer);
-            resolve(told);
+            resolve(sent);
           },
         };
       }),

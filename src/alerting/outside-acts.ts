@@ -105,7 +105,7 @@ export function createOutsideActs({
       const found = obstacle(await store.alerts.byId(incidentKey), wanted);
       if (found !== null && found !== "unchanged") return found;
       const act: OutsideAct = { id, via: "pagerduty", alertId: incidentKey, occurredAtMs, atMs: nowMs };
-      const author: Actor = actor(`PagerDuty: ${person ?? "nobody"}`, "pagerduty");
+      const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
       const target = { alertId: incidentKey, author, nowMs };
       const outcome = await carryOut(act, async (noting) => {
         // What changes nothing counts for the order of what comes later.
@@ -139,7 +139,7 @@ export function createOutsideActs({
   };
 }
 
-/** Whether an acknowledgement would release what this alert holds. */
+/** Returns whether an acknowledgement would release what this alert holds. */
 export function opensGate(
   {
     check,

@@ -98,7 +98,7 @@ const patience = {
   isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy",
 };
 
-/** A recorder over the store. */
+/** Creates a recorder over the store. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });

@@ -33,7 +33,7 @@ export interface SilenceBookOptions {
   readonly onChange: () => void;
 }
 
-/** The silences over the store. */
+/** Creates the silences over the store. */
 export function createSilenceBook({
   store,
   clock,

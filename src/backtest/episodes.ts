@@ -15,7 +15,7 @@ export interface Episode {
   readonly isOpen: boolean;
 }
 
-/** The episodes of a replay at a level: at `warn` each alert that fired, at `fail` each stretch in which one stood at fail. */
+/** Returns the episodes of a replay at a level: at `warn` each alert that fired, at `fail` each stretch in which one stood at fail. */
 export function episodesAt(
   level: AlertLevel,
   { notices, lastAtMs }: Pick<ReplayOutcome, "notices" | "lastAtMs">,

@@ -35,7 +35,7 @@ export function gridPoints(grid: Grid): GridPoint[] {
   return points;
 }
 
-/** A point in words: `median warn ×3 min 20`, `median ×3 min 20` where warn and fail begin there; empty when it says nothing. */
+/** Returns a point in words: `median warn ×3 min 20`, `median ×3 min 20` where warn and fail begin there; empty when it says nothing. */
 export function describePoint({ baseline, thresholds }: GridPoint): string {
   const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = thresholds;
   const words = [

@@ -49,7 +49,7 @@ export function judgedTruth(judged: readonly KeptAlert[], { nowMs, windowHoursOf
   return { truths: new Map(truths), counts, sinceMs };
 }
 
-/** Whether an alert is one that a replay makes, too. */
+/** Returns whether an alert is one that a replay makes, too. */
 export function isSpike({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
   return check === "dead-asset-spike" && kind === "verdict";
 }

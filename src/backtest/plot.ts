@@ -10,7 +10,7 @@ const bottom = 60;
 const colours: Readonly<Record<BaselineKind, string>> = { mean: "#8a5a00", median: "#0b63c4" };
 
 /**
- * The trade-off as an SVG image: false alarms on nothing a week to the right, recall upwards, one mark a candidate (a square for the mean,
+ * Renders the trade-off as an SVG image: false alarms on nothing a week to the right, recall upwards, one mark a candidate (a square for the mean,
  * a circle for the median) with its settings as a tooltip, a line through those that no other one beats, a ring around the chosen.
  */
 export function plotTradeOff(points: readonly TuningPoint[], chosen: TuningPoint | null): string {
@@ -52,7 +52,7 @@ export function plotTradeOff(points: readonly TuningPoint[], chosen: TuningPoint
   return `${parts.join("\n")}\n</svg>\n`;
 }
 
-/** The same in a page of its own, with the candidates as a table below, for who cannot see it. */
+/** Renders the same in a page of its own, with the candidates as a table below, for who cannot see it. */
 export function plotPage(points: readonly TuningPoint[], chosen: TuningPoint | null): string {
   const rows = points.map(
     (point) =>

@@ -102,7 +102,7 @@ export function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Inci
   return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
 }
 
-/** The middle one, or the mean of the middle two; null of none. */
+/** Returns the middle one, or the mean of the middle two; null of none. */
 export function medianOf(values: readonly number[]): number | null {
   if (values.length === 0) return null;
   const sorted = values.toSorted((left, right) => left - right);

@@ -32,7 +32,7 @@ export function paretoFront<Point extends TuningPoint>(points: readonly Point[])
 }
 
 /**
- * The one with the highest recall among those with at most so many groundless alarms a week and organization; of equal ones
+ * Returns the one with the highest recall among those with at most so many groundless alarms a week and organization; of equal ones
  * that with fewer of them, then with fewer on mass deaths, then the faster one, then the one with the multiplier nearest to the
  * default: nothing measured speaks for another. When all are too loud, the quietest. `fail` is the quietest candidate with the
  * same windows and count, at least twice the multiplier, that still finds three quarters of that.

@@ -10,7 +10,7 @@ export async function loadCommandConfig(flag: string | undefined, context: CliCo
 }
 
 /**
- * As loadCommandConfig, with the organizations of its discovery sources, for a command that is about organizations; says on
+ * Loads the configuration as loadCommandConfig does, with the organizations of its discovery sources, for a command that is about organizations; says on
  * stderr of which source they are not known.
  */
 export async function loadFleetConfig(flag: string | undefined, context: CliContext): Promise<JoinedConfig> {

@@ -5,7 +5,7 @@ import { hasColour, type CliContext } from "./context.ts";
 
 type LogConfig = Pick<Config, "log" | "organizations" | "receivers">;
 
-/** How the log of a command looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
+/** Returns how the log of a command looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
 export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "stderr" | "env">): LoggerLook {
   const { level, format } = config.log;
   const receivers = config.receivers.map(({ name }) => name);
@@ -22,7 +22,7 @@ export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "st
   };
 }
 
-/** The logger of a command that does one thing, on stderr. */
+/** Creates the logger of a command that does one thing, on stderr. */
 export function createCommandLogger(config: LogConfig, context: Pick<CliContext, "stderr" | "env">): RootLogger {
   const look = logLook(config, context);
   return createLogger({ ...look, level: "info", write: (line) => context.stderr.write(line) });

@@ -35,12 +35,12 @@ export interface CliContext {
 /** Adds one command to the program. */
 export type RegisterCommand = (program: Command, context: CliContext) => void;
 
-/** Whether colour may be written there: on a terminal, and not with NO_COLOR (no-color.org). */
+/** Returns whether colour may be written there: on a terminal, and not with NO_COLOR (no-color.org). */
 export function hasColour(output: Output, env: CliContext["env"]): boolean {
   return output.isTerminal && (env["NO_COLOR"] ?? "") === "";
 }
 
-/** The width to write for: that of the terminal; 80 where there is none, or where it says 0, as one of `script` and of CI does. */
+/** Returns the width to write for: that of the terminal; 80 where there is none, or where it says 0, as one of `script` and of CI does. */
 export function outputColumns(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
   const columns = stream.isTTY === true ? (stream.columns ?? 0) : 0;
   return columns > 0 ? columns : 80;

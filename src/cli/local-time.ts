@@ -1,4 +1,4 @@
-/** A point in time as people in `timezone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
+/** Formats a point in time as people in `timezone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
 export function formatLocalTime(atMs: number, timezone: string): string {
   const format = new Intl.DateTimeFormat("en-GB", {
     timeZone: timezone,

@@ -15,7 +15,7 @@ const severityColours: Readonly<Record<string, string>> = {
   unknown: "\u001b[35m",
 };
 
-/** A plain table, columns two spaces apart; the last column is cut to the terminal. Colour only on a terminal without NO_COLOR. */
+/** Renders a plain table, columns two spaces apart; the last column is cut to the terminal. Colour only on a terminal without NO_COLOR. */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -45,7 +45,7 @@ export function renderTable(
   return `${[line(head, plain), ...clean.map((row) => line(row, coloured))].join("\n")}\n`;
 }
 
-/** What comes from outside must not steer the terminal. */
+/** Returns a text without the control characters that would steer the terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is taken out
   return escapeUnseen(stripVTControlCharacters(text)).replaceAll(/[\u0000-\u001f]/g, " ");

@@ -3,7 +3,7 @@ import { readInstant } from "../base/instant.ts";
 import { parseDuration } from "../base/durations.ts";
 
 /**
- * A point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a date that
+ * Returns a point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a date that
  * the calendar has, so that `2026-11-31` is an error and not a silence that ends a day late.
  */
 export function parseInstant(text: string): number {
@@ -14,7 +14,7 @@ export function parseInstant(text: string): number {
   );
 }
 
-/** A parser of a number: `int` is a safe integer of at least 1, `positive` any finite number above 0. */
+/** Returns a parser of a number: `int` is a safe integer of at least 1, `positive` any finite number above 0. */
 export function parseNumber(kind: "int" | "positive"): (text: string) => number {
   return (text) => {
     const value = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
@@ -28,7 +28,7 @@ export function parseNumber(kind: "int" | "positive"): (text: string) => number 
   };
 }
 
-/** A length of time above 0 from the command line as milliseconds, written as in the configuration: `30s`, `1h30m`, `2d`. */
+/** Returns a length of time above 0 from the command line as milliseconds, written as in the configuration: `30s`, `1h30m`, `2d`. */
 export function parseDurationMs(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === null || durationMs === 0) {

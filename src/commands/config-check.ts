@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 
-/** What is no mistake, and still not what one would want: a sentence each. */
+/** Returns notes on what is valid and probably not wanted: a sentence each. */
 export function configNotes({ alerting, receivers, server }: Config): string[] {
   const names = receivers.filter(({ type }) => receiverKind(type).hasLinks).map(({ name }) => name);
   if (alerting.externalUrl !== null) return [];

@@ -3,7 +3,7 @@ export const starterSources = ["embedded", "remote", "postgres", "clickhouse"] a
 /** One of {@link starterSources}. */
 export type StarterSource = (typeof starterSources)[number];
 
-/** A commented configuration to begin with, as YAML; valid as it is, to be completed where it says "yours". */
+/** Renders a commented configuration to begin with, as YAML; valid as it is, to be completed where it says "yours". */
 export function renderStarter(source: StarterSource): string {
   const evaluation = source === "remote" ? platformRule : medianRule;
   return `# flatline.yaml. Every key that is not here has its default; \`flatline config show\` prints them all, \`flatline config check\`

@@ -39,11 +39,11 @@ export const wordings: Readonly<Record<string, Wording>> = {
   },
   "alert changed": (entry) => {
     // With the run that changed the severity: its line has just said it.
-    const isToldOf = coincident.has(textOf(entry, "reason"));
+    const isShownElsewhere = coincident.has(textOf(entry, "reason"));
     const event = textOf(entry, "event");
     const hasEnded = event === "resolved" || event === "recovered";
     const row = hasEnded ? { word: "OK", name: textOf(entry, "slug") } : severityRow(entry);
-    return isToldOf ? null : { ...row, text: alertText(entry, hasEnded) };
+    return isShownElsewhere ? null : { ...row, text: alertText(entry, hasEnded) };
   },
   "every check has run": (entry) => {
     const parts = ["fail", "warn", "unknown", "ok"].flatMap((severity) => {
@@ -119,7 +119,7 @@ const coincident: ReadonlySet<string> = new Set([
   "result_returned",
 ]);
 
-/** The row of an entry that has no words of its own: its message and its facts. */
+/** Returns the row of an entry that has no words of its own: its message and its facts. */
 export function plainRow(entry: LogEntry): LogRow {
   const { time: _time, level, msg, room: _room, slug, receiver, err, ...rest } = entry;
   // Of use to programs that search a log.

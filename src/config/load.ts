@@ -123,7 +123,7 @@ async function readIncludes(main: ConfigDocument, include: unknown, { env }: Loa
   return { documents, problems };
 }
 
-/** The paths and patterns of an `include`, with where they stand; what is none is left out. */
+/** Returns the paths and patterns of an `include`, with where they stand; what is none is left out. */
 export function includePatterns(include: unknown): readonly { path: YamlPath; pattern: string }[] {
   const list: readonly unknown[] = Array.isArray(include) ? include : [include];
   return list.flatMap((pattern, index) => {
@@ -158,7 +158,7 @@ const localFile = "flatline.yaml";
 const systemFile = "/etc/flatline/flatline.yaml";
 
 /**
- * Which configuration file to read: `-c`, else `$FLATLINE_CONFIG`, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
+ * Returns which configuration file to read: `-c`, else `$FLATLINE_CONFIG`, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
  * @throws invalid_config when none is named and neither exists
  */
 export async function findConfigPath({ flag, env, cwd }: LookupOptions): Promise<string> {

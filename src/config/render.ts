@@ -19,7 +19,7 @@ import { oneTokenName } from "../contract/rights.ts";
 import { formatDuration } from "../base/durations.ts";
 
 /**
- * The effective configuration under the names of the file, as plain data: everything that has a default is there, every
+ * Returns the effective configuration under the names of the file, as plain data: everything that has a default is there, every
  * organization is merged, secrets are `***`. Without secrets it can be loaded again and means the same.
  */
 export function describeConfig(config: Config): Record<string, unknown> {

@@ -68,7 +68,7 @@ export interface Running {
 }
 
 /**
- * The composition root: wires every room by `written` and what its sources list, and begins. Touches neither argv nor signals. Registers with `stop` what
+ * Starts the application. The composition root: wires every room by `written` and what its sources list, and begins. Touches neither argv nor signals. Registers with `stop` what
  * has to be ended, as soon as it is there. Rejects when something cannot be done, or the signal has aborted.
  */
 export async function startApp(

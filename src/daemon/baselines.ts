@@ -14,7 +14,7 @@ export function baselineOf({
   return (slug) => configured.get(slug) ?? defaults.baseline;
 }
 
-/** What leaves the baseline of organizations with `baselineExclude: judged`, by what is judged now; absent: of none. */
+/** Returns what leaves the baseline of organizations with `baselineExclude: judged`, by what is judged now; absent: of none. */
 export function stretchesReader(
   { organizations }: Pick<Config, "organizations">,
   store: Pick<Store, "judgements"> | null,

@@ -44,7 +44,7 @@ export interface CheckingOptions extends Pick<
   readonly tracer: Pick<Tracer, "inTrace">;
 }
 
-/** The parts that run checks, over one board. */
+/** Creates the parts that run checks, over one board. */
 export function createChecking(options: CheckingOptions): Checking {
   const { store, board, clock, logger, runtime, metrics, config } = options;
   const membership: Membership = createMembership({

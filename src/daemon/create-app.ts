@@ -23,7 +23,7 @@ export interface App {
   stop(): Promise<Stopped>;
 }
 
-/** A daemon by `config`; see app.ts for what it is made of. */
+/** Creates a daemon by `config`; see app.ts for what it is made of. */
 export function createApp(config: Config, deps: AppDeps): App {
   const { clock, logger } = deps;
   const stopping = new AbortController();

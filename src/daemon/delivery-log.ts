@@ -26,7 +26,7 @@ export interface DeliveryLogOptions {
 const flushAfterMs = secondMs;
 
 /**
- * A log over the store. It is written beside the deliveries, not with them: a crash may lose the last second of what the page
+ * Creates a log over the store. It is written beside the deliveries, not with them: a crash may lose the last second of what the page
  * shows, and costs no delivery anything.
  */
 export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryLogOptions): DeliveryLog {

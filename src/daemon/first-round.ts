@@ -12,7 +12,7 @@ export interface FirstRound {
   note(state: CheckState): void;
 }
 
-/** A round that begins now. */
+/** Creates a round that begins now. */
 export function createFirstRound({ logger, clock }: { readonly logger: Logger; readonly clock: Clock }): FirstRound {
   const beganMs = clock.monotonicMs();
   let severities: Map<string, Severity | null> | null = new Map();

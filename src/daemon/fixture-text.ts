@@ -5,7 +5,7 @@ import { describeUnreadable } from "../base/file-error.ts";
 // Before it is read: what is longer than a string may be would fail in the middle.
 const longestFileBytes = 256 * 1_024 * 1_024;
 
-/** The text of a fixture's file; `name` is what messages call it. @throws no_input, too_large */
+/** Reads the text of a fixture's file; `name` is what messages call it. @throws no_input, too_large */
 export async function readFixtureText(path: string, name: string): Promise<string> {
   try {
     const { size } = await stat(path);

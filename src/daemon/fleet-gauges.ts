@@ -24,7 +24,7 @@ const mostMarkers = 50;
 const readWithinMs = 5 * secondMs;
 
 /**
- * What a scrape reads from the store. While the store is away it answers what was read last: a target that vanishes would end
+ * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that vanishes would end
  * every alert that Prometheus made of it.
  */
 export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetGauges> {

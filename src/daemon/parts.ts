@@ -89,7 +89,7 @@ export function openConnections(
   return { dispatcher, pauses: new PauseRegistry({ clock }), tables };
 }
 
-/** Where the configuration says that the store is; a file's path is absolute. */
+/** Returns where the configuration says that the store is; a file's path is absolute. */
 export function storeLocation({ storage }: Pick<Config, "storage">, cwd: string): StoreLocation {
   const { url, poolSize } = storage;
   return url === null ? { path: resolve(cwd, storage.path) } : { url, poolSize };

@@ -45,7 +45,7 @@ export interface SourceDeps extends RemoteSourceDeps {
   readonly tables: TableCountsBook;
 }
 
-/** Who evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
+/** Creates the source that evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
 export function createSource(config: Config, deps: SourceDeps): PlatformSource {
   const { source } = config;
   if (source.type === "remote") return createRemoteSource(config, source, deps);
@@ -82,7 +82,7 @@ function storeOf({ store }: Pick<SourceDeps, "store">): Store {
   return store;
 }
 
-/** The platform over the wire, with the key of each organization. */
+/** Creates the platform over the wire, with the key of each organization. */
 export function createRemoteSource(
   { organizations }: Pick<Config, "organizations">,
   source: RemoteSourceConfig,
@@ -118,7 +118,7 @@ export function createRemoteSource(
   });
 }
 
-/** What run-check needs of the configuration and the source. */
+/** Returns what run-check needs of the configuration and the source. */
 export function runCheckDeps(
   config: Config,
   source: PlatformSource,
@@ -173,7 +173,7 @@ export function runTimeoutMs(source: SourceConfig): number {
 const localRunTimeoutMs = 30_000;
 const marginMs = 5_000;
 
-/** The counts of a local source, where they are; null with a remote one, which counts itself. */
+/** Returns the counts of a local source, where they are; null with a remote one, which counts itself. */
 export function localCounts(
   config: Pick<Config, "source" | "organizations">,
   { tables, onRequest, ...deps }: Pick<SourceDeps, "store" | "tables" | "onRequest">,

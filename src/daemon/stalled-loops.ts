@@ -2,7 +2,7 @@ interface Loop {
   isStalled(): boolean;
 }
 
-/** Which of the loops has stalled, in words; empty: all is well. */
+/** Returns which of the loops has stalled, in words; empty: all is well. */
 export function stalledLoops(loops: Readonly<Record<string, Loop>>): string[] {
   return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? [`the ${name} has stalled`] : []));
 }

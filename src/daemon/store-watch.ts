@@ -89,7 +89,7 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
     const found = await store.problem();
     const isNews = found?.kind !== problem?.kind;
     problem = found;
-    if (isNews) tell();
+    if (isNews) report();
   }
 
   // What could not be read is read at the next look.
@@ -97,7 +97,7 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
     logger.debug({ err: error }, "store could not be looked at, trying again");
   }
 
-  function tell(): void {
+  function report(): void {
     if (problem === null) logger.info({}, "store is well again");
     else logger.error({ store: problem.place, problem: problem.message }, "store is lost or cannot be used");
     onProblem();

@@ -4,7 +4,7 @@ import type { CheckName } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../monitor/target.ts";
 
-/** What is to be checked by this configuration: one target a (check, slug). */
+/** Returns what is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
   return config.organizations.flatMap((organization) => {
     const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow, regret } = organization;
@@ -39,7 +39,7 @@ function enabledChecks({ reviewQueue, sentinel, eventFlow, regret }: Organizatio
   ];
 }
 
-/** The part of the configuration that alerting works by. */
+/** Returns the part of the configuration that alerting works by. */
 export function alertingSettings(config: Config): AlertingSettings {
   const targets = new Map<string, AlertTarget>();
   for (const organization of config.organizations) {
@@ -57,7 +57,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   };
 }
 
-/** Where a reader goes from a notification: the application if its address is known, else flatline's own page. */
+/** Returns where a reader goes from a notification: the application if its address is known, else flatline's own page. */
 export function organizationUrl(config: Config, slug: string): string | null {
   const escaped = encodeURIComponent(slug);
   if (config.appUrl !== null) return config.appUrl.replaceAll("{slug}", escaped);

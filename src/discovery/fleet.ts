@@ -5,7 +5,7 @@ import type { Config, DiscoverConfig, OrganizationConfig, ScheduleConfig } from 
 export type AppliedLists = ReadonlyMap<string, readonly ListedOrganization[]>;
 
 /**
- * The configuration with what its sources list: organizations of the files win over discovered ones, and of two sources the
+ * Returns the configuration with what its sources list: organizations of the files win over discovered ones, and of two sources the
  * first one (CONTRACT 14).
  */
 export function withDiscovered(config: Config, lists: AppliedLists): Config {

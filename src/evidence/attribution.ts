@@ -38,7 +38,7 @@ const leastLift = 0.05;
 const leastShare = 0.5;
 
 /**
- * The values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
+ * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
  * never by counts. Deaths without an attribute count as not having its value, so that a value which begins to be there is
  * seen. The order of the values does not matter.
  */
@@ -72,7 +72,7 @@ export function rankCarriers(values: readonly ValueCounts[], totals: TotalCounts
 }
 
 /**
- * The largest rise of a value's share that the counts allow: the upper bound over all values; null without deaths to compare
+ * Returns the largest rise of a value's share that the counts allow: the upper bound over all values; null without deaths to compare
  * with. A small one shows that the deaths are spread as usual, which no value that stands out does not.
  */
 export function largestRise(values: readonly ValueCounts[], totals: TotalCounts): number | null {

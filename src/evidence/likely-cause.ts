@@ -35,7 +35,7 @@ const leastAttributedShare = 0.5;
 // A checker that breaks for a third of its looks would not show above this.
 const mostRise = 0.35;
 
-/** The likely cause with a sentence that says why; the strongest reason first. */
+/** Returns the likely cause with a sentence that says why; the strongest reason first. */
 export function likelyCause(evidence: CauseEvidence): CauseText {
   const { isFleet, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
   if (isFleet) return { cause: "checker", reason: "Many organizations spike at once, which attackers do not arrange." };
@@ -65,7 +65,7 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
   return { cause: "unclear", reason: unclearReason(evidence.carriers) };
 }
 
-/** What revivals alone say, also long after; null: nothing yet. */
+/** Returns what revivals alone say, also long after; null: nothing yet. */
 export function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseText | null {
   const share = judgedCount === 0 ? 0 : revivedCount / judgedCount;
   if (!speaksForChecker({ revivedCount, share })) return null;

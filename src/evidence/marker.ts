@@ -12,7 +12,7 @@ export const markerReachMs = dayMs;
 /** An onset is given to the minute, as that minute's start: a marker within that minute came first, too. */
 export const onsetMinuteMs = minuteMs - 1;
 
-/** The marker to name: the last one before the onset's minute was over, within reach; null without one. Any order goes in. */
+/** Returns the marker to name: the last one before the onset's minute was over, within reach; null without one. Any order goes in. */
 export function markerBefore<Marker extends OnsetMarker>(markers: readonly Marker[], onsetAtMs: number): Marker | null {
   const near = markers.filter(({ atMs }) => atMs <= onsetAtMs + onsetMinuteMs && onsetAtMs - atMs <= markerReachMs);
   return near.reduce<Marker | null>((last, one) => (last === null || one.atMs > last.atMs ? one : last), null);

@@ -17,7 +17,7 @@ export interface OnsetInput {
 const leastExpected = 0.5;
 
 /**
- * When the excess began: the start of the bucket in which the counts leave the expected rate for the one of this window. A
+ * Returns when the excess began: the start of the bucket in which the counts leave the expected rate for the one of this window. A
  * CUSUM of counts (E. S. Page, Continuous Inspection Schemes, Biometrika 41, 1954) with the reference value between the two
  * rates that is best for them, (r1 − r0) / (ln r1 − ln r0) (J. M. Lucas, Counted Data CUSUM's, Technometrics 27, 1985); the
  * change is where the sum that ends highest left zero for the last time, which is the maximum likelihood change point of a

@@ -8,7 +8,7 @@ export interface Bounds {
 const z = 2.5758;
 
 /**
- * The score interval of a proportion, which holds its coverage for small counts and for none or all: E. B. Wilson, Probable
+ * Returns the score interval of a proportion, which holds its coverage for small counts and for none or all: E. B. Wilson, Probable
  * Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927). Nothing of nothing may be any share.
  */
 export function wilsonBounds(count: number, total: number): Bounds {
@@ -21,7 +21,7 @@ export function wilsonBounds(count: number, total: number): Bounds {
 }
 
 /**
- * The difference of two independent proportions with its hybrid score interval: R. G. Newcombe, Interval estimation for the
+ * Returns the difference of two independent proportions with its hybrid score interval: R. G. Newcombe, Interval estimation for the
  * difference between independent proportions, Statistics in Medicine 17 (1998), method 10.
  */
 export function differenceBounds(

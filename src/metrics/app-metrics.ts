@@ -166,15 +166,15 @@ function atLeastZero(value: number): number {
 
 /** Requests are counted in a map, and read at each scrape: prom-client makes a text of the labels at each one. */
 function requestCounter(instrument: Instrument, registry: Registry): (operation: string, code: string) => void {
-  const seen = new Map<string, { readonly labels: Record<string, string>; untold: number }>();
+  const seen = new Map<string, { readonly labels: Record<string, string>; uncounted: number }>();
   const counter = new Counter({
     ...named(instrument),
     labelNames: [...instrument.labels],
     registers: [registry],
     collect: () => {
       for (const count of seen.values()) {
-        if (count.untold > 0) counter.inc(count.labels, count.untold);
-        count.untold = 0;
+        if (count.uncounted > 0) counter.inc(count.labels, count.uncounted);
+        count.uncounted = 0;
       }
     },
   });
@@ -182,8 +182,8 @@ function requestCounter(instrument: Instrument, registry: Registry): (operation:
   return (operation, code) => {
     const id = `${operation} ${code}`;
     const known = seen.get(id);
-    if (known !== undefined) known.untold++;
-    else if (seen.size < maxRequestSeries) seen.set(id, { labels: { operation, code }, untold: 1 });
+    if (known !== undefined) known.uncounted++;
+    else if (seen.size < maxRequestSeries) seen.set(id, { labels: { operation, code }, uncounted: 1 });
     else counter.inc({ operation, code: "other" });
   };
 }

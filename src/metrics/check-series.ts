@@ -179,7 +179,7 @@ export function createCheckSeries(): CheckSeries {
   };
 }
 
-/** The series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
+/** Renders the series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
 export function renderReport(report: CheckReport, format: ExpositionFormat): string {
   const lines = formatVerdict(report, targetLabels(report.check, report.slug));
   return verdictFamilies.map((family) => formatFamily(checkInstruments[family], lines[family] ?? "", format)).join("");

@@ -33,7 +33,7 @@ export function formatTime(family: CheckFamily, target: string, atMs: number | n
   return atMs === null ? "" : `${checkInstruments[family].name}{${target}} ${(atMs / secondMs).toFixed(3)}\n`;
 }
 
-/** The lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
+/** Formats the lines that a verdict gives while it is fresh (CONTRACT 6); a run without a result gives those of `formatNoResult`. */
 export function formatVerdict(report: CheckReport, target: string): CheckLines {
   if (report.kind === "error") return formatNoResult(target);
   const { observed, threshold, findings } = report.result;
@@ -60,7 +60,7 @@ function formatFindings(findings: ResultReport["result"]["findings"], target: st
     .join("");
 }
 
-/** The lines of a target whose last run failed, or whose last verdict is too old: nothing stale is shown as fresh. */
+/** Formats the lines of a target whose last run failed, or whose last verdict is too old: nothing stale is shown as fresh. */
 export function formatNoResult(target: string): CheckLines {
   return { severity: formatSeverity("unknown", target), up: targetLine("up", target, 0) };
 }

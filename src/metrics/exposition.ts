@@ -16,7 +16,7 @@ interface MediaRange {
 }
 
 /**
- * The format that an Accept header asks for: the highest q-value wins, of equal ones the first. Anything,
+ * Returns the format that an Accept header asks for: the highest q-value wins, of equal ones the first. Anything,
  * nothing that we have, or no header gives text, as with every exporter (never a 406).
  */
 export function negotiateFormat(accept: string | undefined): ExpositionFormat {
@@ -46,7 +46,7 @@ function parseMediaRange(text: string): MediaRange {
 const needsEscape = /[\\"\n]/;
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
 
-/** A label's value as both formats want it inside quotes. Lone surrogates, which UTF-8 cannot carry, become U+FFFD. */
+/** Returns a label's value as both formats want it inside quotes. Lone surrogates, which UTF-8 cannot carry, become U+FFFD. */
 export function escapeLabelValue(value: string): string {
   const wellFormed = value.toWellFormed();
   return needsEscape.test(wellFormed) ? wellFormed.replace(/[\\"\n]/g, (found) => escapes[found] ?? found) : wellFormed;
@@ -58,13 +58,13 @@ export function formatLabels(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-/** A sample's value; both formats read JavaScript's shortest form, only infinities are spelled otherwise. */
+/** Formats a sample's value; both formats read JavaScript's shortest form, only infinities are spelled otherwise. */
 export function formatValue(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
 }
 
-/** A histogram's upper bound: OpenMetrics wants the canonical float, with a point ("Considerations: Canonical Numbers"). */
+/** Formats a histogram's upper bound: OpenMetrics wants the canonical float, with a point ("Considerations: Canonical Numbers"). */
 export function formatBound(bound: number, format: ExpositionFormat): string {
   const text = formatValue(bound);
   return format === "openmetrics" && /^\d+$/.test(text) ? `${text}.0` : text;
@@ -90,7 +90,7 @@ export function formatFamily(head: MetricHead, samples: string, format: Expositi
   return samples === "" ? "" : formatHead(head, format) + samples;
 }
 
-/** What ends an answer. */
+/** Returns what ends an answer. */
 export function formatEnd(format: ExpositionFormat): string {
   return format === "openmetrics" ? "# EOF\n" : "";
 }

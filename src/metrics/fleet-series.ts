@@ -6,7 +6,7 @@ import type { FleetGauges } from "./metrics.ts";
 
 type FleetFamily = keyof typeof fleetInstruments;
 
-/** What is read from the store at a scrape, as whole families without `# EOF`; `countFresh` counts organizations with a result. */
+/** Renders what is read from the store at a scrape, as whole families without `# EOF`; `countFresh` counts organizations with a result. */
 export function renderFleet(
   gauges: FleetGauges,
   countFresh: (check: CheckName) => number,

@@ -10,7 +10,7 @@ interface RegistrySample {
 }
 
 /**
- * What prom-client counted, in either format, without `# EOF`. prom-client can write OpenMetrics itself, but renames the
+ * Renders what prom-client counted, in either format, without `# EOF`. prom-client can write OpenMetrics itself, but renames the
  * counters of the registry for good when it does, so that the two formats cannot be served by turns.
  */
 export async function renderRegistry(registry: Registry, format: ExpositionFormat): Promise<string> {

@@ -7,7 +7,7 @@ const countedTicks = 10_000;
 // A clock is corrected by less at once; one that is set back farther must not keep checks from running.
 const smallStepMs = minuteMs;
 
-/** When a check is due that this process begins to run, given its last run; one that never ran is due at once. */
+/** Returns when a check is due that this process begins to run, given its last run; one that never ran is due at once. */
 export function firstDueAtMs(target: CheckTarget, last: LastRun | null, nowMs: number): number {
   if (last === null) return nowMs;
   const { schedule, slug } = target;
@@ -16,7 +16,7 @@ export function firstDueAtMs(target: CheckTarget, last: LastRun | null, nowMs: n
   return dueAgainAtMs({ schedule, slug, ...last, finishedAtMs: last.lastRunAtMs, isScheduled: !last.isAsked });
 }
 
-/** When a check is due whose schedule has changed: what is overdue runs once, then the new schedule holds. */
+/** Returns when a check is due whose schedule has changed: what is overdue runs once, then the new schedule holds. */
 export function rescheduledAtMs({ schedule, slug }: CheckTarget, dueAtMs: number, nowMs: number): number {
   return dueAtMs <= nowMs ? dueAtMs : nextDueAtMs(schedule, slug, nowMs);
 }
@@ -40,7 +40,7 @@ export interface EndedRun {
   readonly isScheduled: boolean;
 }
 
-/** When the check is due again. */
+/** Returns when the check is due again. */
 export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
   // A clock that was stepped back a little while it ran must not bring the same tick twice.
   const backMs = run.dueAtMs - run.finishedAtMs;
@@ -49,7 +49,7 @@ export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
 }
 
 /**
- * The ticks that this run stands for beside its own: `late` ones passed before it could start, `overlap` ones while it was
+ * Returns the ticks that this run stands for beside its own: `late` ones passed before it could start, `overlap` ones while it was
  * running. With dueAgainAtMs each tick is run or counted exactly once.
  */
 export function skippedTicks(run: EndedRun): { readonly late: number; readonly overlap: number } {

@@ -44,20 +44,20 @@ export const unnoticedGapMs = leastAutoSilenceMs / 2;
 const firstAutoSilenceMs = 24 * hourMs;
 
 /**
- * How long a stream may be silent with `auto`: twice its longest gap of the last 28 days, at least 6 h. null: not all of the
+ * Returns how long a stream may be silent with `auto`: twice its longest gap of the last 28 days, at least 6 h. null: not all of the
  * 28 days lie after its first event, and 24 h hold.
  */
 export function autoSilenceMs(longestGapMs: number | null): number {
   return longestGapMs === null ? firstAutoSilenceMs : Math.max(leastAutoSilenceMs, 2 * longestGapMs);
 }
 
-/** Whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
+/** Returns whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
 export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {
   return lastEventAtMs === null || nowMs - lastEventAtMs > maxSilenceMs;
 }
 
 /**
- * The verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at nothing finds
+ * Returns the verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at nothing finds
  * no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the median of the
  * days before, which one day of an outage or of a double run does not move.
  */
@@ -100,7 +100,7 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   };
 }
 
-/** The last 24 hours, and the days before that say what is usual, newest first. */
+/** Returns the last 24 hours, and the days before that say what is usual, newest first. */
 export function coverageIntervals(nowMs: number): readonly { readonly afterMs: number; readonly untilMs: number }[] {
   return Array.from({ length: usualDays + 1 }, (_, day) => ({
     afterMs: nowMs - (day + 1) * dayMs,

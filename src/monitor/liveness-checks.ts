@@ -56,7 +56,7 @@ interface Looked {
 }
 
 /**
- * The checks over single events. A sentinel's past is read again when events came in since, of whatever time, or the clock
+ * Creates the checks over single events. A sentinel's past is read again when events came in since, of whatever time, or the clock
  * goes back (`check --at`).
  */
 export function createLivenessChecks({ liveness, firstEventAtMs, evidence }: LivenessChecksOptions): LivenessChecks {

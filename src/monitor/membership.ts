@@ -57,7 +57,7 @@ export const shardOf = memoized(
   (slug: string) => createHash("sha256").update(slug).digest().readUInt32BE(8) % shardCount,
 );
 
-/** A process that takes no part yet. */
+/** Creates a process that takes no part yet. */
 export function createMembership(options: MembershipOptions): Membership {
   const { store, board, clock } = options;
   const logger = options.logger.child({ room: "monitor" });

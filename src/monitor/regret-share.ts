@@ -88,7 +88,7 @@ export class DeathJudge {
   }
 }
 
-/** The instant after which looks are needed for the shares. */
+/** Returns the instant after which looks are needed for the shares. */
 export function regretStartMs({ nowMs, windowMs, maturityMs }: Omit<RegretAsk, "firstEventAtMs">): number {
   const windowsMs = longWindows * windowMs;
   return maturityMs === "auto"

@@ -23,7 +23,7 @@ export interface RegretInput {
 }
 
 /**
- * The verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
+ * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
  * moves every baseline with it, but not the assets that it finds alive again. The smaller of the shares of one window and of
  * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
  */

@@ -27,7 +27,7 @@ const longestRef = 64;
 // ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
 const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 
-/** The queued report in a report of the listing, whose fields but for the proposals are all optional. */
+/** Returns the queued report in a report of the listing, whose fields but for the proposals are all optional. */
 export function queuedReport(report: Report): QueuedReport {
   const id = report["id"];
   const title = report["title"];
@@ -42,7 +42,7 @@ export function queuedReport(report: Report): QueuedReport {
 }
 
 /**
- * The verdict over a customer review queue, in the shape of a healthcheck result (CONTRACT 9, review queue watcher): warn or
+ * Returns the verdict over a customer review queue, in the shape of a healthcheck result (CONTRACT 9, review queue watcher): warn or
  * fail when the oldest report is at least as old as the threshold says, with findings that name the reports, oldest first.
  */
 export function evaluateReviewQueue(queue: {

@@ -64,7 +64,7 @@ export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: 
   }
 }
 
-/** Why a run of an organization gives no result of which no event was ever stored. */
+/** Returns why a run of an organization gives no result of which no event was ever stored. */
 export function noEvents(slug: string): FlatlineError {
   const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
   return new FlatlineError("no_events", message);
@@ -151,7 +151,7 @@ async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): P
   return reports;
 }
 
-/** The counts of a result, where it has them under the configured names. */
+/** Returns the counts of a result, where it has them under the configured names. */
 export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
   const count = (key: string): number | null => {
     // Own keys only: a configured key may be called like something that every object has.

@@ -25,13 +25,13 @@ export function scheduleKey(schedule: Schedule): string {
 // Each run asks six times.
 const slugHash = memoized(20_000, (slug: string) => createHash("sha256").update(slug).digest().readUIntBE(0, 6));
 
-/** How much later than the pattern says this organization runs, milliseconds in [0, jitterMs): a stable hash of the slug. */
+/** Returns how much later than the pattern says this organization runs, milliseconds in [0, jitterMs): a stable hash of the slug. */
 export function jitterOffsetMs(jitterMs: number, slug: string): number {
   return jitterMs <= 0 ? 0 : slugHash(slug) % Math.ceil(jitterMs);
 }
 
 /**
- * The first instant after `afterMs` at which the check of `slug` is due.
+ * Returns the first instant after `afterMs` at which the check of `slug` is due.
  * @throws FlatlineError invalid_config for a pattern that does not exist or never comes, or an unknown timezone
  */
 export function nextDueAtMs(schedule: Schedule, slug: string, afterMs: number): number {
@@ -42,7 +42,7 @@ export function nextDueAtMs(schedule: Schedule, slug: string, afterMs: number): 
   return tickMs + offsetMs;
 }
 
-/** How many ticks lie in (fromMs, toMs], counted up to `limit`. */
+/** Returns how many ticks lie in (fromMs, toMs], counted up to `limit`. */
 export function ticksBetween(schedule: Schedule, slug: string, span: TickSpan): number {
   let count = 0;
   for (let atMs = span.fromMs; count < span.limit; count++) {
@@ -106,7 +106,7 @@ const spacing = memoized(20_000, (key: string): { readonly intervalMs: number | 
 });
 
 /**
- * How far apart the ticks of a schedule are, milliseconds: the distance that at least three of four have, so that nights and
+ * Returns how far apart the ticks of a schedule are, milliseconds: the distance that at least three of four have, so that nights and
  * weekends do not count. Null where no distance is that common (`0 9,17 * * *`, `@monthly`), as then none can be named.
  */
 export function evenIntervalMs({ pattern, timezone }: Schedule): number | null {

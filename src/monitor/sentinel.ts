@@ -17,7 +17,7 @@ export interface SentinelInput {
 }
 
 /**
- * The verdict over assets that are known to be alive, in the shape of a healthcheck result: one that the liveness checker
+ * Returns the verdict over assets that are known to be alive, in the shape of a healthcheck result: one that the liveness checker
  * calls dead is a fail at once, whatever the ratio, because it shows that the checker is wrong. One that the checker never
  * reported counts as alive and in `unseen`: where only changes are reported that is how a living asset looks.
  */

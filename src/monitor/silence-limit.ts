@@ -14,7 +14,7 @@ export interface SilenceReads {
   readonly firstEventAtMs: (slug: string) => Promise<number | null>;
 }
 
-/** How long the organization's stream may be silent at that time, milliseconds. */
+/** Returns how long the organization's stream may be silent at that time, milliseconds. */
 export async function silenceLimitMs(
   { slug, nowMs, maxSilenceMs }: SilenceAsk,
   { liveness, firstEventAtMs }: SilenceReads,

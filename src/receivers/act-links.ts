@@ -12,7 +12,7 @@ export type SignLinks = (
 ) => readonly MessageLink[];
 
 /**
- * The links of a message that is about one alert which fires (CONTRACT 7); none in any other. They are made for each attempt and
+ * Returns the links of a message that is about one alert which fires (CONTRACT 7); none in any other. They are made for each attempt and
  * are nowhere else: every holder of one may use it.
  */
 export function actLinks(
@@ -26,7 +26,7 @@ export function actLinks(
   return isOfAlert ? sign(alert, receiver, nowMs) : [];
 }
 
-/** What must not be shown of them: an answer may echo the message. */
+/** Returns what must not be shown of them: an answer may echo the message. */
 export function linkSecrets(links: readonly MessageLink[]): Secret[] {
   return links.map(({ url }) => new Secret(new URL(url).searchParams.get("signature") ?? url));
 }

@@ -77,7 +77,7 @@ export function responseOutcome(
   return { kind: "rejected", error: detail, ...(status === 413 ? { isTooLarge: true } : {}) };
 }
 
-/** The outcome of what was thrown instead of answered: the network and its deadlines pass, a bug of ours does not. */
+/** Returns the outcome of what was thrown instead of answered: the network and its deadlines pass, a bug of ours does not. */
 export function failureOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const known = asFlatlineError(error);
   const message = shown(known.message, secrets);
@@ -86,7 +86,7 @@ export function failureOutcome(error: unknown, secrets: readonly Secret[]): Deli
 }
 
 /**
- * The outcome of several requests that are one delivery: another attempt while any wants one (the ones that were accepted
+ * Returns the outcome of several requests that are one delivery: another attempt while any wants one (the ones that were accepted
  * get it again), else rejected when any was.
  */
 export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
@@ -109,7 +109,7 @@ export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryO
 
 const knownAddresses = new WeakMap<Secret, readonly Secret[]>();
 
-/** The address and those of its parts that grant access: credentials, long segments of the path, values of the query. */
+/** Registers the address and those of its parts that grant access: credentials, long segments of the path, values of the query. */
 export function addressSecrets(address: Secret): readonly Secret[] {
   const known = knownAddresses.get(address) ?? partsOf(address);
   knownAddresses.set(address, known);
@@ -135,7 +135,7 @@ function partsOf(address: Secret): readonly Secret[] {
   return [...parts].map((part) => new Secret(part));
 }
 
-/** A secret as it is, and without what stands before its secret part: `Bearer ` of a header, `whsec_` of a key. */
+/** Returns a secret as it is, and without what stands before its secret part: `Bearer ` of a header, `whsec_` of a key. */
 export function bareSecrets(secret: Secret): readonly Secret[] {
   const value = secret.reveal();
   const bare = value.replace(/^(?:whsec_|\S+\s+)/, "");

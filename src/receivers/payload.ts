@@ -5,7 +5,7 @@ import { onsetOf } from "./wording/evidence.ts";
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
 
-/** The payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
+/** Returns the payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
 export function notificationPayload(notification: Notification) {
   const { id, receiver, status, severity, summary, externalUrl, fleet } = notification;
   return {

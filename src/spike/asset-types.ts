@@ -20,7 +20,7 @@ export interface AssetTypeExcess extends SpikeCounts {
 }
 
 /**
- * The asset types with more deaths than expected, largest excess first, equal ones by name. Each type's expectation is of its
+ * Returns the asset types with more deaths than expected, largest excess first, equal ones by name. Each type's expectation is of its
  * own baseline, mean or median as the whole's is; medians of types need not add up to that of all. The excess is compared
  * exactly: over one denominator, which with a mean is currentCount × baselineDays × 24 − baselineCount × windowHours.
  * @throws SpikeInputError for a count that is no safe integer ≥ 0, and for a type that is named twice

@@ -82,7 +82,7 @@ const suggestedAction =
   "takedown that it closed and repair it before its deaths are counted.";
 
 /**
- * Whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact: no rounding decides.
+ * Returns whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact: no rounding decides.
  * @throws SpikeInputError for an empty slug, an instant, count or threshold that is out of range
  */
 export function evaluateSpike(input: SpikeInput): SpikeResult {
@@ -142,7 +142,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   };
 }
 
-/** The link to an organization from a template with `{slug}`; null without a template. */
+/** Returns the link to an organization from a template with `{slug}`; null without a template. */
 export function organizationUrl(template: string | null, slug: string): string | null {
   // A slug can hold anything, lone surrogates too, which encodeURIComponent refuses.
   return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));

@@ -38,7 +38,7 @@ export interface ExclusionInput {
 export const wholeBaseline: ExcludedBaseline = { exclusion: "none", intervals: [], days: [], excludedMs: 0 };
 
 /**
- * What of the baseline lies in past incidents (CONTRACT 12): of a mean their minutes, whole ones, outward; of a median the days
+ * Returns what of the baseline lies in past incidents (CONTRACT 12): of a mean their minutes, whole ones, outward; of a median the days
  * whose slice touches one. Nothing, where less than half of the baseline would be left.
  * @throws SpikeInputError as spikeWindow and medianDays
  */
@@ -82,7 +82,7 @@ function withoutDays({ nowMs, thresholds, stretches }: ExclusionInput): Excluded
 
 const tooMuch: ExcludedBaseline = { ...wholeBaseline, exclusion: "too_much" };
 
-/** The counts of a median's days without those that are left out. */
+/** Returns the counts of a median's days without those that are left out. */
 export function withoutExcluded(dayCounts: DayCounts, { days }: ExcludedBaseline): DayCounts {
   return days.length === 0 ? dayCounts : dayCounts.map((count, index) => (days[index] === true ? null : count));
 }

@@ -22,7 +22,7 @@ export interface ExpectationInput {
 }
 
 /**
- * The deaths that the baseline lets expect (CONTRACT 2). Expects a checked baselineCount.
+ * Returns the deaths that the baseline lets expect (CONTRACT 2). Expects a checked baselineCount.
  * @throws SpikeInputError when a median lacks the count of a day, or one is no safe integer ≥ 0
  */
 export function expectation(input: ExpectationInput): Expectation {

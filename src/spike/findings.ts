@@ -32,7 +32,7 @@ export interface FindingsInput {
   readonly assetTypes: readonly AssetTypeExcess[];
 }
 
-/** The findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
+/** Returns the findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
 export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   const { slug, severity, windowHours } = input;
   const { currentCount, expectedCount, ratio, dayCounts } = input;
@@ -52,7 +52,7 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
 }
 
 /**
- * The asset type and its excess deaths of a finding that spikeFindings worded, rounded as it is there; null for any other.
+ * Reads the asset type and its excess deaths of a finding that spikeFindings worded, rounded as it is there; null for any other.
  * A finding of the API has four fields and no number: what flatline itself said, it can read again, also over the wire.
  */
 export function readAssetTypeExcess(finding: {

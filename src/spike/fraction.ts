@@ -11,13 +11,13 @@ export function compareFractions(left: Fraction, right: Fraction): number {
   return difference < 0n ? -1 : 1;
 }
 
-/** The product, not reduced. */
+/** Returns the product, not reduced. */
 export function multiplyFractions(left: Fraction, right: Fraction): Fraction {
   return { numerator: left.numerator * right.numerator, denominator: left.denominator * right.denominator };
 }
 
 /**
- * A finite number as the decimal that JSON shows (its shortest form, ECMA-262 Number::toString), so that 1.1 is eleven
+ * Returns a finite number as the decimal that JSON shows (its shortest form, ECMA-262 Number::toString), so that 1.1 is eleven
  * tenths and not the double next to it. Takes exponents: 1e-7, 1.5e+21.
  */
 export function decimalFraction(value: number): Fraction {

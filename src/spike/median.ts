@@ -24,7 +24,7 @@ export interface DayWindow {
 }
 
 /**
- * The window that ends at `nowMs` on each day of the baseline, the latest first: (now − lag − w, now − lag] with
+ * Returns the window that ends at `nowMs` on each day of the baseline, the latest first: (now − lag − w, now − lag] with
  * lag = 24·ceil(w/24) + 24·(j − 1) hours, so that none overlaps the window itself (CONTRACT 2).
  * @throws SpikeInputError when `nowMs` is no integer of a date's range, or there are more than 3650 days
  */
@@ -50,7 +50,7 @@ export function medianDays(
 export type DayCounts = readonly (number | null)[];
 
 /**
- * The counts without the days whose window begins before the organization's first stored event, of which nothing is known
+ * Returns the counts without the days whose window begins before the organization's first stored event, of which nothing is known
  * (CONTRACT 2). `firstEventAtMs` null: every day is known.
  */
 export function knownDays(

@@ -29,7 +29,7 @@ export function expectedDeaths(
   return { numerator: numerator * BigInt(hourMs), denominator: denominator * BigInt(hourMs) - BigInt(excludedMs) };
 }
 
-/** The same as the double that results show. */
+/** Returns the same as the double that results show. */
 export function expectedDeathsNumber(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
@@ -43,7 +43,7 @@ export function expectedDeathsNumber(
 // Doubles are off by some 1e-16 of their value: what is farther apart needs no fractions, which take five times as long.
 const doubtfulShare = 1e-12;
 
-/** The rule of CONTRACT 2, strict and exact; fail is tried first, whichever multiplier is larger. Expects checked input. */
+/** Returns the rule of CONTRACT 2, strict and exact; fail is tried first, whichever multiplier is larger. Expects checked input. */
 export function spikeSeverity(currentCount: number, expected: Fraction, thresholds: SpikeThresholds): SpikeSeverity {
   if (currentCount < thresholds.minSpikeCount) return "ok";
   const expectedCount = Number(expected.numerator) / Number(expected.denominator);

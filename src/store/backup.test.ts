@@ -76,7 +76,7 @@ describe("a backup", () => {
     expect(Number(row?.["rows"])).toBeLessThanOrEqual(2 * written);
   });
 
-  it("keeps a file that is there, unless it is told to replace it", async () => {
+  it("keeps a file that is there, unless it is sent to replace it", async () => {
     await (await open()).close();
     await writeFile(target, "precious");
 

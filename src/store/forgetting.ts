@@ -103,7 +103,7 @@ function stepsFor(db: Db, slug: string): Step[] {
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "board", "check_id", check),
     step(null, "run_requests", "request_id", check),
-    step(null, "alert_told", "alert_id, receiver", alert),
+    step(null, "alert_sent", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
     step(null, "comments", "comment_id", ofSlug),
     step(null, "gate_failures", "alert_id", ofSlug),

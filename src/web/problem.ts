@@ -43,7 +43,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The body of a refusal with this status. */
+/** Returns the body of a refusal with this status. */
 export function problemBody(status: number, message: string, issues: readonly string[] = []): ProblemBody {
   const code = codes[status] ?? (status >= 500 ? "INTERNAL_SERVER_ERROR" : "BAD_REQUEST");
   return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
@@ -58,11 +58,11 @@ export function sendProblem(
 ): FastifyReply {
   const [heading = "", ...below] = message.split("\n");
   const said = below.length === 0 ? [heading] : below;
-  const told = status === 400 && issues.length === 0 ? said : issues;
+  const causes = status === 400 && issues.length === 0 ? said : issues;
   return reply
     .code(status)
     .type("application/json; charset=utf-8")
-    .send(problemBody(status, message, told));
+    .send(problemBody(status, message, causes));
 }
 
 /** Turns what a route threw into a refusal; a 500 is logged and says nothing of the inside. */
@@ -102,7 +102,7 @@ function clientErrorStatus(code: string | undefined): number {
   return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
 }
 
-/** The status and the words of what a route threw. */
+/** Returns the status and the words of what a route threw. */
 export function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
   if (error instanceof FlatlineError) {
     return { status: error.httpStatus, message: error.message, issues: error.issues };

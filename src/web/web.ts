@@ -141,7 +141,7 @@ export interface Web {
   close(graceMs?: number): Promise<void>;
 }
 
-/** The HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
+/** Creates the HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
 export function createWeb(options: WebOptions): Web {
   const bound: Bound = { listenHost: "", isLoopback: false };
   const server = createServer(options, bound);

@@ -61,7 +61,7 @@ const readings: readonly {
   { since: 1, name: "history of alerts", read: (store) => store.alerts.history({ ...spike, fromMs: 0, limit: 99 }) },
   { since: 1, name: "outbox", read: (store) => store.outbox.list() },
   { since: 1, name: "silences", read: (store) => store.silences.endingAfter(0) },
-  { since: 1, name: "told", read: (store) => store.notices.told() },
+  { since: 1, name: "sent", read: (store) => store.notices.sent() },
   { since: 1, name: "receivers", read: (store) => store.notices.receiverStates() },
   { since: 1, name: "fleets", read: (store) => store.notices.fleets(9) },
   { since: 1, name: "organizations", read: (store) => store.platform.organizations.slugs() },

@@ -192,7 +192,7 @@ async function live(
     expect(await world.store.alerts.allLive()).toEqual([]);
     expect(await world.store.outbox.list()).toEqual([]);
     expect(await world.store.notices.changes()).toEqual([]);
-    expect(await world.store.notices.told()).toEqual([]);
+    expect(await world.store.notices.sent()).toEqual([]);
     expect(await world.store.notices.liveFleet("dead-asset-spike")).toBeNull();
     check({ world, model, silences });
   } finally {

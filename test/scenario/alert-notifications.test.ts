@@ -38,9 +38,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(parts.length).toBeGreaterThan(2);
       expect(new Set(parts.map(({ id }) => id)).size).toBe(parts.length);
       for (const part of parts) expect(budget.bytesOf(part)).toBeLessThanOrEqual(budget.maxBytes);
-      expect(world.told("ops").flat()).toEqual(slugs.map((slug) => `firing ${slug} fail`));
+      expect(world.sent("ops").flat()).toEqual(slugs.map((slug) => `firing ${slug} fail`));
       expect(parts.map(({ summary, alerts }) => summary.startsWith(`${alerts.length} firing: `))).not.toContain(false);
-      expect(world.told("chat")).toEqual([world.told("ops").flat()]);
+      expect(world.sent("chat")).toEqual([world.sent("ops").flat()]);
     });
 
     it("keeps the ids of its parts over a crash and a receiver that is down, and no resolved overtakes its firing", async () => {
@@ -58,12 +58,12 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       isDown = false;
       await world.advance(10 * minuteMs);
 
-      const told = world.told("ops").flat();
-      expect(told.toSorted()).toEqual(
+      const sent = world.sent("ops").flat();
+      expect(sent.toSorted()).toEqual(
         slugs.flatMap((slug) => [`firing ${slug} fail`, `resolved ${slug} fail`]).toSorted(),
       );
       for (const slug of slugs)
-        expect(told.indexOf(`firing ${slug} fail`)).toBeLessThan(told.indexOf(`resolved ${slug} fail`));
+        expect(sent.indexOf(`firing ${slug} fail`)).toBeLessThan(sent.indexOf(`resolved ${slug} fail`));
       // The same parts again, not others.
       expect(new Set(ops.attempts.map(({ id }) => id)).size).toBe(world.notifications("ops").length);
     });
@@ -94,7 +94,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         await world.advance(minuteMs);
       }
 
-      expect(world.told()).toEqual([
+      expect(world.sent()).toEqual([
         ["firing acme warn"],
         ["escalated acme fail"],
         ["deescalated acme warn"],
@@ -148,7 +148,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(12 * hourMs);
 
-      expect(world.told()).toEqual([
+      expect(world.sent()).toEqual([
         ["firing acme warn"],
         ["reminder acme warn"],
         ["escalated acme fail"],
@@ -162,10 +162,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
       await world.run("acme", "warn");
 
-      const told = await world.notifier.runOnce();
+      const sent = await world.notifier.runOnce();
       const next = await world.notifier.runOnce();
 
-      expect(told).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
+      expect(sent).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
       expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
     });
 
@@ -176,7 +176,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         await world.advance(5 * minuteMs);
       }
 
-      expect(world.told()).toEqual([["firing acme warn"]]);
+      expect(world.sent()).toEqual([["firing acme warn"]]);
     });
   });
 
@@ -192,7 +192,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
       await world.advance(20 * minuteMs);
 
-      expect(world.told().flat()).toEqual([
+      expect(world.sent().flat()).toEqual([
         "firing acme warn",
         "escalated acme fail",
         "resolved acme fail",
@@ -208,10 +208,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(6 * secondMs);
       await world.run("globex", "fail");
       await world.advance(3 * secondMs);
-      expect(world.told()).toEqual([]);
+      expect(world.sent()).toEqual([]);
       await world.advance(secondMs);
 
-      expect(world.told()).toEqual([["firing acme warn", "firing globex fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn", "firing globex fail"]]);
       expect(world.notifications()[0]).toMatchObject({ status: "firing", severity: "fail" });
     });
 
@@ -222,12 +222,12 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("globex", "warn");
       await world.run("acme", "fail");
       await world.advance(10 * secondMs);
-      expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
       await world.advance(49 * secondMs);
-      expect(world.told()).toHaveLength(2);
+      expect(world.sent()).toHaveLength(2);
       await world.advance(secondMs);
 
-      expect(world.told().at(-1)).toEqual(["firing globex warn"]);
+      expect(world.sent().at(-1)).toEqual(["firing globex warn"]);
     });
 
     it("loses no change of an alert to the wait: firing and resolved come in order, in one notification", async () => {
@@ -239,7 +239,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme warn", "escalated acme fail", "resolved acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn", "escalated acme fail", "resolved acme fail"]]);
       expect(world.notifications()[0]?.status).toBe("resolved");
     });
 
@@ -250,7 +250,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.settle();
 
-      expect(world.told()).toEqual([["firing acme warn"], ["resolved acme warn"]]);
+      expect(world.sent()).toEqual([["firing acme warn"], ["resolved acme warn"]]);
     });
   });
 
@@ -262,13 +262,13 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         await world.advance(minuteMs);
       }
 
-      expect(world.told("pager")).toEqual([["firing acme fail"], ["resolved acme warn"]]);
+      expect(world.sent("pager")).toEqual([["firing acme fail"], ["resolved acme warn"]]);
       expect(world.notifications("pager")[0]?.alerts[0]).toMatchObject({
         previousSeverity: "ok",
         reason: "min_severity_reached",
       });
       expect(world.notifications("pager")[1]?.alerts[0]).toMatchObject({ previousSeverity: "fail" });
-      expect(world.told("ops")).toHaveLength(6);
+      expect(world.sent("ops")).toHaveLength(6);
     });
 
     it("reminds a receiver with minSeverity fail only while the alert is fail", async () => {
@@ -281,7 +281,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         await world.advance(90 * minuteMs);
       }
 
-      expect(world.told("pager")).toEqual([
+      expect(world.sent("pager")).toEqual([
         ["firing acme fail"],
         ["reminder acme fail"],
         ["reminder acme fail"],
@@ -304,7 +304,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()).toHaveLength(expected);
+      expect(world.sent()).toHaveLength(expected);
     });
 
     it("keeps resolved from a receiver that does not want it", async () => {
@@ -316,8 +316,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "warn");
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme warn"], ["firing acme warn"]]);
-      expect(await world.store.notices.told()).toHaveLength(1);
+      expect(world.sent()).toEqual([["firing acme warn"], ["firing acme warn"]]);
+      expect(await world.store.notices.sent()).toHaveLength(1);
     });
 
     it("goes by match on slug, check and labels, and by the organization's receivers", async () => {
@@ -344,10 +344,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("globex", "warn", { check: "review-queue" });
       await world.advance(minuteMs);
 
-      expect(world.told("ops")).toEqual([["firing acme warn"]]);
-      expect(world.told("acme-only")).toEqual([["firing acme warn"]]);
-      expect(world.told("queue")).toEqual([["firing globex warn"]]);
-      expect(world.told("trust")).toEqual([["firing globex fail", "firing globex warn"]]);
+      expect(world.sent("ops")).toEqual([["firing acme warn"]]);
+      expect(world.sent("acme-only")).toEqual([["firing acme warn"]]);
+      expect(world.sent("queue")).toEqual([["firing globex warn"]]);
+      expect(world.sent("trust")).toEqual([["firing globex fail", "firing globex warn"]]);
     });
   });
 
@@ -361,7 +361,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       }
       await world.advance(2 * hourMs);
 
-      expect(world.told()).toEqual([]);
+      expect(world.sent()).toEqual([]);
       expect(await world.store.notices.changes()).toEqual([]);
     });
 
@@ -373,7 +373,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "fail", { count: 99 });
       await world.advance(51 * minuteMs);
 
-      expect(world.told()).toEqual([["firing acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme fail"]]);
       expect(world.notifications()[0]?.alerts[0]).toMatchObject({
         reason: "silence_ended",
         previousSeverity: "ok",
@@ -392,7 +392,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme warn"], ["resolved acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn"], ["resolved acme fail"]]);
     });
 
     it("end with the new severity of what was told before, or with nothing when it is the same", async () => {
@@ -407,7 +407,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("globex", "warn");
       await world.advance(2 * hourMs);
 
-      expect(world.told()).toEqual([["firing acme warn", "firing globex warn"], ["escalated acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn", "firing globex warn"], ["escalated acme fail"]]);
     });
 
     it("that were made within groupWait still hold", async () => {
@@ -416,10 +416,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(5 * secondMs);
       await world.silence("acme", hourMs);
       await world.advance(2 * minuteMs);
-      expect(world.told()).toEqual([]);
+      expect(world.sent()).toEqual([]);
       await world.advance(hourMs);
 
-      expect(world.told()).toEqual([["firing acme warn"]]);
+      expect(world.sent()).toEqual([["firing acme warn"]]);
     });
 
     it("of the configuration recur, and are seen to end without anything else happening", async () => {
@@ -440,10 +440,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(hourMs);
       await world.run("acme", "fail");
       await world.advance(59 * minuteMs);
-      expect(world.told()).toEqual([]);
+      expect(world.sent()).toEqual([]);
       await world.advance(2 * minuteMs);
 
-      expect(world.told()).toEqual([["firing acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme fail"]]);
     });
 
     it("can be ended early", async () => {
@@ -455,7 +455,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.store.silences.expire(id, world.clock.nowMs());
       await world.advance(secondMs);
 
-      expect(world.told()).toEqual([["firing acme warn"]]);
+      expect(world.sent()).toEqual([["firing acme warn"]]);
     });
   });
 
@@ -466,11 +466,11 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(minuteMs);
       await world.acknowledge("acme");
       await world.advance(10 * hourMs);
-      expect(world.told()).toHaveLength(1);
+      expect(world.sent()).toHaveLength(1);
       await world.run("acme", "fail");
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
     });
 
     it("lets the resolved through, and nothing of what it kept back", async () => {
@@ -483,7 +483,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme fail"], ["resolved acme warn"]]);
+      expect(world.sent()).toEqual([["firing acme fail"], ["resolved acme warn"]]);
       expect(world.notifications().at(-1)?.alerts[0]?.previousSeverity).toBe("fail");
     });
   });
@@ -497,10 +497,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.reload({ slugs: ["initech"] });
       await world.advance(minuteMs);
 
-      expect(world.told()).toEqual([["firing acme fail"], ["resolved acme fail"]]);
+      expect(world.sent()).toEqual([["firing acme fail"], ["resolved acme fail"]]);
       expect(world.notifications()[1]?.alerts[0]?.reason).toBe("organization_removed");
       expect(await world.store.alerts.allLive()).toEqual([]);
-      expect(await world.store.notices.told()).toEqual([]);
+      expect(await world.store.notices.sent()).toEqual([]);
     });
 
     it("tells a receiver that is new of what fires", async () => {
@@ -510,8 +510,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.reload({ receivers: [{ name: "ops" }, { name: "new" }] });
       await world.advance(minuteMs);
 
-      expect(world.told("new")).toEqual([["firing acme fail"]]);
-      expect(world.told("ops")).toHaveLength(1);
+      expect(world.sent("new")).toEqual([["firing acme fail"]]);
+      expect(world.sent("ops")).toHaveLength(1);
     });
 
     it("dead-letters what waits for a receiver that is gone", async () => {

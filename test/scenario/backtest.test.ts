@@ -166,7 +166,7 @@ describe("a day that was run live, and its backtest", () => {
 
     expect(verdicts).toEqual(live.get(one.slug));
     const [outcome] = replay.outcomes();
-    const told = world.told(one.slug).flat();
+    const told = world.sent(one.slug).flat();
     expect(outcome?.notices.map(({ event, severity }) => `${event} ${one.slug} ${severity}`)).toEqual(told);
     const history = await world.store.alerts.history({
       check: "dead-asset-spike",
@@ -181,10 +181,10 @@ describe("a day that was run live, and its backtest", () => {
   });
 
   it("was worth living through: the median told of what the mean hid, and a silent stream was unknown", () => {
-    expect(world.told("risk-mean").flat()).toEqual([]);
-    expect(world.told("risk-median").flat()).toEqual(["firing risk-median fail"]);
-    expect(world.told("light-mean").flat()).toEqual(["firing light-mean warn", "escalated light-mean fail"]);
-    expect(world.told("risk-silent").flat()).toContain("unknown risk-silent unknown");
+    expect(world.sent("risk-mean").flat()).toEqual([]);
+    expect(world.sent("risk-median").flat()).toEqual(["firing risk-median fail"]);
+    expect(world.sent("light-mean").flat()).toEqual(["firing light-mean warn", "escalated light-mean fail"]);
+    expect(world.sent("risk-silent").flat()).toContain("unknown risk-silent unknown");
     expect(live.get("light-young")?.some(({ severity }) => severity === "fail")).toBe(true);
   });
 });

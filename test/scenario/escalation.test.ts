@@ -48,8 +48,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await open();
       await world.run("acme", "fail");
       await world.advance(30 * minuteMs - secondMs);
-      expect(world.told("ops")).toEqual([["firing acme fail"]]);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("ops")).toEqual([["firing acme fail"]]);
+      expect(world.sent("lead")).toEqual([]);
       await world.advance(secondMs + 10 * secondMs);
 
       expect(escalations()).toEqual([{ reason: "escalation", event: "firing", severity: "fail" }]);
@@ -61,7 +61,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(5 * minuteMs);
       await world.run("acme", "unknown");
       await world.advance(29 * minuteMs);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
       await world.advance(2 * minuteMs);
 
       expect(escalations()).toEqual([{ reason: "escalation", event: "unknown", severity: "unknown" }]);
@@ -73,14 +73,14 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(10 * minuteMs);
       await world.run("acme", "fail");
       await world.advance(25 * minuteMs);
-      expect(world.told("lead")).toEqual([["firing acme fail"]]);
+      expect(world.sent("lead")).toEqual([["firing acme fail"]]);
       await world.run("acme", "warn");
       await world.advance(minuteMs);
       await world.advance(60 * minuteMs);
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told("lead")).toEqual([
+      expect(world.sent("lead")).toEqual([
         ["firing acme fail"],
         ["deescalated acme warn"],
         ["reminder acme warn"],
@@ -95,8 +95,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(60 * minuteMs);
 
-      expect(world.told("ops")).toEqual([["firing acme fail"], ["resolved acme fail"]]);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("ops")).toEqual([["firing acme fail"], ["resolved acme fail"]]);
+      expect(world.sent("lead")).toEqual([]);
     });
 
     it("keeps its time and its id over restarts and crashes of every step", async () => {
@@ -131,7 +131,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await open({ receivers: [{ name: "ops" }, { name: "lead", minSeverity: "fail" }] });
       await world.run("acme", "warn");
       await world.advance(60 * minuteMs);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
       await world.run("acme", "fail");
       await world.advance(minuteMs);
 
@@ -143,7 +143,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "fail");
       await world.advance(60 * minuteMs);
 
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
     });
   });
 
@@ -160,7 +160,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(20 * minuteMs);
       await hold();
       await world.advance(20 * minuteMs);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
       await release();
       await world.advance(minuteMs);
 
@@ -177,7 +177,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await release();
       await world.advance(60 * minuteMs);
 
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
     });
 
     it.each(holds)("is not %s that ended before its time", async (_what, hold, release) => {
@@ -187,10 +187,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(20 * minuteMs);
       await release();
       await world.advance(90 * minuteMs);
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
       await world.advance(80 * minuteMs);
 
-      expect(world.told("lead")).toEqual([["firing acme fail"]]);
+      expect(world.sent("lead")).toEqual([["firing acme fail"]]);
     });
 
     it("is not an acknowledgement of less than what the alert has become", async () => {
@@ -219,7 +219,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("c", "fail");
       await world.advance(26 * minuteMs);
 
-      expect(world.told("lead").map((told) => told.toSorted())).toEqual([
+      expect(world.sent("lead").map((told) => told.toSorted())).toEqual([
         ["firing a fail", "firing b fail", "firing c fail"],
       ]);
       expect(world.notifications("lead")[0]?.fleet?.id).toBe(world.notifications("ops")[0]?.fleet?.id);
@@ -233,7 +233,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.acknowledge("b");
       await world.advance(26 * minuteMs);
 
-      expect(world.told("lead").map((told) => told.toSorted())).toEqual([["firing a fail", "firing c fail"]]);
+      expect(world.sent("lead").map((told) => told.toSorted())).toEqual([["firing a fail", "firing c fail"]]);
     });
 
     it("escalates to nobody when all its members are acknowledged", async () => {
@@ -243,7 +243,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       for (const slug of ["a", "b", "c"]) await world.acknowledge(slug);
       await world.advance(60 * minuteMs);
 
-      expect(world.told("lead")).toEqual([]);
+      expect(world.sent("lead")).toEqual([]);
     });
   });
 });

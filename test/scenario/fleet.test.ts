@@ -45,7 +45,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(world.notifications()).toHaveLength(1);
       expect(world.notifications()[0]?.fleet !== null).toBe(expected);
-      expect(world.told()[0]).toHaveLength(spiking);
+      expect(world.sent()[0]).toHaveLength(spiking);
     });
 
     it("counts organizations with a result only, and says which asset types carry it over all of them", async () => {
@@ -73,21 +73,21 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(10 * secondMs);
       await spike(slugs.slice(3, 5));
       await world.advance(49 * secondMs);
-      expect(world.told()).toHaveLength(1);
+      expect(world.sent()).toHaveLength(1);
       await world.advance(5 * minuteMs);
-      expect(world.told()[1]).toEqual(["firing org-3 fail", "firing org-4 fail"]);
+      expect(world.sent()[1]).toEqual(["firing org-3 fail", "firing org-4 fail"]);
       for (const slug of slugs.slice(0, 4)) await world.run(slug, "ok");
       await world.advance(5 * minuteMs);
-      expect(world.told()).toHaveLength(2);
+      expect(world.sent()).toHaveLength(2);
       await world.run("org-4", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()[2]?.toSorted()).toEqual(slugs.slice(0, 5).map((slug) => `resolved ${slug} fail`));
+      expect(world.sent()[2]?.toSorted()).toEqual(slugs.slice(0, 5).map((slug) => `resolved ${slug} fail`));
       expect(world.notifications()[2]?.status).toBe("resolved");
       expect(new Set(world.notifications().map(({ fleet }) => fleet?.id)).size).toBe(1);
       expect(await world.store.notices.liveFleet("dead-asset-spike")).toBeNull();
       expect((await world.store.notices.fleets(5))[0]).toMatchObject({ peakSpiking: 5, organizations: 6 });
-      expect(await world.store.notices.told()).toEqual([]);
+      expect(await world.store.notices.sent()).toEqual([]);
     });
 
     it("begins when fewer organizations give a result, with alerts that were told one by one", async () => {
@@ -99,9 +99,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       for (const slug of slugs.slice(6)) await world.run(slug, "unknown");
       await world.advance(5 * minuteMs);
 
-      expect(world.told()[1]).toEqual(slugs.slice(0, 3).map((slug) => `reminder ${slug} fail`));
+      expect(world.sent()[1]).toEqual(slugs.slice(0, 3).map((slug) => `reminder ${slug} fail`));
       expect(world.notifications()[1]).toMatchObject({ fleet: { spiking: 3, organizations: 6 } });
-      expect(world.told()).toHaveLength(2);
+      expect(world.sent()).toHaveLength(2);
     });
 
     it("begins with an alert of which nobody is told", async () => {
@@ -112,7 +112,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await spike(["org-2"]);
       await world.advance(minuteMs);
 
-      expect(world.told()[1]).toEqual(["reminder org-0 fail", "reminder org-1 fail"]);
+      expect(world.sent()[1]).toEqual(["reminder org-0 fail", "reminder org-1 fail"]);
       expect(world.notifications()[1]).toMatchObject({ fleet: { spiking: 3 } });
     });
 
@@ -127,7 +127,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(minuteMs);
 
       expect(forming).toMatchObject({ startsAtMs: world.clock.nowMs() - minuteMs - 2 * secondMs, peakSpiking: 3 });
-      expect(world.told()).toEqual([
+      expect(world.sent()).toEqual([
         ["firing org-0 fail"],
         ["firing org-1 fail", "firing org-2 fail", "reminder org-0 fail"],
       ]);
@@ -144,7 +144,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(await world.store.notices.liveFleet("dead-asset-spike")).toBeNull();
       expect(world.notifications().map(({ fleet }) => fleet)).toEqual([null]);
-      expect(world.told()[0]?.toSorted()).toEqual([
+      expect(world.sent()[0]?.toSorted()).toEqual([
         "firing org-0 fail",
         "firing org-1 fail",
         "firing org-2 fail",
@@ -180,7 +180,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await spike(["org-3"]);
       await world.advance(5 * minuteMs);
 
-      expect(world.told()).toHaveLength(2);
+      expect(world.sent()).toHaveLength(2);
       expect(world.notifications()[1]).toMatchObject({
         status: "firing",
         fleet: { id: world.notifications()[0]?.fleet?.id },
@@ -194,7 +194,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await spike(["org-1", "org-2"]);
       await world.advance(minuteMs);
 
-      expect(world.told()[1]).toEqual(["firing org-1 fail", "firing org-2 fail", "reminder org-0 fail"]);
+      expect(world.sent()[1]).toEqual(["firing org-1 fail", "firing org-2 fail", "reminder org-0 fail"]);
     });
 
     it("leaves out who is silenced, in the list but not in the totals, and tells them at their end what still fires", async () => {
@@ -202,12 +202,12 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const id = await world.silence("org-0", 100 * minuteMs);
       await spike(slugsOf(3));
       await world.advance(minuteMs);
-      expect(world.told()[0]).toEqual(["firing org-1 fail", "firing org-2 fail"]);
+      expect(world.sent()[0]).toEqual(["firing org-1 fail", "firing org-2 fail"]);
       expect(world.notifications()[0]?.fleet?.spiking).toBe(3);
       await world.store.silences.expire(id, world.clock.nowMs());
       await world.advance(2 * minuteMs);
 
-      expect(world.told()[1]).toEqual(["firing org-0 fail"]);
+      expect(world.sent()[1]).toEqual(["firing org-0 fail"]);
       expect(world.notifications()[1]?.fleet?.id).toBe(world.notifications()[0]?.fleet?.id);
     });
 
@@ -231,8 +231,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       }
       await world.advance(2 * minuteMs);
 
-      expect(world.told()).toHaveLength(2);
-      expect(world.told()[1]).toEqual(slugsOf(3).map((slug) => `escalated ${slug} fail`));
+      expect(world.sent()).toHaveLength(2);
+      expect(world.sent()[1]).toEqual(slugsOf(3).map((slug) => `escalated ${slug} fail`));
       expect(world.notifications()[1]?.fleet).not.toBeNull();
     });
 
@@ -244,7 +244,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("org-0", "ok");
       await world.advance(minuteMs);
 
-      expect(world.told()[1]).toEqual(["resolved org-0 fail"]);
+      expect(world.sent()[1]).toEqual(["resolved org-0 fail"]);
       expect(world.notifications()[1]?.fleet).toBeNull();
     });
 
@@ -256,7 +256,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await spike(slugs.slice(1));
       await world.advance(2 * minuteMs);
 
-      expect(world.told("first")).toEqual([["firing org-0 fail"], ["reminder org-0 fail"]]);
+      expect(world.sent("first")).toEqual([["firing org-0 fail"], ["reminder org-0 fail"]]);
       expect(world.notifications("first")[1]).toMatchObject({ fleet: { spiking: 6 } });
     });
 
@@ -272,7 +272,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.restart();
       await world.advance(2 * minuteMs);
 
-      expect(world.told().map((entries) => entries.length)).toEqual([3, 1, 4]);
+      expect(world.sent().map((entries) => entries.length)).toEqual([3, 1, 4]);
       expect(new Set(world.notifications().map(({ fleet }) => fleet?.id)).size).toBe(1);
     });
   });

@@ -90,7 +90,7 @@ export interface AlertingWorld {
   /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
   crashAt(point: CrashPoint): void;
   /** `event slug severity` of each entry that the receiver accepted, notifications apart from each other; repeats dropped. */
-  told(receiver?: string): string[][];
+  sent(receiver?: string): string[][];
   /** What the receiver accepted, repeats of an id dropped. */
   notifications(receiver?: string): Notification[];
   close(): Promise<void>;
@@ -419,7 +419,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     crashAt: (point) => {
       crash = point;
     },
-    told: (receiver) => notifications(receiver).map(({ alerts }) => alerts.map(entry)),
+    sent: (receiver) => notifications(receiver).map(({ alerts }) => alerts.map(entry)),
     notifications,
     close: async () => {
       await opened.close();

@@ -65,8 +65,8 @@ export async function judgeAlert(
     });
     if (!mayOpenGate) requireMayOpen(slug, opened);
     if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
-    const told: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
-    await noteActNotice(parts, { settings, slug, nowMs }, [told, ...releasedEntries(opened, { by, comment })]);
+    const entry: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
+    await noteActNotice(parts, { settings, slug, nowMs }, [entry, ...releasedEntries(opened, { by, comment })]);
     const action = verdict === null ? "judgement.withdraw" : "judgement";
     const said = { ...(verdict === null ? {} : { verdict }), ...(comment === null ? {} : { comment }) };
     await parts.audit.append({

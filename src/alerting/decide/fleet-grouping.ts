@@ -37,7 +37,7 @@ export function planFleet(input: FleetGroupInput): FleetNews {
   for (const { alert, open } of items)
     if (input.isSent && alert.live === null && open.kind === "due" && open.isNew) dropped.add(alert.id);
   const news = input.endsAtMs === null ? planLasting(input) : planEnd(input, input.endsAtMs);
-  const isKnown = state.toldFleetId === fleet.id;
+  const isKnown = state.sentFleetId === fleet.id;
   return {
     ...news,
     dropped,
@@ -51,18 +51,18 @@ function planEnd({ nowMs, state, items }: FleetGroupInput, endsAtMs: number): Re
   const ended: DueItem[] = [];
   for (const { alert, open } of items) {
     if (open.kind !== "due" || open.isNew) continue;
-    const known = alert.told.get(state.receiver)?.severity;
+    const known = alert.sent.get(state.receiver)?.severity;
     // Changes that were not notified before the end are left out, and with them the severity that only they had.
     const notices = open.notices
       .slice(-1)
       .map((notice) => ({ ...notice, previousSeverity: known ?? notice.previousSeverity }));
-    ended.push({ alert, notices, told: open.told, isNew: false });
+    ended.push({ alert, notices, sent: open.sent, isNew: false });
   }
   return { items: ended, nextAtMs: null };
 }
 
 function planLasting({ nowMs, groupWaitMs, groupIntervalMs, fleet, state, items }: FleetGroupInput): ReceiverNews {
-  const isKnown = state.toldFleetId === fleet.id;
+  const isKnown = state.sentFleetId === fleet.id;
   const freeFromMs = Math.max(
     pauseEnd(state.lastNewAtMs, groupIntervalMs, nowMs),
     isKnown ? pauseEnd(state.lastFleetAtMs, groupIntervalMs, nowMs) : nowMs,
@@ -73,13 +73,13 @@ function planLasting({ nowMs, groupWaitMs, groupIntervalMs, fleet, state, items 
   for (const { alert, open } of items) {
     if (alert.live === null) continue;
     if (open.kind === "due") {
-      changes.push({ alert, notices: open.notices, told: open.told, isNew: open.isNew });
+      changes.push({ alert, notices: open.notices, sent: open.sent, isNew: open.isNew });
       dueTimes.push(pauseEnd(open.sinceMs, groupWaitMs, nowMs));
     } else if (open.kind === "quiet" && !isKnown) {
-      reminders.push(remind(alert, open.told, nowMs, "fleet_began"));
+      reminders.push(remind(alert, open.sent, nowMs, "fleet_began"));
       dueTimes.push(pauseEnd(fleet.startsAtMs, groupWaitMs, nowMs));
     } else if (open.kind === "quiet" && open.remindAtMs !== null) {
-      reminders.push(remind(alert, open.told, nowMs, "repeat_interval"));
+      reminders.push(remind(alert, open.sent, nowMs, "repeat_interval"));
       dueTimes.push(open.remindAtMs);
     }
   }

@@ -62,9 +62,10 @@ export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
     return { decision: "hold", reason, failure: firing ?? oldest, sinceMs: oldest.failedAtMs, suspectFromMs };
   }
   const failure = failures.at(-1) ?? null;
-  const told = { failure, sinceMs: failure?.failedAtMs ?? null, suspectFromMs };
-  if (!facts.isKnown) return { ...told, decision: policy.whenUnknown, reason: "unknown", failure: null, sinceMs: null };
-  return { ...told, decision: "allow", reason: failure === null ? "no_failure" : "released" };
+  const answer = { failure, sinceMs: failure?.failedAtMs ?? null, suspectFromMs };
+  if (!facts.isKnown)
+    return { ...answer, decision: policy.whenUnknown, reason: "unknown", failure: null, sinceMs: null };
+  return { ...answer, decision: "allow", reason: failure === null ? "no_failure" : "released" };
 }
 
 /** Those that nothing has released. */

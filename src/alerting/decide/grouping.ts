@@ -1,4 +1,4 @@
-import type { FleetState, ReceiverState, ToldState } from "../../store/alerts/notices.ts";
+import type { FleetState, ReceiverState, SentState } from "../../store/alerts/notices.ts";
 import { fleetBound } from "./fleet-bound.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
 import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
@@ -31,7 +31,7 @@ export interface PlannedNotification {
 /** What is sent now, and what is to be remembered with it. */
 export interface Plan {
   readonly notifications: readonly PlannedNotification[];
-  readonly told: readonly ToldState[];
+  readonly sent: readonly SentState[];
   readonly receiverStates: readonly ReceiverState[];
   /** The fleet verdict when it begins, grows or ends; null: as it was. */
   readonly fleet: FleetState | null;
@@ -77,7 +77,7 @@ export function planNotifications(input: PlanInput): Plan {
 
 /** Returns whether any receiver was sent the fleet verdict: until then it is forming, and ends with what fires below its bounds. */
 export function isFleetSent({ id }: Pick<FleetState, "id">, receivers: Iterable<ReceiverState>): boolean {
-  for (const { toldFleetId } of receivers) if (toldFleetId === id) return true;
+  for (const { sentFleetId } of receivers) if (sentFleetId === id) return true;
   return false;
 }
 
@@ -89,7 +89,7 @@ export function countSpiking(alerts: readonly TrackedAlert[]): number {
 /** What one receiver gets of everything, and what it waits for. */
 interface ReceiverPlan {
   readonly notifications: readonly PlannedNotification[];
-  readonly told: readonly ToldState[];
+  readonly sent: readonly SentState[];
   readonly state: ReceiverState | null;
   readonly waiting: readonly string[];
   readonly postponed: readonly Postponed[];
@@ -120,7 +120,7 @@ function planAll(input: PlanInput, fleet: FleetState | null): Plan {
   const endsAtMs = moment?.endsAtMs ?? null;
   return {
     notifications: plans.flatMap(({ notifications }) => notifications),
-    told: plans.flatMap(({ told }) => told),
+    sent: plans.flatMap(({ sent }) => sent),
     receiverStates: plans.flatMap(({ state }) => (state === null ? [] : [state])),
     fleet: fleet === null ? null : changedFleet(fleet, spiking, input, endsAtMs !== null && endsAtMs <= nowMs),
     postponed: plans.flatMap(({ postponed }) => postponed),
@@ -136,7 +136,7 @@ function planAll(input: PlanInput, fleet: FleetState | null): Plan {
 function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMoment | null): ReceiverPlan {
   const { nowMs } = input;
   const { groupWaitMs, groupIntervalMs } = input.settings;
-  const state = input.receiverStates.get(route.name) ?? neverTold(route.name);
+  const state = input.receiverStates.get(route.name) ?? neverSent(route.name);
   const isInFleet = ({ alert }: Pick<Item, "alert">): boolean => moment !== null && isFleetAlert(alert);
   const items = withFleetEscalated(
     input.alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) })),
@@ -173,9 +173,9 @@ function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMomen
     notifications: news
       .filter((one) => one.items.length > 0)
       .map((one) => ({ receiver: route.name, fleet: one.fleet, notices: one.items.flatMap(({ notices }) => notices) })),
-    told: [
-      ...going.map(({ told }) => told),
-      ...items.flatMap(({ open }) => (open.kind === "ended-untold" ? [open.told] : [])),
+    sent: [
+      ...going.map(({ sent }) => sent),
+      ...items.flatMap(({ open }) => (open.kind === "ended-unsent" ? [open.sent] : [])),
     ],
     state: changedState(state, [...singles.items, ...fleetNews.items], fleetNews, nowMs),
     waiting: [
@@ -218,13 +218,13 @@ function changedState(
   nowMs: number,
 ): ReceiverState | null {
   const tellsNew = news.isBeginning || items.some(({ isNew }) => isNew);
-  const toldFleetId = news.items.length > 0 && news.fleet !== null ? news.fleet.id : null;
-  if (!tellsNew && toldFleetId === null) return null;
+  const sentFleetId = news.items.length > 0 && news.fleet !== null ? news.fleet.id : null;
+  if (!tellsNew && sentFleetId === null) return null;
   return {
     receiver: state.receiver,
     lastNewAtMs: tellsNew ? nowMs : state.lastNewAtMs,
-    toldFleetId: toldFleetId ?? state.toldFleetId,
-    lastFleetAtMs: toldFleetId === null ? state.lastFleetAtMs : nowMs,
+    sentFleetId: sentFleetId ?? state.sentFleetId,
+    lastFleetAtMs: sentFleetId === null ? state.lastFleetAtMs : nowMs,
   };
 }
 
@@ -246,6 +246,6 @@ function changedFleet(
   return spiking > fleet.peakSpiking ? { ...fleet, peakSpiking: spiking, organizations } : null;
 }
 
-function neverTold(receiver: string): ReceiverState {
-  return { receiver, lastNewAtMs: null, toldFleetId: null, lastFleetAtMs: null };
+function neverSent(receiver: string): ReceiverState {
+  return { receiver, lastNewAtMs: null, sentFleetId: null, lastFleetAtMs: null };
 }

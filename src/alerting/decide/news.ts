@@ -1,4 +1,4 @@
-import type { ToldState } from "../../store/alerts/notices.ts";
+import type { SentState } from "../../store/alerts/notices.ts";
 import type { Outstanding, PlannedNotice, TrackedAlert } from "./outstanding.ts";
 
 /** An alert with the changes that one receiver has not been notified of. */
@@ -12,7 +12,7 @@ export interface DueItem {
   readonly alert: TrackedAlert;
   readonly notices: readonly PlannedNotice[];
   /** The change that has been notified with it. */
-  readonly told: ToldState;
+  readonly sent: SentState;
   readonly isNew: boolean;
 }
 
@@ -40,15 +40,15 @@ export function pauseEnd(fromMs: number | null, lengthMs: number, nowMs: number)
 /** Returns the item that reminds of an alert which was notified before. */
 export function remind(
   alert: TrackedAlert,
-  told: ToldState,
+  sent: SentState,
   nowMs: number,
   reason: "repeat_interval" | "fleet_began",
 ): DueItem {
-  const { severity } = told;
+  const { severity } = sent;
   return {
     alert,
     notices: [{ alertId: alert.id, event: "reminder", severity, previousSeverity: severity, reason, seq: null }],
-    told: { ...told, toldAtMs: nowMs },
+    sent: { ...sent, sentAtMs: nowMs },
     isNew: false,
   };
 }

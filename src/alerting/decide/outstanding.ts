@@ -1,6 +1,6 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertState } from "../../store/alerts/alerts.ts";
-import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
+import type { AlertChange, SentState } from "../../store/alerts/notices.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import { matches } from "./matching.ts";
 import type { Reason } from "./reasons.ts";
@@ -23,7 +23,7 @@ export interface TrackedAlert {
   /** Whether it was silenced at that time. */
   readonly wasHeldAt: (atMs: number) => boolean;
   /** By receiver. */
-  readonly told: ReadonlyMap<string, ToldState>;
+  readonly sent: ReadonlyMap<string, SentState>;
 }
 
 /** One entry of a notification to come. */
@@ -46,14 +46,14 @@ export type Outstanding =
   /** This receiver is notified at `atMs` if no person has taken the alert on by then; null: one has, or it is silenced. */
   | { readonly kind: "escalates"; readonly atMs: number | null }
   /** It ended, and this receiver does not want to hear of it. */
-  | { readonly kind: "ended-untold"; readonly told: ToldState }
+  | { readonly kind: "ended-unsent"; readonly sent: SentState }
   /** It was notified as it is; a reminder is due at `remindAtMs`, null: never. */
-  | { readonly kind: "quiet"; readonly told: ToldState; readonly remindAtMs: number | null }
+  | { readonly kind: "quiet"; readonly sent: SentState; readonly remindAtMs: number | null }
   | {
       readonly kind: "due";
       readonly notices: readonly PlannedNotice[];
       /** The state that the receiver knows when they have gone out. */
-      readonly told: ToldState;
+      readonly sent: SentState;
       /** The receiver did not know of the alert. */
       readonly isNew: boolean;
       /** The first change among them: groupWait counts from here. */
@@ -66,28 +66,28 @@ export type Outstanding =
  * is one `firing`; an alert that was notified before is notified as it is now.
  */
 export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: number): Outstanding {
-  const told = alert.told.get(route.name) ?? null;
-  if (told?.isEnded === true) return { kind: "none" };
+  const sent = alert.sent.get(route.name) ?? null;
+  if (sent?.isEnded === true) return { kind: "none" };
   const afterMs = routedAfterMs(alert, route);
-  if (told === null && afterMs === null) return { kind: "none" };
-  if (told === null && afterMs !== null && afterMs > 0) return outstandingEscalation(alert, route, afterMs, nowMs);
-  const pending = alert.changes.filter(({ seq }) => seq > (told?.seq ?? 0));
+  if (sent === null && afterMs === null) return { kind: "none" };
+  if (sent === null && afterMs !== null && afterMs > 0) return outstandingEscalation(alert, route, afterMs, nowMs);
+  const pending = alert.changes.filter(({ seq }) => seq > (sent?.seq ?? 0));
   const wasHeld = alert.isHeld || pending.some(({ atMs }) => alert.wasHeldAt(atMs));
-  if (alert.live === null) return outstandingEnd(alert, route, told, pending, wasHeld, nowMs);
+  if (alert.live === null) return outstandingEnd(alert, route, sent, pending, wasHeld, nowMs);
   if (alert.isHeld) return { kind: "held" };
   const first = pending[0];
   const isReplayed = first !== undefined && !wasHeld;
   const replayed = isReplayed
-    ? replay(alert.id, alert.kind, route, told, pending)
-    : catchUp(alert.id, alert.live, route, told, first === undefined ? "receiver_added" : "silence_ended");
+    ? replay(alert.id, alert.kind, route, sent, pending)
+    : catchUp(alert.id, alert.live, route, sent, first === undefined ? "receiver_added" : "silence_ended");
   if (replayed.notices.length === 0) {
-    if (told === null) return { kind: "none" };
-    const seq = pending.at(-1)?.seq ?? told.seq;
+    if (sent === null) return { kind: "none" };
+    const seq = pending.at(-1)?.seq ?? sent.seq;
     // Below minSeverity it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
     const isBelow = !wants(route, alert.live.severity);
-    return { kind: "quiet", told: { ...told, seq }, remindAtMs: isBelow ? null : remindAtMs(alert, told) };
+    return { kind: "quiet", sent: { ...sent, seq }, remindAtMs: isBelow ? null : remindAtMs(alert, sent) };
   }
-  return due(alert, route, told, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
+  return due(alert, route, sent, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
 }
 
 /** Returns the outstanding changes of an alert that escalates to this receiver now, before its time. */
@@ -131,36 +131,36 @@ interface Replayed {
 function outstandingEnd(
   alert: TrackedAlert,
   route: ReceiverRoute,
-  told: ToldState | null,
+  sent: SentState | null,
   pending: readonly AlertChange[],
   wasHeld: boolean,
   nowMs: number,
 ): Outstanding {
   const last = pending.at(-1);
-  if (last === undefined || (told === null && wasHeld)) return { kind: "none" };
-  const isUnheard = told !== null && !route.sendResolved;
-  const replayed = replay(alert.id, alert.kind, route, told, wasHeld || isUnheard ? [last] : pending);
-  if (replayed.notices.length > 0) return due(alert, route, told, pending, replayed, nowMs, pending[0]?.atMs ?? nowMs);
-  if (told === null) return { kind: "none" };
-  return { kind: "ended-untold", told: { ...told, seq: last.seq, isEnded: true } };
+  if (last === undefined || (sent === null && wasHeld)) return { kind: "none" };
+  const isUnheard = sent !== null && !route.sendResolved;
+  const replayed = replay(alert.id, alert.kind, route, sent, wasHeld || isUnheard ? [last] : pending);
+  if (replayed.notices.length > 0) return due(alert, route, sent, pending, replayed, nowMs, pending[0]?.atMs ?? nowMs);
+  if (sent === null) return { kind: "none" };
+  return { kind: "ended-unsent", sent: { ...sent, seq: last.seq, isEnded: true } };
 }
 
 function due(
   alert: TrackedAlert,
   route: ReceiverRoute,
-  told: ToldState | null,
+  sent: SentState | null,
   pending: readonly AlertChange[],
   replayed: Replayed,
   nowMs: number,
   sinceMs: number,
 ): Outstanding {
-  const seq = pending.at(-1)?.seq ?? told?.seq ?? 0;
+  const seq = pending.at(-1)?.seq ?? sent?.seq ?? 0;
   const { severity, isEnded } = replayed;
   return {
     kind: "due",
     notices: replayed.notices,
-    told: { receiver: route.name, alertId: alert.id, seq, severity, toldAtMs: nowMs, isEnded },
-    isNew: told === null,
+    sent: { receiver: route.name, alertId: alert.id, seq, severity, sentAtMs: nowMs, isEnded },
+    isNew: sent === null,
     sinceMs,
   };
 }
@@ -169,11 +169,11 @@ function replay(
   alertId: string,
   kind: AlertKind,
   route: ReceiverRoute,
-  told: ToldState | null,
+  sent: SentState | null,
   pending: readonly AlertChange[],
 ): Replayed {
   const notices: PlannedNotice[] = [];
-  let known: Severity | null = told?.severity ?? null;
+  let known: Severity | null = sent?.severity ?? null;
   let isEnded = false;
   for (const change of pending) {
     const { event, seq, severity } = change;
@@ -210,11 +210,11 @@ function catchUp(
   alertId: string,
   live: AlertState,
   route: ReceiverRoute,
-  told: ToldState | null,
+  sent: SentState | null,
   reason: "silence_ended" | "receiver_added" | "escalation",
 ): Replayed {
   const { severity } = live;
-  const known = told?.severity ?? null;
+  const known = sent?.severity ?? null;
   if (!wants(route, severity) || severity === known) return { notices: [], severity: known ?? "ok", isEnded: false };
   const began = live.kind === "unknown" ? "unknown" : "firing";
   const event = known === null ? began : direction(severity, known);
@@ -229,7 +229,7 @@ function direction(severity: Severity, known: Severity): "escalated" | "deescala
   return compareSeverity(severity, known) > 0 ? "escalated" : "deescalated";
 }
 
-function remindAtMs({ target }: TrackedAlert, told: ToldState): number | null {
+function remindAtMs({ target }: TrackedAlert, sent: SentState): number | null {
   const repeatIntervalMs = target?.policy.repeatIntervalMs ?? 0;
-  return repeatIntervalMs === 0 ? null : told.toldAtMs + repeatIntervalMs;
+  return repeatIntervalMs === 0 ? null : sent.sentAtMs + repeatIntervalMs;
 }

@@ -33,14 +33,14 @@ export function planSingles({ nowMs, groupWaitMs, groupIntervalMs, state, items 
       const groupedAtMs = pauseEnd(open.sinceMs, groupWaitMs, nowMs);
       const dueAtMs = open.isNew ? Math.max(groupedAtMs, newFromMs) : groupedAtMs;
       changes.push({
-        item: { alert, notices: open.notices, told: open.told, isNew: open.isNew },
+        item: { alert, notices: open.notices, sent: open.sent, isNew: open.isNew },
         dueAtMs,
         sinceMs: open.sinceMs,
       });
     } else if (open.kind === "quiet" && open.remindAtMs !== null) {
-      const earlyMs = Math.min(groupWaitMs, (open.remindAtMs - open.told.toldAtMs) * earlyShare);
+      const earlyMs = Math.min(groupWaitMs, (open.remindAtMs - open.sent.sentAtMs) * earlyShare);
       reminders.push({
-        item: remind(alert, open.told, nowMs, "repeat_interval"),
+        item: remind(alert, open.sent, nowMs, "repeat_interval"),
         dueAtMs: open.remindAtMs,
         sinceMs: open.remindAtMs - earlyMs,
       });

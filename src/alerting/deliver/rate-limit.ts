@@ -13,7 +13,7 @@ export interface RateWindow {
   take(nowMs: number): void;
 }
 
-/** A sliding window over the starts of one receiver's deliveries: exact, where a bucket lets a burst through at its edge. */
+/** Creates a sliding window over the starts of one receiver's deliveries: exact, where a bucket lets a burst through at its edge. */
 export function createRateWindow(): RateWindow {
   let starts: number[] = [];
 

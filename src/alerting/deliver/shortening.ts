@@ -1,7 +1,7 @@
 import { shortened } from "../notify/budget.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** The receiver, which tries what it is refused as too large once more with less, within the same attempt. */
+/** Returns the receiver, which tries what it is refused as too large once more with less, within the same attempt. */
 export function shorteningReceiver(receiver: Receiver): Receiver {
   return {
     ...receiver,

@@ -17,7 +17,7 @@ export interface ActsContext {
   /** Those that the notifier looks at; an alert that is over and settled is not one of them. */
   readonly alerts: readonly TrackedAlert[];
   /** What is said now, and what stays unsaid for now. */
-  readonly plan: Pick<Plan, "told" | "postponed">;
+  readonly plan: Pick<Plan, "sent" | "postponed">;
 }
 
 /** What one receiver is notified of one act. */

@@ -110,11 +110,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
         shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
       }
       if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
-      const told = { receiver, fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null), alerts: shown };
-      formed.push(...formFor(settings, told, tracked.input.nowMs));
+      const sent = { receiver, fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null), alerts: shown };
+      formed.push(...formFor(settings, sent, tracked.input.nowMs));
     }
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
-    await parts.notices.saveTold(plan.told);
+    await parts.notices.saveSent(plan.sent);
     for (const state of plan.receiverStates) await parts.notices.saveReceiverState(state);
     if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
     await parts.notices.settle(plan.settled.flatMap(({ id, live }) => (live === null ? [] : [id])));
@@ -146,7 +146,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   ): Promise<readonly FormedNotification[]> {
     const nowMs = clock.nowMs();
     const alerts = planned?.tracked.input.alerts ?? [];
-    const plan = planned?.plan ?? { told: [], postponed: [] };
+    const plan = planned?.plan ?? { sent: [], postponed: [] };
     const news = await takeActs({ parts, board, settings, alerts, plan });
     const formed = news.flatMap((one) => formFor(settings, { ...one, fleet: null }, nowMs));
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
@@ -177,10 +177,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
-      const told = alert.told.get(receiver);
-      if (alert.live === null || told === undefined || told.isEnded) continue;
+      const sent = alert.sent.get(receiver);
+      if (alert.live === null || sent === undefined || sent.isEnded) continue;
       const snapshot = await liveSnapshot({ parts, board }, alert);
-      const { severity } = told;
+      const { severity } = sent;
       shown.push(
         composeNotice(
           { alertId: alert.id, event: "reminder", severity, previousSeverity: severity, reason: "resend", seq: null },
@@ -190,7 +190,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
     if (shown.length === 0) return null;
     const { fleet, receiverStates, nowMs } = tracked.input;
-    const isFleetKnown = fleet !== null && receiverStates.get(receiver)?.toldFleetId === fleet.id;
+    const isFleetKnown = fleet !== null && receiverStates.get(receiver)?.sentFleetId === fleet.id;
     return composeNotification({
       id: newId(),
       receiver,
@@ -215,8 +215,8 @@ interface Planned {
   readonly plan: Plan;
 }
 
-function hasWork({ notifications, told, receiverStates, fleet, settled }: Plan): boolean {
-  return notifications.length + told.length + receiverStates.length + settled.length > 0 || fleet !== null;
+function hasWork({ notifications, sent, receiverStates, fleet, settled }: Plan): boolean {
+  return notifications.length + sent.length + receiverStates.length + settled.length > 0 || fleet !== null;
 }
 
 function nextLook(planned: Planned | null): number | null {
@@ -266,10 +266,10 @@ async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAler
   if (state === null) throw new FlatlineError("internal", "an alert that has ended has no present");
   const report = reportFor(state.kind, board.state(state.check, state.slug));
   const last = await parts.notices.lastSnapshot(state.id);
-  const told = last === null ? null : readSnapshot(last);
-  const context = alert?.target ?? told ?? { labels: {}, url: null, isDrill: false };
+  const sent = last === null ? null : readSnapshot(last);
+  const context = alert?.target ?? sent ?? { labels: {}, url: null, isDrill: false };
   // The one that its last change had: it stays the same until the next.
-  return snapshotOf(state, report, { ...context, sample: told?.sample ?? [] }, null);
+  return snapshotOf(state, report, { ...context, sample: sent?.sample ?? [] }, null);
 }
 
 function fleetNotice({ input, spikeStates }: Tracked, fleet: FleetState): FleetNotice {

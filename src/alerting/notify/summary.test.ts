@@ -94,7 +94,7 @@ describe("summarize", () => {
       "acme: dead-asset-spike gives results again after 2h 5m",
     ],
     [
-      "what fired and ended before it could be told says both",
+      "what fired and ended before it could be sent says both",
       [notice(), notice(ended)],
       null,
       "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",

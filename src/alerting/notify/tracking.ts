@@ -1,5 +1,5 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { AlertChange, ToldState } from "../../store/alerts/notices.ts";
+import type { AlertChange, SentState } from "../../store/alerts/notices.ts";
 import type { Board, CheckState } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store.ts";
 import { countFleet } from "../decide/fleet-bound.ts";
@@ -35,10 +35,10 @@ export async function loadTracked(parts: StoreParts, options: LoadOptions): Prom
   const changes = await parts.notices.changes();
   const fleet = await parts.notices.liveFleet("dead-asset-spike");
   if (live.length === 0 && changes.length === 0 && fleet === null) return null;
-  const told = await parts.notices.told();
+  const sent = await parts.notices.sent();
   const oldestMs = changes.reduce((oldest, { atMs }) => Math.min(oldest, atMs), nowMs);
   const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
-  const alerts = trackAlerts({ live, changes, told, silences, settings, nowMs });
+  const alerts = trackAlerts({ live, changes, sent, silences, settings, nowMs });
   const receiverStates = new Map((await parts.notices.receiverStates()).map((state) => [state.receiver, state]));
   const isFleet =
     fleet !== null || (settings.fleet !== null && countSpiking(alerts) >= settings.fleet.minOrganizations);
@@ -51,17 +51,17 @@ export async function loadTracked(parts: StoreParts, options: LoadOptions): Prom
 interface TrackInput {
   readonly live: readonly AlertState[];
   readonly changes: readonly AlertChange[];
-  readonly told: readonly ToldState[];
+  readonly sent: readonly SentState[];
   readonly silences: readonly SilenceRule[];
   readonly settings: AlertingSettings;
   readonly nowMs: number;
 }
 
-function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackInput): TrackedAlert[] {
+function trackAlerts({ live, changes, sent, silences, settings, nowMs }: TrackInput): TrackedAlert[] {
   const liveById = new Map(live.map((alert) => [alert.id, alert]));
   const changesById = Map.groupBy(changes, ({ alertId }) => alertId);
   const holding = rulesAt(silences, nowMs);
-  const toldById = Map.groupBy(told, ({ alertId }) => alertId);
+  const sentById = Map.groupBy(sent, ({ alertId }) => alertId);
   return [...new Set([...changesById.keys(), ...liveById.keys()])].flatMap((id) => {
     const alert = liveById.get(id) ?? null;
     const own = changesById.get(id) ?? [];
@@ -80,7 +80,7 @@ function trackAlerts({ live, changes, told, silences, settings, nowMs }: TrackIn
       target,
       isHeld: holding.some((rule) => matches(rule, subject)) || (alert !== null && alert.acknowledgement !== null),
       wasHeldAt: (atMs: number) => isSilenced(silences, subject, atMs),
-      told: new Map((toldById.get(id) ?? []).map((one) => [one.receiver, one])),
+      sent: new Map((sentById.get(id) ?? []).map((one) => [one.receiver, one])),
     };
   });
 }

@@ -78,7 +78,7 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
     alert.slug,
     alert.check,
     seconds(alert.startsAt),
-    alert.notifiedAt === null || alert.notifiedAt === undefined ? "nobody yet" : seconds(alert.notifiedAt),
+    alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : seconds(alert.notifiedAt),
     shortId(alert.id),
     notes(alert),
   ]);

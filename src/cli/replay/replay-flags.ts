@@ -44,7 +44,7 @@ export function addReplayFlags(command: Command): Command {
     .option("--min-spike-count <list>", "values to try", parseNumbers("int"));
 }
 
-/** What was asked for, in the words of the replay. */
+/** Returns what was asked for, in the words of the replay. */
 export function askOf(slugs: readonly string[], flags: ReplayFlags): BacktestAsk {
   const { baseline, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
   const given = { baseline, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };

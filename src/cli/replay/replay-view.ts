@@ -9,7 +9,7 @@ const levels = ["warn", "fail"] as const;
 // More would scroll the table away; --json has all.
 const mostEpisodes = 40;
 
-/** A line on a terminal that is written over and over; nothing elsewhere. */
+/** Creates a line on a terminal that is written over and over; nothing elsewhere. */
 export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
   const width = Math.min(60, stderr.columns - 1);
   let isShown = false;
@@ -26,7 +26,7 @@ export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
   };
 }
 
-/** What was replayed and how long it took, for stderr. */
+/** Returns what was replayed and how long it took, for stderr. */
 export function summarize({ events, candidates, leftOut, judged }: BacktestReport, tookMs: number): string {
   const evaluations = candidates
     .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
@@ -81,7 +81,7 @@ export function renderCandidates({ candidates, truth }: BacktestReport, context:
   return renderTable(head, rows, { right: head.slice(2), context });
 }
 
-/** The episodes of one candidate, oldest first. */
+/** Renders the episodes of one candidate, oldest first. */
 export function renderEpisodes({ organizations }: BacktestCandidate, context: CliContext): string {
   const episodes = organizations
     .flatMap(({ slug, episodes: { warn, fail } }) =>

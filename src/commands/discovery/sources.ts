@@ -20,7 +20,7 @@ export interface SourceView {
   readonly held: ListChange | null;
 }
 
-/** The sources of the configuration, in its order. */
+/** Returns the sources of the configuration, in its order. */
 export function listSources(config: Config, deps: Deps): Promise<SourceView[]> {
   return withStore(config, deps, ({ store }) =>
     Promise.all(
@@ -48,7 +48,7 @@ export interface HeldView {
   readonly change: ListChange;
 }
 
-/** The list of a source that is held back. @throws usage for an unknown source, conflict when it holds none back */
+/** Reads the list of a source that is held back. @throws usage for an unknown source, conflict when it holds none back */
 export function readHeld(config: Config, deps: Deps, name: string): Promise<HeldView> {
   const names = config.discover.map((source) => source.name);
   if (!names.includes(name))

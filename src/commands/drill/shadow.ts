@@ -62,7 +62,7 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
   };
 }
 
-/** The shadow organization over `store`, which must be empty. */
+/** Creates the shadow organization over `store`, which must be empty. */
 export function createShadow(deps: {
   readonly store: Store;
   readonly journal: OwnJournal;

@@ -62,21 +62,21 @@ export async function backtest(
   const judged = isStored ? await readJudged(main.config, deps) : [];
   const variants = variantsOf(configs, [...records.keys()], ask.slugs).map((variant) => withJudged(variant, judged));
   const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
-  const told = place === null ? null : await readTruth(place, found, deps);
+  const known = place === null ? null : await readTruth(place, found, deps);
   const outcome = await runBacktest({
     ...ask,
     points,
     variants,
     records,
-    truths: told?.truths ?? null,
-    sinceMs: told?.sinceMs ?? null,
+    truths: known?.truths ?? null,
+    sinceMs: known?.sinceMs ?? null,
     clock: deps.clock,
     signal: deps.signal,
     onProgress: ({ done, total, slug }) => deps.onProgress(`replayed ${done} of ${total}: ${slug}`),
   });
   return {
     truth,
-    judged: told?.judged ?? null,
+    judged: known?.judged ?? null,
     events: found.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
     ...outcome,
   };

@@ -38,7 +38,7 @@ function spanMs(defaults: WrittenSettings, own: WrittenSettings): number {
   return lookBackMs(thresholds, (own.baseline ?? defaults.baseline) === "median" ? "median" : "mean");
 }
 
-/** How far before now an evaluation looks. A median's days begin a whole number of days before the window does. */
+/** Returns how far before now an evaluation looks. A median's days begin a whole number of days before the window does. */
 export function lookBackMs(
   { windowHours, baselineDays }: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind,

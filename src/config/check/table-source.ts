@@ -7,7 +7,7 @@ type TableSource = Extract<WrittenSource, { readonly type?: "postgres" | "clickh
 
 const parameterNames = ["slugs", "from", "to"] as const;
 
-/** A source that reads a table: a mapping or a query, never both, and what neither can give. */
+/** Checks a source that reads a table: a mapping or a query, never both, and what neither can give. */
 export function checkTableSource(config: WrittenConfig): Finding[] {
   const source = known(config.source);
   if (source?.type !== "postgres" && source?.type !== "clickhouse") return [];

@@ -9,7 +9,7 @@ export const defaultContentType = "application/json";
 /** What is wrong with a webhook's template for that content type, in words that follow its path; null when nothing is. */
 export type TemplateCheck = (template: string, contentType: string) => Promise<string | null>;
 
-/** What is wrong with the templates of webhooks; without a `check` only their grammar is looked at. */
+/** Returns what is wrong with the templates of webhooks; without a `check` only their grammar is looked at. */
 export async function checkTemplates(
   config: WrittenConfig,
   places: ConfigPlaces,

@@ -32,7 +32,7 @@ export interface Part<Value> {
   readonly value: Value;
 }
 
-/** The items of a list that were accepted. */
+/** Returns the items of a list that were accepted. */
 export function partsOf<Item>(
   list: readonly Item[] | typeof refused | undefined,
   path: YamlPath,

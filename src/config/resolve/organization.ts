@@ -95,7 +95,7 @@ function milliseconds(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
-/** What a layer says, without what it leaves open. */
+/** Returns what a layer says, without what it leaves open. */
 export function given<Fields extends object>(
   layer: Fields | undefined,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {

@@ -30,7 +30,7 @@ export function resolveReceiver(receiver: ReceiverInput, index: number, secrets:
   };
 }
 
-/** The keys of a match or silence that are there. */
+/** Returns the keys of a match or silence that are there. */
 export function matcherOf(match: {
   readonly slug?: string | undefined;
   readonly check?: string | undefined;

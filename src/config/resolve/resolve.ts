@@ -31,7 +31,7 @@ function durationMs(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
-/** The frozen configuration of files that were found to be right: defaults filled in, merged, in milliseconds. */
+/** Returns the frozen configuration of files that were found to be right: defaults filled in, merged, in milliseconds. */
 export function resolveConfig({ data, places, files, secrets, environmentListen }: ResolveInput): Config {
   const receiverNames = data.receivers.map(({ name }) => name);
   const defaults = data.defaults ?? {};

@@ -128,7 +128,7 @@ class SecretReader {
       const secret = this.found.get(formatPath([...path, key]))?.[0];
       if (secret === undefined) continue;
       if (seen.some((other) => other.equals(secret.reveal())))
-        this.#report([...path, key], "is the same as an earlier one: the two could not be told apart");
+        this.#report([...path, key], "is the same as an earlier one: they could not be distinguished");
       seen.push(secret);
     }
   }

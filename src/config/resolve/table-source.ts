@@ -7,7 +7,7 @@ import type { SecretBook } from "./secrets.ts";
 
 type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;
 
-/** A source that reads a table of the user's own, as it is effective; checked before. */
+/** Returns a source that reads a table of the user's own, as it is effective; checked before. */
 export function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
   const url = secrets.of(["source"], "url")[0] ?? new Secret("");
   const shared = {

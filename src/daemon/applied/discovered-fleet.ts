@@ -22,7 +22,7 @@ export interface DiscoveredFleetOptions extends Omit<DiscoveryOptions, "sources"
   readonly apply: (read: () => Config) => Promise<void>;
 }
 
-/** The fleet of `config`, at rest. */
+/** Creates the fleet of `config`, at rest. */
 export function createDiscoveredFleet({ config, apply, ...options }: DiscoveredFleetOptions): DiscoveredFleet {
   let written = config;
   const discovery = createDiscovery({

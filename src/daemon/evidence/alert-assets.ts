@@ -20,7 +20,7 @@ const rowsAPiece = 500;
 // The last instant that a Date knows: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
 
-/** The assets that died in an alert, from the stored events (CONTRACT 12). */
+/** Creates the assets that died in an alert, from the stored events (CONTRACT 12). */
 export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions): AlertAssetsPort {
   async function read(slug: string, deaths: Interval): Promise<DeadAsset<AssetEventRow>[]> {
     const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, kindOf: ({ typeId }) => typeId, mostAssets });
@@ -123,7 +123,7 @@ interface Interval {
   readonly untilMs: number;
 }
 
-/** What is shown of the death of an asset. */
+/** Returns what is shown of the death of an asset. */
 export function describeDeath(death: AssetEventRow, facts: EventFacts): Omit<ListedAsset, "revivedAtMs"> {
   const { asset, typeId, attributeSetId, atMs } = death;
   return {

@@ -24,7 +24,7 @@ const revivalMs = 60 * dayMs;
 const rememberMs = 5 * minuteMs;
 const withinMs = 2 * secondMs;
 
-/** The alerts that ended lately, newest first, with how many of their dead assets were found alive since. */
+/** Creates the alerts that ended lately, newest first, with how many of their dead assets were found alive since. */
 export function createEndedAlerts(
   options: EndedAlertsOptions,
 ): (check: CheckName, slug: string) => Promise<readonly EndedAlert[]> {

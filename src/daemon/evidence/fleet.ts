@@ -14,7 +14,7 @@ export interface FleetEvidenceOptions {
 const rememberMs = 2 * secondMs;
 
 /**
- * Whether many organizations spike at once: the fleet verdict holds, or with this one as many are not ok as it begins at. The
+ * Creates the evidence of whether many organizations spike at once: the fleet verdict holds, or with this one as many are not ok as it begins at. The
  * verdict itself is only given as a group of alerts is about to be sent, after the first runs that saw it.
  */
 export function createFleetEvidence(options: FleetEvidenceOptions): (slug: string) => Promise<boolean> {

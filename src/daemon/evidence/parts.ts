@@ -19,7 +19,7 @@ export interface EvidencePartsOptions
   readonly metrics: Pick<Metrics, "falseDeathRatio">;
 }
 
-/** The parts over the store's events; with another source they have nothing to look at. */
+/** Creates the parts over the store's events; with another source they have nothing to look at. */
 export function createEvidenceParts(options: EvidencePartsOptions): EvidenceParts {
   const { runtime, metrics } = options;
   const isOurs = (): boolean => runtime.current().config.source.type === "embedded";

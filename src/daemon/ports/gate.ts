@@ -30,7 +30,7 @@ export interface GatePortOptions {
 
 const shownReleases = 10;
 
-/** The gate as the HTTP server sees it: decided at each question from what the store has, never from memory. */
+/** Creates the gate as the HTTP server sees it: decided at each question from what the store has, never from memory. */
 export function createGatePort(options: GatePortOptions): GatePort {
   const { store, states, runtime, clock, logger } = options;
 

@@ -22,7 +22,7 @@ export interface OutsidePortsOptions {
   readonly onChange: () => void;
 }
 
-/** What comes back from where people read their messages, by the configuration that holds now. */
+/** Creates the ports for acts that come from where people read their messages, by the configuration that holds now. */
 export function createOutsidePorts(options: OutsidePortsOptions): {
   readonly hooks: HooksPort;
   readonly links: LinksPort;
@@ -86,7 +86,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
   };
 }
 
-/** Whether an acknowledgement releases the gate of an organization; of one that is gone, none does. */
+/** Returns whether an acknowledgement releases the gate of an organization; of one that is gone, none does. */
 export function acknowledgementOpensGate({ organizations }: Pick<Config, "organizations">, slug: string): boolean {
   return organizations.some((one) => one.slug === slug && one.gate.releaseOn.includes("acknowledged"));
 }

@@ -19,7 +19,7 @@ export interface PageFleetOptions {
   readonly deliveries: DeliveryLog;
 }
 
-/** The fleet verdict as the pages see it, by the functions that decide about its notifications. */
+/** Creates the fleet verdict as the pages see it, by the functions that decide about its notifications. */
 export function createPageFleet(
   options: PageFleetOptions,
 ): Pick<PagePort, "fleets" | "fleetStanding" | "heldSince" | "fleetForecast" | "notifiedOfFleet"> {

@@ -49,7 +49,7 @@ const mostHistory = 500;
 const mostReports = 400;
 const spike = "dead-asset-spike" as const;
 
-/** The rooms as the pages see them. */
+/** Creates the rooms as the pages see them. */
 export function createPagePort(options: PagePortOptions): PagePort {
   const { store, states, history, runtime, clock } = options;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;

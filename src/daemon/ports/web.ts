@@ -87,7 +87,7 @@ type WebPorts = Pick<
   | "unwatched"
 >;
 
-/** The rooms as the HTTP server sees them. */
+/** Creates the rooms as the HTTP server sees them. */
 export function createWebPorts(options: WebPortsOptions): WebPorts {
   const { store, states, runtime, clock, metrics, prober, scheduler, silences } = options;
   const current = (): Applied => runtime.current();

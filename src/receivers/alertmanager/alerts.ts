@@ -20,7 +20,7 @@ const carrierBudget = { maxItems: 20, maxItemLength: 300, maxLength: 4_000 };
 const memberBudget = { maxItems: 100, maxItemLength: 300, maxLength: 10_000 };
 
 /**
- * The alerts of a notification with the labels of CONTRACT 7. Whatever severity a receiver may hold of an alert is ended
+ * Returns the alerts of a notification with the labels of CONTRACT 7. Whatever severity a receiver may hold of an alert is ended
  * when another one holds, or none. A fleet verdict is one alert in place of its members'; its end ends those, too.
  */
 export function labelledAlerts(notification: Notification, nowMs: number): LabelledAlert[] {

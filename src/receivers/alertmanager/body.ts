@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 const noEnd = "0001-01-01T00:00:00Z";
 
 /**
- * The body of Alertmanager's own webhook receiver, version 4 (alertmanager notify/webhook, template.Data), so that every
+ * Returns the body of Alertmanager's own webhook receiver, version 4 (alertmanager notify/webhook, template.Data), so that every
  * bridge that was written for it works.
  */
 export function alertmanagerWebhookBody(notification: Notification) {
@@ -39,7 +39,7 @@ export function alertmanagerWebhookBody(notification: Notification) {
   };
 }
 
-/** The body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. */
+/** Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. */
 export function alertmanagerAlertsBody(alerts: readonly LabelledAlert[], activeUntilMs: number) {
   return alerts.map(({ labels, annotations, startsAtMs, endsAtMs, generatorUrl }) => ({
     labels,

@@ -172,7 +172,7 @@ function errorText(error: unknown): string {
   return isRefusal ? `the server refused the recipient: ${String(error.response)}` : describeNetworkError(error);
 }
 
-/** The mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
+/** Returns the mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
 export function mailOf(notification: Notification, acts: readonly MessageLink[] = []): Mail {
   const message = trimMessage(messageOf(notification, acts), 1);
   const alertIds = new Set(notification.alerts.map(({ id }) => id));

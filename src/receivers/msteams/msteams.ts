@@ -54,7 +54,7 @@ export const teamsKind = chatKind("msteams", "A webhook of a Microsoft Teams wor
   bodyOf: teamsBody,
 });
 
-/** An Adaptive Card within the size that Teams takes. */
+/** Returns an Adaptive Card within the size that Teams takes. */
 export function teamsBody(notification: Notification, acts: readonly MessageLink[] = []): TeamsBody {
   return fitMessage(
     messageOf(notification, acts),

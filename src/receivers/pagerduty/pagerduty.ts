@@ -140,7 +140,7 @@ export function createPagerdutyReceiver(
   };
 }
 
-/** The events of a notification: one an alert, or one for a fleet verdict in place of its members'; its end ends those, too. */
+/** Returns the events of a notification: one an alert, or one for a fleet verdict in place of its members'; its end ends those, too. */
 export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   const { fleet, status } = notification;
   const notices = latestNotices(notification.alerts);

@@ -3,7 +3,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { judgementMeanings } from "../../contract/judgement.ts";
 import { plainText } from "./text.ts";
 
-/** Whether the notice is of an act, not of the result of a run. */
+/** Returns whether the notice is of an act, not of the result of a run. */
 export function isActNotice({ event }: AlertNotice): boolean {
   return event === "judged" || event === "released";
 }
@@ -18,9 +18,9 @@ export function actTitle(notice: AlertNotice, subject: string): string {
   return `${event === "judged" ? verdict : opened}: ${subject}${deaths}`;
 }
 
-/** Who did it, and what it means. */
+/** Returns who did it, and what it means. */
 export function actSentence({ event, reason, judgement, act }: AlertNotice): string {
-  const by = plainText(act?.by ?? "somebody");
+  const by = plainText(act?.by ?? "a person");
   const comment = plainText(act?.comment ?? "");
   const why = comment === "" ? "." : `: ${comment}${/[.!?]$/.test(comment) ? "" : "."}`;
   const said =

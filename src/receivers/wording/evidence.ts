@@ -12,7 +12,7 @@ const causes: Readonly<Record<string, string>> = {
   unclear: "unclear",
 };
 
-/** When the excess of an alert's spike began: what its episode knows, else what its result says. */
+/** Returns when the excess of an alert's spike began: what its episode knows, else what its result says. */
 export function onsetOf({ check, kind, onset, result }: AlertNotice): SpikeOnset | null {
   if (check !== "dead-asset-spike" || kind !== "verdict") return null;
   return onset ?? (result === null ? null : spikeOnsetOf(result));

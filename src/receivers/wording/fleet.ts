@@ -10,7 +10,7 @@ import { plainText } from "./text.ts";
 const maxAssetTypes = 5;
 
 /**
- * The fleet verdict (CONTRACT 7): many organizations at once mean that the liveness checker broke. Numbers are totals; names
+ * Returns the fleet verdict (CONTRACT 7): many organizations at once mean that the liveness checker broke. Numbers are totals; names
  * are those of the notification's own alerts only.
  */
 export function fleetMessage(

@@ -77,7 +77,7 @@ export function fitMessage<Body>(
   }
 }
 
-/** The message within a budget of characters; a scale of 1 is what a reader takes in at all. */
+/** Returns the message within a budget of characters; a scale of 1 is what a reader takes in at all. */
 export function trimMessage(message: Message, scale: number): Message {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const trimFacts = (facts: readonly Fact[]): Fact[] =>
@@ -118,7 +118,7 @@ export function trimMessage(message: Message, scale: number): Message {
   };
 }
 
-/** What a phone shows of the message: its title and its second line. */
+/** Returns what a phone shows of the message: its title and its second line. */
 export function previewOf({ severity, title, intro, sections, lines }: Message): readonly [string, string] {
   const several = [...sections.map((section) => section.title), ...lines].join(", ");
   const second = sections.length === 1 ? (sections[0]?.sentence ?? "") : (intro ?? several);

@@ -13,7 +13,7 @@ import { plainText } from "./text.ts";
 const maxMapFacts = 6;
 const maxLabels = 12;
 
-/** What the sentence does not say, by name, at most ten; where the result has no counts, its own maps as they are. */
+/** Returns what the sentence does not say, by name, at most ten; where the result has no counts, its own maps as they are. */
 export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   if (notice.event === "test") return labelFacts(notice);
   const { previousSeverity, severity, peak, counts } = notice;
@@ -47,7 +47,7 @@ export function countFacts({ counts }: AlertNotice): Fact[] {
 }
 
 /**
- * What carries the alert: the findings of the result but the one that says the same as the sentence. Messages of a service
+ * Returns what carries the alert: the findings of the result but the one that says the same as the sentence. Messages of a service
  * are shown as they are.
  */
 export function noticeCarriers(notice: AlertNotice): string[] {

@@ -18,12 +18,12 @@ export function noticeTitle(notice: AlertNotice): string {
   return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
 }
 
-/** The same in one line of a list. */
+/** Returns the same in one line of a list. */
 export function noticeLine(notice: AlertNotice): string {
   return noticeTitle(notice);
 }
 
-/** The second line: what the title has no room for; `nowMs` is when the notification was made. */
+/** Returns the second line: what the title has no room for; `nowMs` is when the notification was made. */
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
   const prefix = notice.isDrill ? "This is a drill: its numbers are made up. " : "";
@@ -31,7 +31,7 @@ export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
 }
 
-/** What else is known, for those who read on; null when nothing is. */
+/** Returns what else is known, for those who read on; null when nothing is. */
 export function noticeDetails(notice: AlertNotice): string | null {
   if (notice.event === "test" || isActNotice(notice)) return null;
   const parts = notice.status === "resolved" ? endedDetails(notice) : firingDetails(notice);

@@ -19,7 +19,7 @@ export interface ListBudget {
   readonly omitted?: number;
 }
 
-/** The first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
+/** Returns the first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
 export function cutList(items: readonly string[], budget: ListBudget): string[] {
   const shown: string[] = [];
   let length = 0;

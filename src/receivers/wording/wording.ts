@@ -15,7 +15,7 @@ const maxSections = 3;
 const maxLinkLength = 400;
 
 /**
- * The notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
+ * Returns the notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
  * then the application; of several the page of all alerts. No text of others holds an address that could be followed.
  */
 export function messageOf(notification: Notification, acts: readonly MessageLink[] = []): Message {
@@ -54,7 +54,7 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[])
   };
 }
 
-/** The page of the alert, what can be done about it at once, then where its organization is looked at. */
+/** Returns the page of the alert, what can be done about it at once, then where its organization is looked at. */
 export function noticeLinks(
   { id, slug, url, event }: AlertNotice,
   externalUrl: string | null,
@@ -103,7 +103,7 @@ function wordedSection(notice: AlertNotice, nowMs: number): MessageSection {
 }
 
 /**
- * Where each alert stands now, the worst first, resolved ones last: several changes of one alert in a group are one thing
+ * Returns where each alert stands now, the worst first, resolved ones last: several changes of one alert in a group are one thing
  * to a reader. An alert that began within the group keeps its first event, with the last severity.
  */
 export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {

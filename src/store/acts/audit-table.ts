@@ -14,7 +14,7 @@ const storedEntry = z.object({
   detail: z.string(),
 });
 
-/** The audit over the table `audit`. */
+/** Creates the audit over the table `audit`. */
 export function createAuditStore(db: Db): AuditStore {
   return {
     append: async ({ atMs, actor, action, slug, subject, detail }) => {

@@ -222,7 +222,7 @@ function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
   });
 }
 
-/** An alert with its end from its two texts. @throws FlatlineError store_unusable */
+/** Returns an alert with its end from its two texts. @throws FlatlineError store_unusable */
 export function keptAlert(row: { readonly body: string; readonly end_body: string | null }): KeptAlert {
   const [alert] = readAll([row]);
   const end = row.end_body === null ? null : storedEnd.parse(JSON.parse(row.end_body));

@@ -19,7 +19,7 @@ const storedSlugs = z.array(z.string());
 // An engine bounds the number of parameters of a statement.
 const rowsPerStatement = 500;
 
-/** What receivers answered, over the tables `deliveries` and `delivery_slugs`. */
+/** Returns what receivers answered, over the tables `deliveries` and `delivery_slugs`. */
 export function createDeliveryStore(db: Db): DeliveryStore {
   const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");
   return {
@@ -39,8 +39,8 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         } of attempts) {
           const key = { notification_id: notificationId, at_ms: atMs };
           const answer = { took_ms: tookMs, outcome, detail };
-          const told = { slugs: JSON.stringify(slugs), fleet_id: fleetId };
-          const row = { ...key, receiver, recipient: recipient ?? "", ...answer, ...told };
+          const sent = { slugs: JSON.stringify(slugs), fleet_id: fleetId };
+          const row = { ...key, receiver, recipient: recipient ?? "", ...answer, ...sent };
           // The same notification twice in one millisecond: the first says it all.
           const { numInsertedOrUpdatedRows } = await db
             .insertInto("deliveries")

@@ -4,7 +4,7 @@ import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
 import { engineOf } from "../engine/engine.ts";
-import type { AlertChange, ChangeEvent, FleetState, NoticeStore, ReceiverState, ToldState } from "./notices.ts";
+import type { AlertChange, ChangeEvent, FleetState, NoticeStore, ReceiverState, SentState } from "./notices.ts";
 import type { Db } from "../schema.ts";
 
 /** Tables of migration 0003. */
@@ -23,18 +23,18 @@ export interface NoticeTables {
     snapshot: string;
   };
   act_notices: { seq: Generated<number>; slug: string; at_ms: number; body: string };
-  alert_told: {
+  alert_sent: {
     alert_id: string;
     receiver: string;
     seq: number;
     severity: Severity;
-    told_at_ms: number;
+    sent_at_ms: number;
     is_ended: number;
   };
   receiver_states: {
     receiver: string;
     last_new_at_ms: number | null;
-    told_fleet_id: string | null;
+    sent_fleet_id: string | null;
     last_fleet_at_ms: number | null;
   };
   fleets: {
@@ -47,7 +47,7 @@ export interface NoticeTables {
   };
 }
 
-/** The notices' part of the store over a connection or a transaction. */
+/** Creates the notices' part of the store over a connection or a transaction. */
 export function createNoticeStore(db: Db): NoticeStore {
   return {
     takeTurn: async () => {
@@ -124,17 +124,17 @@ export function createNoticeStore(db: Db): NoticeStore {
     forgetActs: async (seqs) => {
       for (const slice of slices(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
     },
-    told: async () => (await db.selectFrom("alert_told").selectAll().execute()).map(toldOf),
-    saveTold: async (told) => {
-      for (const slice of slices(told)) {
+    sent: async () => (await db.selectFrom("alert_sent").selectAll().execute()).map(sentOf),
+    saveSent: async (sent) => {
+      for (const slice of slices(sent)) {
         await db
-          .insertInto("alert_told")
-          .values(slice.map(toldRow))
+          .insertInto("alert_sent")
+          .values(slice.map(sentRow))
           .onConflict((conflict) =>
             conflict.columns(["alert_id", "receiver"]).doUpdateSet((row) => ({
               seq: row.ref("excluded.seq"),
               severity: row.ref("excluded.severity"),
-              told_at_ms: row.ref("excluded.told_at_ms"),
+              sent_at_ms: row.ref("excluded.sent_at_ms"),
               is_ended: row.ref("excluded.is_ended"),
             })),
           )
@@ -144,27 +144,27 @@ export function createNoticeStore(db: Db): NoticeStore {
     forgetAlerts: async (alertIds) => {
       for (const slice of slices(alertIds)) {
         await db.deleteFrom("alert_changes").where("alert_id", "in", slice).execute();
-        await db.deleteFrom("alert_told").where("alert_id", "in", slice).execute();
+        await db.deleteFrom("alert_sent").where("alert_id", "in", slice).execute();
       }
     },
     forgetReceiversExcept: async (receivers) => {
       // An empty list would be "not in ()", which not every database takes.
       const kept = receivers.length === 0 ? [""] : [...receivers];
-      await db.deleteFrom("alert_told").where("receiver", "not in", kept).execute();
+      await db.deleteFrom("alert_sent").where("receiver", "not in", kept).execute();
       await db.deleteFrom("receiver_states").where("receiver", "not in", kept).execute();
     },
     receiverStates: async () =>
       (await db.selectFrom("receiver_states").selectAll().execute()).map((row): ReceiverState => ({
         receiver: row.receiver,
         lastNewAtMs: row.last_new_at_ms,
-        toldFleetId: row.told_fleet_id,
+        sentFleetId: row.sent_fleet_id,
         lastFleetAtMs: row.last_fleet_at_ms,
       })),
-    saveReceiverState: async ({ receiver, lastNewAtMs, toldFleetId, lastFleetAtMs }) => {
+    saveReceiverState: async ({ receiver, lastNewAtMs, sentFleetId, lastFleetAtMs }) => {
       const row = {
         receiver,
         last_new_at_ms: lastNewAtMs,
-        told_fleet_id: toldFleetId,
+        sent_fleet_id: sentFleetId,
         last_fleet_at_ms: lastFleetAtMs,
       };
       await db
@@ -209,17 +209,17 @@ function slices<Row>(rows: readonly Row[]): Row[][] {
   return parts;
 }
 
-function toldRow({ receiver, alertId, seq, severity, toldAtMs, isEnded }: ToldState): NoticeTables["alert_told"] {
-  return { alert_id: alertId, receiver, seq, severity, told_at_ms: toldAtMs, is_ended: isEnded ? 1 : 0 };
+function sentRow({ receiver, alertId, seq, severity, sentAtMs, isEnded }: SentState): NoticeTables["alert_sent"] {
+  return { alert_id: alertId, receiver, seq, severity, sent_at_ms: sentAtMs, is_ended: isEnded ? 1 : 0 };
 }
 
-function toldOf(row: NoticeTables["alert_told"]): ToldState {
+function sentOf(row: NoticeTables["alert_sent"]): SentState {
   return {
     receiver: row.receiver,
     alertId: row.alert_id,
     seq: row.seq,
     severity: row.severity,
-    toldAtMs: row.told_at_ms,
+    sentAtMs: row.sent_at_ms,
     isEnded: row.is_ended === 1,
   };
 }

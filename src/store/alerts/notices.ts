@@ -36,14 +36,14 @@ export interface ActNotice {
 }
 
 /** What one receiver has been notified of about one alert; no row: nothing. */
-export interface ToldState {
+export interface SentState {
   readonly receiver: string;
   readonly alertId: string;
   /** The last change that was sent; later ones wait. */
   readonly seq: number;
   readonly severity: Severity;
   /** When the last notification about it was formed; reminders count from here. */
-  readonly toldAtMs: number;
+  readonly sentAtMs: number;
   /** The resolved or recovered went out too; the row stays until every receiver is through. */
   readonly isEnded: boolean;
 }
@@ -54,7 +54,7 @@ export interface ReceiverState {
   /** When it was last notified of a new alert; null: never. */
   readonly lastNewAtMs: number | null;
   /** The fleet verdict that was last sent to it. */
-  readonly toldFleetId: string | null;
+  readonly sentFleetId: string | null;
   readonly lastFleetAtMs: number | null;
 }
 
@@ -89,8 +89,8 @@ export interface NoticeStore {
   /** Acts of which no receiver was notified yet, in order. */
   acts(): Promise<readonly ActNotice[]>;
   forgetActs(seqs: readonly number[]): Promise<void>;
-  told(): Promise<readonly ToldState[]>;
-  saveTold(told: readonly ToldState[]): Promise<void>;
+  sent(): Promise<readonly SentState[]>;
+  saveSent(sent: readonly SentState[]): Promise<void>;
   /** These ended, and every receiver is through with them. */
   forgetAlerts(alertIds: readonly string[]): Promise<void>;
   /** Receivers that a reload removed: their notices are void. */

@@ -28,12 +28,12 @@ export interface OutboxEntryRow {
   readonly payload: string;
 }
 
-/** The entry of a row with its alerts. */
+/** Returns the entry of a row with its alerts. */
 export function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
   return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
 }
 
-/** The entry of a row as a delivery needs it. */
+/** Returns the entry of a row as a delivery needs it. */
 export function leasedEntry(row: OutboxEntryRow): LeasedEntry {
   return {
     id: row.id,
@@ -58,7 +58,7 @@ export const waitingColumns = [
   "outbox.last_error",
 ] as const;
 
-/** What keeps the entry of a row waiting, the pause of its receiver included. */
+/** Returns what keeps the entry of a row waiting, the pause of its receiver included. */
 export function waitingEntry(
   row: Pick<OutboxEntryRow, "receiver" | "recipient" | "state" | "attempts" | "next_attempt_at_ms" | "last_error"> & {
     readonly until_ms: number | null;

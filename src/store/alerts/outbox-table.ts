@@ -15,7 +15,7 @@ import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
 
-/** The queue of notifications over the tables `outbox` and `outbox_alerts`. */
+/** Creates the queue of notifications over the tables `outbox` and `outbox_alerts`. */
 export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   /** In the order of the list: rows of one statement are numbered in the order in which it names them. */
   async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {

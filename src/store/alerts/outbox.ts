@@ -19,7 +19,7 @@ export interface OutboxEntry {
   readonly payload: string;
 }
 
-/** How a delivery is called where people read: `ops`, `mail to ops@example.com`. */
+/** Returns how a delivery is called where people read: `ops`, `mail to ops@example.com`. */
 export function deliveryName(receiver: string, recipient: string | null): string {
   return recipient === null ? receiver : `${receiver} to ${recipient}`;
 }

@@ -2,7 +2,7 @@ import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import type { ReceiverPauses } from "./outbox.ts";
 import type { Db } from "../schema.ts";
 
-/** The pauses that receivers asked for, over the table `receiver_pauses`. */
+/** Creates the pauses that receivers asked for, over the table `receiver_pauses`. */
 export function createReceiverPauses(db: Db, leaseClock: LeaseClock): ReceiverPauses {
   return {
     pause: async ({ receiver, nowMs, untilMs }) => {

@@ -19,7 +19,7 @@ export const decidingTables = [
   "alerts",
   "alert_changes",
   "act_notices",
-  "alert_told",
+  "alert_sent",
   "fleets",
   "silences",
   "receiver_states",

@@ -69,7 +69,7 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   return null;
 }
 
-/** Whether a caller can have a name here. */
+/** Returns whether a caller can have a name here. */
 export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean {
   return tokens.length > 0 || trustedProxy !== null;
 }
@@ -115,7 +115,7 @@ function credentialsOf(header: string, mayBeBasic: boolean): string | null {
   return colon === -1 ? null : plain.slice(colon + 1);
 }
 
-/** Whether both let in the same readers. */
+/** Returns whether both let in the same readers. */
 export function isSameAccess(left: AccessSettings, right: AccessSettings): boolean {
   return (
     left.publicRead === right.publicRead &&

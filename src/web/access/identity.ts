@@ -21,39 +21,39 @@ declare module "fastify" {
   }
 }
 
-/** Whether it may see what is not public: who did what and why, findings of the review queue. */
+/** Returns whether it may see what is not public: who did what and why, findings of the review queue. */
 export function seesDetails({ identity }: FastifyRequest): boolean {
   return identity?.rights.has("read") ?? false;
 }
 
-/** Whether a proxy names the user: no token is asked for then. */
+/** Returns whether a proxy names the user: no token is asked for then. */
 export function isNamedByProxy({ identity }: FastifyRequest): boolean {
   return identity?.via === "proxy";
 }
 
-/** Whether it may see this organization; who has no name sees all that is public. */
+/** Returns whether it may see this organization; who has no name sees all that is public. */
 export function seesOrganization({ identity }: FastifyRequest, slug: string): boolean {
   return reaches(identity, slug);
 }
 
-/** Whether it may see what is about all organizations that `slug` matches, which is exact or has `*`; null: about all. */
+/** Returns whether it may see what is about all organizations that `slug` matches, which is exact or has `*`; null: about all. */
 export function seesPattern({ identity }: FastifyRequest, slug: string | null): boolean {
   return slug === null ? reachesEverything(identity) : reachesPattern(identity, slug);
 }
 
-/** Whether `identity` is for this organization. */
+/** Returns whether `identity` is for this organization. */
 export function reaches(identity: Identity | null, slug: string): boolean {
   const patterns = identity?.organizations ?? null;
   return patterns === null || patterns.some((pattern) => matchesText(pattern, slug));
 }
 
-/** Whether `identity` is for every organization that the pattern matches. */
+/** Returns whether `identity` is for every organization that the pattern matches. */
 export function reachesPattern(identity: Identity | null, pattern: string): boolean {
   const patterns = identity?.organizations ?? null;
   return patterns === null || patterns.some((own) => coversPattern(own, pattern));
 }
 
-/** A key that differs between identities that may not see the same. */
+/** Returns a key that differs between identities that may not see the same. */
 export function scopeOf(identity: Identity | null): string {
   return JSON.stringify(identity?.organizations ?? null);
 }
@@ -75,17 +75,17 @@ export function requireEverything({ identity }: FastifyRequest): void {
   if (!reachesEverything(identity)) throw new FlatlineError("forbidden", missingEverything(identity));
 }
 
-/** Whether `identity` is for all organizations, those of tomorrow too. */
+/** Returns whether `identity` is for all organizations, those of tomorrow too. */
 export function reachesEverything(identity: Identity | null): boolean {
   return (identity?.organizations ?? null) === null;
 }
 
-/** The refusal of an identity that is limited to other organizations. */
+/** Returns the refusal of an identity that is limited to other organizations. */
 export function missingEverything(identity: Identity | null): string {
   return foreignText(identity, "what is about all organizations");
 }
 
-/** The refusal of an identity that lacks a right. */
+/** Returns the refusal of an identity that lacks a right. */
 export function missingRight(identity: Identity | null, right: Right): string {
   return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
 }

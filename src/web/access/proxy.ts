@@ -33,7 +33,7 @@ export function identifyByProxy(
   };
 }
 
-/** Whether the page that sent the request is flatline's own: no other site may act with the cookie that the proxy reads. */
+/** Returns whether the page that sent the request is flatline's own: no other site may act with the cookie that the proxy reads. */
 export function isFromOwnPage({ headers }: IncomingMessage, externalUrl: string | null): boolean {
   if (headers["sec-fetch-site"] === "same-origin") return true;
   return externalUrl !== null && headers.origin === new URL(externalUrl).origin;

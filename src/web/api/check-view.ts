@@ -7,12 +7,12 @@ import type { CheckSnapshot, EndedAlert } from "../ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 
-/** The check of this name, or null when there is none. */
+/** Returns the check of this name, or null when there is none. */
 export function findCheck(name: string): CheckName | null {
   return checkNames.find((check) => check === name) ?? null;
 }
 
-/** What is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
+/** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
 export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: boolean): CheckView {
   const { state, alerts } = snapshot;
   const { lastReport } = state;
@@ -35,7 +35,7 @@ export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: b
   };
 }
 
-/** The answer to a request that ran the check. */
+/** Returns the answer to a request that ran the check. */
 export function viewReport(report: CheckReport, withDetails: boolean): ReportView {
   return {
     check: report.check,
@@ -89,7 +89,7 @@ export interface AlertView {
   readonly silenced: boolean;
 }
 
-/** An alert that has ended; `revivedCount` of its `deaths` were undone by now, null when unknown. */
+/** Returns an alert that has ended; `revivedCount` of its `deaths` were undone by now, null when unknown. */
 export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
   const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement } = alert;
   return {
@@ -106,7 +106,7 @@ export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
   };
 }
 
-/** The judgement of an alert; null: none. `withPeople`: with its author and comment. */
+/** Returns the judgement of an alert; null: none. `withPeople`: with its author and comment. */
 export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): object | null {
   if (judgement === null) return null;
   const { verdict, atMs, by, note, comment } = judgement;
@@ -118,7 +118,7 @@ function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: A
   return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
 }
 
-/** The markers before an alert's excess began; null without a marker, or when the onset is unknown. */
+/** Returns the markers before an alert's excess began; null without a marker, or when the onset is unknown. */
 export function viewOnsetMarker(onset: SpikeOnset | undefined): { readonly text: string; readonly at: string } | null {
   const marker = onset?.marker ?? null;
   return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
@@ -129,7 +129,7 @@ function compareAlerts(left: Alert, right: Alert): number {
   return compareSeverity(right.severity, left.severity);
 }
 
-/** Whether its last result is older than it may be. */
+/** Returns whether its last result is older than it may be. */
 export function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: number): boolean {
   return state.lastReport?.kind === "result" && nowMs - state.lastReport.finishedAtMs > staleAfterMs;
 }

@@ -62,7 +62,7 @@ export function addMarkerRoutes(
         const { text, at, slug = null, createdBy } = parse(markerSchema, request.body, "not a marker");
         const nowMs = clock.nowMs();
         if (at !== undefined && at > nowMs + aheadMs) {
-          const issues = ["at: is in the future: a marker tells what was done"];
+          const issues = ["at: is in the future: a marker records what was done"];
           throw new FlatlineError("invalid_data", "not a marker", { issues });
         }
         requirePattern(request, slug);

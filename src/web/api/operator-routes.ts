@@ -7,7 +7,7 @@ import { iso } from "./check-view.ts";
 import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
-/** What only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
+/** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
@@ -33,7 +33,7 @@ export function addOperatorRoutes(
       async (request: FastifyRequest, reply: FastifyReply) => {
         const { id } = request.params as { readonly id: string };
         if (!(await work(id, authorOf(request))))
-          throw new FlatlineError("not_found", "no such notification, or it is under way just now");
+          throw new FlatlineError("not_found", "no such notification, or it is in flight");
         return reply.code(204).send();
       };
     addResource(bodyless, "/api/v1/outbox/:id/retry", settings, {

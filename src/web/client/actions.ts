@@ -6,7 +6,7 @@ import { copyText } from "./copy.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence, askSilenceChange } from "./silence.ts";
 
-/** What the buttons do; one listener for all, as a page's content may be another's a moment later. */
+/** Starts the buttons' actions; one listener for all, as a page's content may be another's a moment later. */
 export function startActions(): void {
   document.addEventListener("click", (event) => {
     const target = event.target as Element;

@@ -195,7 +195,7 @@ async function comment({ slug }: ActFacts, path: string): Promise<string | null>
   return sent === null ? null : "Commented.";
 }
 
-/** The comment of a form, absent where it is empty. */
+/** Returns the comment of a form, absent where it is empty. */
 export function commentOf(form: FormData): { readonly comment?: string } {
   const comment = textOf(form, "comment");
   return comment === "" ? {} : { comment };

@@ -4,7 +4,7 @@ const zoneKey = "flatline-zone";
 const themeKey = "flatline-theme";
 const minuteMs = 60_000;
 
-/** What the reader chose in the foot of the page, kept in this browser: the zone of the times and the theme. */
+/** Starts the choices in the foot of the page, kept in this browser: the zone of the times and the theme. */
 export function startChoices(): void {
   document.addEventListener("click", (event) => {
     const button = (event.target as Element).closest<HTMLButtonElement>("button[data-choice]");
@@ -25,7 +25,7 @@ export function startChoices(): void {
   showChoices();
 }
 
-/** The instant whose UTC words are those of `atMs` in the zone that was chosen. */
+/** Returns the instant whose UTC words are those of `atMs` in the zone that was chosen. */
 export function inZone(atMs: number): number {
   return isLocal() ? atMs - new Date(atMs).getTimezoneOffset() * minuteMs : atMs;
 }

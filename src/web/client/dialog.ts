@@ -88,7 +88,7 @@ export function openDialog(options: DialogOptions): Promise<FormData | null> {
   });
 }
 
-/** A text of a form, without the space around it. */
+/** Returns a text of a form, without the space around it. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value.trim() : "";

@@ -12,7 +12,7 @@ interface Places {
   readonly places: readonly Place[];
 }
 
-/** The dialog that leads to an organization, an alert, a page or a setting. */
+/** Starts the dialog that leads to an organization, an alert, a page or a setting. */
 export function startGoTo(): void {
   rememberSeen();
   addEventListener("flatline-page", rememberSeen);

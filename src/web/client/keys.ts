@@ -13,7 +13,7 @@ const pages: Readonly<Record<string, string>> = {
   c: "/config",
 };
 
-/** The keys of ART; none while the user types. */
+/** Starts the keys of ART; none while the user types. */
 export function startKeys(overview: Overview | null): void {
   let isGoing = false;
   document.addEventListener("click", (event) => {

@@ -126,7 +126,7 @@ ${lengthField("How much longer")}
   return isSent === null ? null : done;
 }
 
-/** The fields of how long. */
+/** Returns the fields of how long. */
 export function lengthField(legend: string): string {
   const choices = ["1", "4", "24", "until"].map(
     (value) =>
@@ -157,7 +157,7 @@ function endOf(form: FormData, fromMs: number): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** An instant in the zone that the reader chose. */
+/** Returns an instant in the zone that the reader chose. */
 export function timeWords(atMs: number): string {
   return formatTime(inZone(atMs), inZone(Date.now()));
 }

@@ -103,7 +103,7 @@ export function openStream(on: { readonly hello: () => void; readonly change: (c
   return { now };
 }
 
-/** The trace and the counts in the masthead, on every page. */
+/** Updates the trace and the counts in the masthead, on every page. */
 export function showFrame({
   fleet,
   storeProblem,

@@ -20,7 +20,7 @@ export async function swapPage(url: string): Promise<boolean> {
   return true;
 }
 
-/** The same for some of its elements, by id: what is typed into stays. */
+/** Swaps some of its elements only, by id: what is typed into stays. */
 export async function swapPart(url: string, ids: readonly string[]): Promise<void> {
   const page = await fetchPage(url);
   // A later word was quicker.

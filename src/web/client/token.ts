@@ -15,12 +15,12 @@ export interface Answer {
   readonly needsToken?: boolean;
 }
 
-/** The token that was given in this tab; null: none yet. */
+/** Returns the token that was given in this tab; null: none yet. */
 export function knownToken(): string | null {
   return sessionStorage.getItem(key);
 }
 
-/** Whether a proxy says who reads this page, and no token was given that would decide instead. */
+/** Returns whether a proxy says who reads this page, and no token was given that would decide instead. */
 export function mayActWithoutToken(): boolean {
   return knownToken() === null && document.getElementById("main")?.dataset["known"] === "yes";
 }

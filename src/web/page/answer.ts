@@ -44,7 +44,7 @@ export async function sendText(
   return reply.header("content-encoding", encoding).send(packed);
 }
 
-/** The query of a request. */
+/** Returns the query of a request. */
 export function paramsOf(request: FastifyRequest): URLSearchParams {
   const at = request.url.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));

@@ -79,7 +79,7 @@ function sendEncoded(request: FastifyRequest, reply: FastifyReply, asset: Asset)
   return reply.header("content-encoding", accepted).send(accepted === "br" ? asset.brotli : asset.gzip);
 }
 
-/** Which of ours the client takes, the better first. */
+/** Returns which of ours the client takes, the better first. */
 export function acceptedEncoding(request: FastifyRequest): "br" | "gzip" | null {
   const accepted = (request.headers["accept-encoding"]?.toString() ?? "")
     .split(",")

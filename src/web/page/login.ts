@@ -15,7 +15,7 @@ export interface LoginOptions {
   readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
 }
 
-/** Whether the request is from a browser. */
+/** Returns whether the request is from a browser. */
 export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }

@@ -27,7 +27,7 @@ const payloadSchema = z.object({
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
 
-/** The pages that only an operator sees. */
+/** Returns the pages that only an operator sees. */
 export function operatorPages(options: PageRoutesOptions, signal: () => AbortSignal): readonly OperatorRoute[] {
   const { clock, page, outbox } = options;
   return [

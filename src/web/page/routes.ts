@@ -51,7 +51,7 @@ export interface OperatorPage {
   readonly main: Html;
 }
 
-/** The pages and what keeps them live (CONTRACT 8: `/`, `/o/…` and `/events` are public, the others need the token). */
+/** Registers the pages and what keeps them live (CONTRACT 8: `/`, `/o/…` and `/events` are public, the others need the token). */
 export function addPageRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,

@@ -14,7 +14,7 @@ import { flipThresholds, startFlipLoad } from "../../support/store/flip-load.ts"
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText, startDaemon, startProgram } from "../../support/program/program.ts";
-import { readToldAlerts } from "../../support/told-alerts.ts";
+import { readSentAlerts } from "../../support/sent-alerts.ts";
 
 const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 200 : 4;
 const check = "dead-asset-spike";
@@ -141,7 +141,7 @@ it(
     expect((await last.ended()).exitCode).toBe(0);
     await expectWhole(path);
 
-    const told = readToldAlerts(sink.requests);
+    const told = readSentAlerts(sink.requests);
     const happened = await withStore(path, async (store) => {
       const histories = await Promise.all(
         slugs.map((slug) => store.alerts.history({ check, slug, fromMs: 0, limit: 100_000 })),

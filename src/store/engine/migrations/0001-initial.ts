@@ -199,12 +199,12 @@ const alerts: readonly MigrationStatement[] = [
   // Written with the act, deleted when the notifications of it are formed.
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
-  `CREATE TABLE alert_told (
+  `CREATE TABLE alert_sent (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, seq INTEGER NOT NULL, severity TEXT NOT NULL,
-     told_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
+     sent_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
      PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
   `CREATE TABLE receiver_states (
-     receiver TEXT PRIMARY KEY, last_new_at_ms INTEGER, told_fleet_id TEXT, last_fleet_at_ms INTEGER) WITHOUT ROWID`,
+     receiver TEXT PRIMARY KEY, last_new_at_ms INTEGER, sent_fleet_id TEXT, last_fleet_at_ms INTEGER) WITHOUT ROWID`,
   `CREATE TABLE fleets (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, starts_at_ms INTEGER NOT NULL, ends_at_ms INTEGER,
      peak_spiking INTEGER NOT NULL, organizations INTEGER NOT NULL) WITHOUT ROWID`,

@@ -7,7 +7,7 @@ import type { ActFacts } from "./act-facts.ts";
 import type { AlertData } from "./alert-model.ts";
 import { isMuchUndone, proposalOf, undoneShare } from "./alert-row.ts";
 
-/** What of an alert the dialogs need. */
+/** Returns what of an alert the dialogs need. */
 export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFacts {
   const { alert, endsAtMs } = view;
   const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
@@ -30,7 +30,7 @@ export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFac
   };
 }
 
-/** Who is on it, what was it, may the deaths be acted on: each with its answer before its button. */
+/** Renders who is on it, what was it, may the deaths be acted on: each with its answer before its button. */
 export function renderActs(data: AlertData): Html {
   const { alert, endsAtMs } = data.view;
   const isFree = alert.acknowledgement === null && endsAtMs === null;
@@ -150,7 +150,7 @@ function renderGateAct({ gate, nowMs, withPeople, hasToken }: AlertData): Html {
   return act(question, gate.reason === "no_failure" ? "Yes: it never reached fail" : "Yes", message, nothing);
 }
 
-/** How long something took, in words: "6 min after". */
+/** Returns how long something took, in words: "6 min after". */
 export function distance(fromMs: number, toMs: number): string {
   const ms = toMs - fromMs;
   return ms < 60_000 ? "at once" : `${formatLengthInProse(ms)} later`;

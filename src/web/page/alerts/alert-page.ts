@@ -14,7 +14,7 @@ import { distance, renderActs } from "./alert-acts.ts";
 import { alertRanges, type AlertData, type AlertRange } from "./alert-model.ts";
 import { beganMs, groupOf } from "./alert-row.ts";
 
-/** The page of one alert. */
+/** Renders the page of one alert. */
 export function renderAlertPage(data: AlertData): Html {
   const { view, nowMs } = data;
   const { alert, endsAtMs } = view;
@@ -55,13 +55,13 @@ export function renderAlertPage(data: AlertData): Html {
     <p class="hint">As of ${renderTime(nowMs, nowMs, "seconds")}.</p>`;
 }
 
-/** The title of the document: "fail: ads-hosts, 459×". */
+/** Returns the title of the document: "fail: ads-hosts, 459×". */
 export function alertTitle({ view }: AlertData): string {
   const ratio = view.ratio === null ? "" : `, ${formatRatio(view.ratio)}`;
   return `${view.endsAtMs === null ? view.alert.severity : "ended"}: ${view.alert.slug}${ratio}`;
 }
 
-/** What holds, what it means, who has it. */
+/** Returns what holds, what it means, who has it. */
 export function alertSentence({ view, row, nowMs, gate }: AlertData): string {
   const { alert, endsAtMs, ratio } = view;
   const { peak, judgement } = alert;

@@ -8,7 +8,7 @@ import { renderUnaccepted } from "../parts/notified.ts";
 import { renderTime } from "../parts/time.ts";
 import type { AlertData } from "./alert-model.ts";
 
-/** What was sent, and what its receivers answered. */
+/** Renders what was sent, and what its receivers answered. */
 export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Html {
   // Retried attempts are shown in the line of the waiting ones.
   const shown = deliveries

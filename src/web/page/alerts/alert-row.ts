@@ -17,36 +17,36 @@ export function groupOf({ alert, endsAtMs, isSilenced }: PageAlert): AlertGroup 
   return alert.acknowledgement === null ? "firing" : "acknowledged";
 }
 
-/** When its deaths began; where unknown, the first run that was not ok. */
+/** Returns when its deaths began; where unknown, the first run that was not ok. */
 export function beganMs({ onset, startsAtMs }: AlertState): number {
   return onset?.atMs ?? startsAtMs;
 }
 
-/** The last of its people: who judged it, else who acknowledged it. */
+/** Returns the last of its people: who judged it, else who acknowledged it. */
 export function whoOf({ judgement, acknowledgement }: AlertState): string | null {
   if (judgement !== undefined && judgement.atMs >= (acknowledgement?.atMs ?? 0)) return judgement.by;
   return acknowledgement?.by ?? null;
 }
 
-/** The share of its deaths that were undone, 0–1; null: unknown. */
+/** Returns the share of its deaths that were undone, 0–1; null: unknown. */
 export function undoneShare({ deaths }: Pick<PageAlert, "deaths">): number | null {
   return deaths === null || deaths.judgedCount === 0 ? null : deaths.revivedCount / deaths.judgedCount;
 }
 
-/** Whether so many of its deaths were undone that the checker was wrong. */
+/** Returns whether so many of its deaths were undone that the checker was wrong. */
 export function isMuchUndone({ deaths }: Pick<PageAlert, "deaths">): boolean {
   const share = undoneShare({ deaths });
   return deaths !== null && share !== null && speaksForChecker({ revivedCount: deaths.revivedCount, share });
 }
 
-/** The judgement that its undone deaths propose; null: none. */
+/** Returns the judgement that its undone deaths propose; null: none. */
 export function proposalOf({ deaths, alert }: Pick<PageAlert, "deaths" | "alert">): string | null {
   const share = undoneShare({ deaths });
   if (deaths === null || share === null || alert.judgement !== undefined) return null;
   return proposeJudgement({ revivedCount: deaths.revivedCount, share });
 }
 
-/** What the words of the filter are held against. */
+/** Returns what the words of the filter are held against. */
 export function alertSubject(view: PageAlert, nowMs: number): WordSubject {
   const { alert, endsAtMs, labels } = view;
   const group = groupOf(view);

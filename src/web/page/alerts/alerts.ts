@@ -31,7 +31,7 @@ const groupNames: Readonly<Record<AlertGroup, string>> = {
   ended: "Ended",
 };
 
-/** The page of all alerts. */
+/** Renders the page of all alerts. */
 export function renderAlerts(data: AlertsData, query: AlertsQuery): Html {
   const { alerts, nowMs, retentionDays } = data;
   const shown = alerts.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs >= nowMs - query.days * dayMs);

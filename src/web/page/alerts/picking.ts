@@ -1,7 +1,7 @@
 import { html, nothing, type Html } from "../parts/html.ts";
 import type { AlertsData } from "./sentence.ts";
 
-/** A box to select by, where acts are possible. */
+/** Returns a box to select by, where acts are possible. */
 export function pickCell(tag: "th" | "td", { hasToken }: Pick<AlertsData, "hasToken">, box: Html): Html {
   const inner = html`<label class="pick">${box}</label>`;
   if (!hasToken) return nothing;

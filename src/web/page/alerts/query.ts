@@ -16,7 +16,7 @@ export function readAlertsQuery(params: URLSearchParams, retentionDays: number):
   };
 }
 
-/** The address of a query; what is the default is left out. */
+/** Returns the address of a query; what is the default is left out. */
 export function writeAlertsQuery({ text, days, page }: AlertsQuery, retentionDays: number): string {
   const params = [
     text === "" ? "" : `q=${encodeURIComponent(text.toWellFormed())}`,
@@ -26,7 +26,7 @@ export function writeAlertsQuery({ text, days, page }: AlertsQuery, retentionDay
   return params.length === 0 ? "/alerts" : `/alerts?${params.join("&")}`;
 }
 
-/** How far back one may look, days. */
+/** Returns how far back one may look, days. */
 export function rangesOf(retentionDays: number): number[] {
   return [...[1, 7].filter((days) => days < retentionDays), retentionDays];
 }

@@ -16,7 +16,7 @@ export interface AlertsData {
   readonly withPeople: boolean;
 }
 
-/** What waits, in one sentence. */
+/** Returns what waits, in one sentence. */
 export function alertsSentence({ alerts, nowMs, held }: AlertsData): string {
   const groups = Map.groupBy(alerts, groupOf);
   const count = (group: AlertGroup): number => groups.get(group)?.length ?? 0;
@@ -46,7 +46,7 @@ export function alertsSentence({ alerts, nowMs, held }: AlertsData): string {
   return `Nothing fires. The last alert, ${last.alert.slug}, ended ${formatTime(last.endsAtMs, nowMs)} and lasted ${formatLengthInProse(last.endsAtMs - beganMs(last.alert))}.`;
 }
 
-/** The title of the document: how many wait. */
+/** Returns the title of the document: how many wait. */
 export function alertsTitle(alerts: readonly PageAlert[]): string {
   const waiting = alerts.filter((view) => groupOf(view) === "firing").length;
   return waiting === 0 ? "Alerts · flatline" : `${formatCount(waiting)} firing · flatline`;

@@ -31,7 +31,7 @@ export function bandsOf(
   return bands;
 }
 
-/** The largest value that the chart shows, at least 1. */
+/** Returns the largest value that the chart shows, at least 1. */
 export function peakOf(data: ChartData): number {
   let peak = 1;
   for (const series of [data.count, data.expected, data.warn, data.fail])
@@ -39,7 +39,7 @@ export function peakOf(data: ChartData): number {
   return peak;
 }
 
-/** Where a value lies between the foot (0) and the head (1) of the chart; asinh, as a logarithm cannot show 0. */
+/** Returns where a value lies between the foot (0) and the head (1) of the chart; asinh, as a logarithm cannot show 0. */
 export function positionOf(value: number, peak: number, scale: "linear" | "log"): number {
   const top = peak * 1.06;
   return scale === "log" ? Math.asinh(value / 3) / Math.asinh(top / 3) : value / top;
@@ -66,7 +66,7 @@ export function ticksOf(peak: number, scale: "linear" | "log"): number[] {
   return ticks;
 }
 
-/** The values at the right end, pushed apart so that none covers another; y grows downwards, pixels. */
+/** Returns the values at the right end, pushed apart so that none covers another; y grows downwards, pixels. */
 export function spreadLabels(wanted: readonly number[], gap: number, height: number): number[] {
   const order = wanted.map((y, index) => ({ y, index })).toSorted((left, right) => left.y - right.y);
   for (let at = 1; at < order.length; at++) {

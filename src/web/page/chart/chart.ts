@@ -34,7 +34,7 @@ const unitWidth = 1_000;
 const plotHeight = 268;
 const labelGap = 15;
 
-/** The chart as the server draws it; the browser's takes its place at the same size. */
+/** Renders the chart as the server draws it; the browser's takes its place at the same size. */
 export function renderChart(data: ChartData): Html {
   const peak = peakOf(data);
   const x = (atMs: number): number => round(((atMs - data.fromMs) / (data.toMs - data.fromMs)) * unitWidth);
@@ -116,7 +116,7 @@ function shapeOf(event: string, severity: RowSeverity): RowSeverity {
   return event === "resolved" || event === "recovered" || event === "cleared" ? "ok" : severity;
 }
 
-/** The numbers of the chart, for who cannot see it. At most one row an hour. */
+/** Renders the numbers of the chart, for who cannot see it. At most one row an hour. */
 export function renderChartTable(data: ChartData): Html {
   const rows: Html[] = [];
   let lastHour = -1;

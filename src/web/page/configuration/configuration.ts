@@ -23,7 +23,7 @@ const mostLines = 500;
 const mostRows = 400;
 const mostNames = 50;
 
-/** What is applied: what differs from the defaults first, secrets as ***. */
+/** Renders what is applied: what differs from the defaults first, secrets as ***. */
 export function renderConfiguration(data: ConfigurationData, nowMs: number): Html {
   const { files, lastReload, organizations } = data;
   const differences = differencesOf(organizations);

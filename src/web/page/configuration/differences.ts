@@ -13,7 +13,7 @@ export interface Difference {
 // Fewer of the same are lines of their own: one looks for a name.
 const leastTogether = 3;
 
-/** What is set for organizations of their own, the same difference of several as one. */
+/** Returns what is set for organizations of their own, the same difference of several as one. */
 export function differencesOf(organizations: readonly PageOrganization[]): Difference[] {
   const usual = usualValues(organizations);
   const found = organizations.flatMap(({ slug, settings }) =>
@@ -51,7 +51,7 @@ function differenceOf(
   };
 }
 
-/** The value of each setting where it is not set for an organization. */
+/** Returns the value of each setting where it is not set for an organization. */
 export function usualValues(organizations: readonly PageOrganization[]): Map<string, string> {
   const usual = new Map<string, string>();
   for (const { settings } of organizations)

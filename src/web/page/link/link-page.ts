@@ -3,7 +3,7 @@ import { formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 
-/** The page of a link of a message: what it would do, or did. It has nothing of the link itself. */
+/** Renders the page of a link of a message: what it would do, or did. It has nothing of the link itself. */
 export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): string {
   const content =
     answer.kind === "refused"

@@ -13,7 +13,7 @@ const barWidth = 106;
 // Four weeks; a longer baseline has its table in the API.
 const mostDays = 28;
 
-/** The days of which the expected count is the median, as bars of one scale beside the window itself. */
+/** Renders the days of which the expected count is the median, as bars of one scale beside the window itself. */
 export function renderBaselineDays({ days, row }: BaselineDaysData): Html {
   if (days.length === 0) return nothing;
   const now = row.count ?? 0;
@@ -54,7 +54,7 @@ export function renderBaselineDays({ days, row }: BaselineDaysData): Html {
   </section>`;
 }
 
-/** The days of a result: `observed` has them as `day1`, `day2` and so on where its baseline is a median. */
+/** Returns the days of a result: `observed` has them as `day1`, `day2` and so on where its baseline is a median. */
 export function baselineDaysOf(observed: Readonly<Record<string, unknown>>): number[] {
   const days: number[] = [];
   for (let day = 1; ; day++) {

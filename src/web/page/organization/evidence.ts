@@ -14,7 +14,7 @@ interface FindingLine {
   readonly message: string;
 }
 
-/** The findings of a result as lines, how many more there were, and what a spike's result says of its cause. */
+/** Returns the findings of a result as lines, how many more there were, and what a spike's result says of its cause. */
 export function findingLines(result: HealthcheckResult | null): FindingLine[] {
   if (result === null) return [];
   const { severity, findings, findingsOmitted = 0 } = result;

@@ -149,7 +149,7 @@ export function chartOf(
   };
 }
 
-/** What a point was held to: by the last kept run before it, the first one for what is older, else the configuration. */
+/** Returns what a point was held to: by the last kept run before it, the first one for what is older, else the configuration. */
 export function thresholdsAt(
   kept: readonly PageThresholds[],
   organization: PageOrganization | null,
@@ -168,7 +168,7 @@ function thin(points: readonly VerdictPoint[]): readonly VerdictPoint[] {
   );
 }
 
-/** The alert's life from its history: pending, firing, and silenced while it is now. */
+/** Returns the alert's life from its history: pending, firing, and silenced while it is now. */
 export function spansOf(
   history: readonly AlertHistoryEntry[],
   { alerts }: CheckSnapshot,

@@ -78,7 +78,7 @@ export interface TimelineEntry {
   readonly told: string | null;
 }
 
-/** The page of one organization. */
+/** Renders the page of one organization. */
 export function renderOrganization(data: OrganizationData): Html {
   const { row } = data;
   const severity = shownSeverity(row);
@@ -138,7 +138,7 @@ function renderOrigin(origin: OrganizationData["origin"]): Html {
   return html`<p class="hint">${from}</p>`;
 }
 
-/** The title of the document: "fail: ads-hosts, 459×". */
+/** Returns the title of the document: "fail: ads-hosts, 459×". */
 export function organizationTitle(row: RowData): string {
   const shown = shownSeverity(row);
   if (shown !== (row.severity ?? "unknown")) return `${shown}: ${row.slug}, ${row.others[0]?.check ?? ""}`;
@@ -148,7 +148,7 @@ export function organizationTitle(row: RowData): string {
 
 const holding = { fail: "Failing", warn: "Warning", ok: "Ok", unknown: "Unknown" } as const;
 
-/** What holds, and what it means. */
+/** Returns what holds, and what it means. */
 export function organizationSentence(data: OrganizationData): string {
   const { row, nowMs } = data;
   if (row.severity === null) return `Waiting for its first run, in ${formatWait(row.nextRunMs - nowMs)}.`;

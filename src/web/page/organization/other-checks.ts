@@ -36,7 +36,7 @@ export function renderOtherLines(others: readonly OtherCheck[], nowMs: number): 
   return html`${lines}`;
 }
 
-/** What else is checked of the organization; nothing where only spikes are. */
+/** Renders what else is checked of the organization; nothing where only spikes are. */
 export function renderOtherChecks(others: readonly OtherCheck[], nowMs: number): Html {
   if (others.length === 0) return nothing;
   const rows = others.map((one) => {

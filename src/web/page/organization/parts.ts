@@ -4,7 +4,7 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import type { OrganizationData } from "./organization.ts";
 
-/** Which types carry the excess, with their share of the count. */
+/** Renders which types carry the excess, with their share of the count. */
 export function renderAssetTypes({ assetTypes }: Pick<OrganizationData, "assetTypes">): Html {
   if (assetTypes.length === 0) return nothing;
   const total = assetTypes.reduce((sum, { count }) => sum + count, 0);
@@ -44,7 +44,7 @@ export function renderAssetTypes({ assetTypes }: Pick<OrganizationData, "assetTy
   </section>`;
 }
 
-/** What the check found, and what to do first. */
+/** Renders what the check found, and what to do first. */
 export function renderFindings({ findings, suggestedAction, appUrl }: OrganizationData): Html {
   if (findings.length === 0 && suggestedAction === null) return nothing;
   const link =
@@ -60,7 +60,7 @@ export function renderFindings({ findings, suggestedAction, appUrl }: Organizati
   </section>`;
 }
 
-/** What holds, where it was set and what it means now. */
+/** Renders what holds, where it was set and what it means now. */
 export function renderThresholds({ settings, row, thresholds }: OrganizationData): Html {
   const means: Readonly<Record<string, string>> = {
     ...(row.expected === null
@@ -99,7 +99,7 @@ export function renderThresholds({ settings, row, thresholds }: OrganizationData
   </section>`;
 }
 
-/** What happened to the alerts, the newest first. */
+/** Renders what happened to the alerts, the newest first. */
 export function renderTimeline(
   { timeline, nowMs }: Pick<OrganizationData, "timeline" | "nowMs">,
   title = "Timeline",

@@ -8,7 +8,7 @@ const glyph: Html = html`<svg class="glyph" width="18" height="14" viewBox="0 0 
   <path d="M1 7H18" stroke="currentColor" stroke-width="3" stroke-dasharray="2 3" />
 </svg>`;
 
-/** The silence that holds longest, and how many more. `withPeople`: who made it and why, for who may read that. */
+/** Renders the silence that holds longest, and how many more. `withPeople`: who made it and why, for who may read that. */
 export function renderSilencePanel(
   silences: readonly PageSilence[],
   slug: string,

@@ -8,7 +8,7 @@ import type { RowSeverity } from "../parts/marks.ts";
 import { viewCheck } from "../../api/check-view.ts";
 import type { CheckSnapshot } from "../../ports.ts";
 
-/** The checks beside the spike check that are not ok, the worst first; one that never ran says nothing yet. */
+/** Returns the checks beside the spike check that are not ok, the worst first; one that never ran says nothing yet. */
 export function rowChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): RowCheck[] {
   return snapshots
     .flatMap((snapshot): RowCheck[] => {
@@ -18,7 +18,7 @@ export function rowChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number):
     .toSorted((left, right) => compareWorst(right.severity, left.severity) || (left.check < right.check ? -1 : 1));
 }
 
-/** The same with all that the organization's page shows, those that are ok too. */
+/** Returns the same with all that the organization's page shows, those that are ok too. */
 export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): OtherCheck[] {
   return snapshots
     .map((snapshot): OtherCheck => {

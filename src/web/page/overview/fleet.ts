@@ -23,7 +23,7 @@ export interface FleetData {
   readonly flatSinceMs: number | null;
 }
 
-/** How many organizations have which severity. */
+/** Returns how many organizations have which severity. */
 export function countSeverities(
   rows: readonly Pick<RowData, "severity" | "others">[],
 ): Readonly<Record<RowSeverity, number>> {
@@ -32,7 +32,7 @@ export function countSeverities(
   return counts;
 }
 
-/** The one sentence that says what holds. */
+/** Returns the one sentence that says what holds. */
 export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
   if (fleet.verdict !== null)
     return `${spikingWords(fleet.spiking, fleet.withResult)}. ${verdictMeaning(fleet.verdict)}`;
@@ -81,7 +81,7 @@ function othersSentence(rows: readonly RowData[]): string {
   return ` Other checks are not ok for ${countOf(organizations, "organization")}: ${names.join(", ")}.`;
 }
 
-/** The heading: the verdict as a banner while it holds, else the sentence alone. */
+/** Renders the heading: the verdict as a banner while it holds, else the sentence alone. */
 export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs: number): Html {
   if (rows.length === 0)
     return html`<h1 class="sentence">No organization is configured.</h1>
@@ -104,7 +104,7 @@ function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdi
     ${countOf(fleet.spiking, "organization")} on one day: treat these deaths as wrong until the checker is cleared.`;
 }
 
-/** The window that all of them count over, hours; null when they differ. */
+/** Returns the window that all of them count over, hours; null when they differ. */
 export function sameWindow(rows: readonly RowData[]): number | null {
   const hours = rows[0]?.windowHours ?? null;
   return rows.every((row) => row.windowHours === hours) ? hours : null;
@@ -147,7 +147,7 @@ export function renderUnwatched(slugs: readonly { readonly slug: string; readonl
   </p>`;
 }
 
-/** The proportions, as widths of an SVG: a strict policy drops styles of elements. */
+/** Renders the proportions, as widths of an SVG: a strict policy drops styles of elements. */
 export function renderStrip(counts: Readonly<Record<RowSeverity, number>>, stripWidth = 1_200): Html {
   const present = rowSeverities.filter((severity) => counts[severity] > 0);
   const total = sum(present.map((severity) => counts[severity]));
@@ -180,7 +180,7 @@ export function renderStrip(counts: Readonly<Record<RowSeverity, number>>, strip
 const traceWidth = 1_200;
 const traceHeight = 40;
 
-/** The rule under the masthead: how many organizations spiked, each hour of seven days. */
+/** Renders the rule under the masthead: how many organizations spiked, each hour of seven days. */
 export function renderTrace(fleet: FleetData): Html {
   const { trace, from } = fleet;
   const peak = Math.max(0, fleet.spiking, ...trace.map((count) => count ?? 0));
@@ -209,7 +209,7 @@ export function renderTrace(fleet: FleetData): Html {
 <p class="caption"><span class="cap-what">organizations spiking, last 7 days${fleet.pastShare < 1 ? `: reading the past, ${formatShare(fleet.pastShare)}` : ""}</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${fleet.spiking === 0 && fleet.trace.every((count) => count === null) ? "no result yet" : `${formatCount(fleet.spiking)} now`}</b></span></p></div>`;
 }
 
-/** The title of the document. */
+/** Returns the title of the document. */
 export function overviewTitle(rows: readonly RowData[], fleet: FleetData): string {
   if (fleet.verdict !== null) return `${formatCount(fleet.spiking)} of ${formatCount(fleet.withResult)} spiking`;
   const spiking = rows.filter(({ severity }) => severity === "fail" || severity === "warn").length;
@@ -218,7 +218,7 @@ export function overviewTitle(rows: readonly RowData[], fleet: FleetData): strin
   return others > 0 ? `${formatCount(others)} of ${formatCount(rows.length)} not ok` : "flatline";
 }
 
-/** The worst that the favicon shows. */
+/** Returns the worst that the favicon shows. */
 export function worstOf(rows: readonly RowData[]): RowSeverity {
   const counts = countSeverities(rows);
   return rowSeverities.find((severity) => counts[severity] > 0 && severity !== "ok") ?? "ok";

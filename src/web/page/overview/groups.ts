@@ -37,7 +37,7 @@ export function groupings(rows: readonly RowData[]): string[] {
   return [...common.slice(0, mostLabels).map(([name]) => name), "severity"];
 }
 
-/** The links that choose what the table is grouped by. */
+/** Renders the links that choose what the table is grouped by. */
 export function renderGroupBy(rows: readonly RowData[], query: RowQuery): Html {
   const names = groupings(rows);
   if (names.length === 1 && query.group === undefined) return nothing;
@@ -50,7 +50,7 @@ export function renderGroupBy(rows: readonly RowData[], query: RowQuery): Html {
     </nav>`;
 }
 
-/** The rows of the table in groups, each with its sums; those with failures first. */
+/** Renders the rows of the table in groups, each with its sums; those with failures first. */
 export function renderGroups(found: readonly RowData[], query: RowQuery, nowMs: number): Html {
   const by = query.group ?? "severity";
   const groups = groupsOf(found, by);

@@ -78,7 +78,7 @@ const severityNames: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
 // A late next run is one this much after it was due: a busy scheduler is not yet news.
 export const lateAfterMs = 60_000;
 
-/** The severity as it is shown, the worst of all checks; unknown before the first run. */
+/** Returns the severity as it is shown, the worst of all checks; unknown before the first run. */
 export function shownSeverity({ severity, others }: Pick<RowData, "severity" | "others">): RowSeverity {
   const own = severity ?? "unknown";
   const other = others[0]?.severity ?? "ok";
@@ -98,7 +98,7 @@ export function shownSince(row: RowData): Pick<RowData, "sinceMs" | "isSinceLong
   return { sinceMs: times.length === 0 ? null : Math.min(...times), isSinceLonger: false };
 }
 
-/** The checks that make a row worse than its count: "sentinel", "sentinel +1"; empty where none does. */
+/** Returns the checks that make a row worse than its count: "sentinel", "sentinel +1"; empty where none does. */
 export function otherChecksText({ others }: Pick<RowData, "others">): string {
   const [first, ...rest] = others;
   if (first === undefined) return "";
@@ -125,7 +125,7 @@ function groupOf(params: URLSearchParams): Pick<RowQuery, "group" | "open"> {
   return params.has("open") ? { group, open: params.getAll("open").filter((one) => one !== "") } : { group };
 }
 
-/** The query as the URL has it; what is the default is left out. */
+/** Returns the query as the URL has it; what is the default is left out. */
 export function writeQuery(query: RowQuery, page = 1): string {
   const params: string[] = [];
   if (query.severities.length > 0) params.push(`severity=${query.severities.join(",")}`);
@@ -146,7 +146,7 @@ export function defaultDir(sort: SortKey): "asc" | "desc" {
   return sort === "slug" || sort === "next" || sort === "since" ? "asc" : "desc";
 }
 
-/** What the text of the query asks for, in words. */
+/** Returns what the text of the query asks for, in words. */
 export function rowWords(rows: readonly RowData[], { text }: Pick<RowQuery, "text">): Words {
   if (text.trim() === "") return { tests: [], problems: [] };
   const labels = new Set(rows.flatMap((row) => row.labels.map((label) => label.slice(0, label.indexOf(" ")))));
@@ -174,7 +174,7 @@ function rowSubject(row: RowData): WordSubject {
   };
 }
 
-/** The rows that the query asks for, in its order. */
+/** Returns the rows that the query asks for, in its order. */
 export function selectRows(rows: readonly RowData[], query: RowQuery): RowData[] {
   const wanted = rows.filter((row) => query.severities.length === 0 || query.severities.includes(shownSeverity(row)));
   const words = rowWords(rows, query);
@@ -225,7 +225,7 @@ const sortValues: Readonly<Record<SortKey, (row: RowData) => number | string | n
   alert: (row) => (row.alert === null ? null : alertRanks[row.alert.state]),
 };
 
-/** The address of an organization's page. */
+/** Returns the address of an organization's page. */
 export function organizationPath(slug: string): string {
   return `/o/${encodeURIComponent(slug.toWellFormed())}`;
 }
@@ -264,7 +264,7 @@ export function sinceText(row: RowData, nowMs: number): string {
   return isSinceLonger ? "over 7d" : formatLength(nowMs - sinceMs);
 }
 
-/** When it runs next; that it is late when it is. */
+/** Returns when it runs next; that it is late when it is. */
 export function nextText(row: RowData, nowMs: number): Html {
   if (row.isRunning) return html`running`;
   if (row.isLate && row.lastRunMs !== null)
@@ -279,14 +279,14 @@ export function nextText(row: RowData, nowMs: number): Html {
   return html`${waitMs < 60_000 ? formatWait(waitMs) : formatLength(waitMs)}`;
 }
 
-/** When the runs are due: each so often, or where the schedule is uneven, at its next tick. */
+/** Returns when the runs are due: each so often, or where the schedule is uneven, at its next tick. */
 export function dueText(row: RowData, nowMs: number, formatInterval: (ms: number) => string): string {
   return row.intervalMs === null
     ? `due ${formatTime(row.nextRunMs, nowMs)}`
     : `due every ${formatInterval(row.intervalMs)}`;
 }
 
-/** The alert's state and what comes of it. */
+/** Returns the alert's state and what comes of it. */
 export function alertText(row: RowData, nowMs: number): Html {
   const { alert } = row;
   if (row.severity === null)

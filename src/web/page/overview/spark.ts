@@ -18,12 +18,12 @@ const width = 168;
 const height = 26;
 const letters: Readonly<Record<string, RowSeverity>> = { o: "ok", w: "warn", f: "fail", u: "unknown" };
 
-/** The letter of a severity in `states`. */
+/** Returns the letter of a severity in `states`. */
 export function stateLetter(severity: RowSeverity | null): string {
   return severity === null ? "-" : severity.charAt(0);
 }
 
-/** The sparkline of a row; what it says, the row says in numbers. */
+/** Returns the sparkline of a row; what it says, the row says in numbers. */
 export function sparkline(spark: Spark): Html {
   const top = Math.max(1, spark.floor, ...spark.counts.map((count) => count ?? 0));
   const x = (index: number): number => round(1 + (index * (width - 6)) / (sparkPoints - 1));

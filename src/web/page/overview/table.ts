@@ -20,7 +20,7 @@ const columns: readonly { readonly key: SortKey | null; readonly name: string; r
   { key: "alert", name: "Alert", css: "c-alert" },
 ];
 
-/** The head of the table: links, so that it sorts without JavaScript too. */
+/** Renders the head of the table: links, so that it sorts without JavaScript too. */
 export function renderHead(query: RowQuery): Html {
   const cells = columns.map(({ key, name, css }) => {
     if (key === null) return html`<th scope="col" class="${css}">${name}</th>`;
@@ -39,7 +39,7 @@ export function renderHead(query: RowQuery): Html {
   </tr>`;
 }
 
-/** What the rows are, in words: how many, in which order, what is counted. */
+/** Renders what the rows are, in words: how many, in which order, what is counted. */
 export function renderNote(found: number, all: number, query: RowQuery): Html {
   const order =
     query.sort === "severity" && query.dir === "desc"
@@ -50,14 +50,14 @@ export function renderNote(found: number, all: number, query: RowQuery): Html {
   return html`${many}, ${order}`;
 }
 
-/** What count and expected mean here. */
+/** Renders what count and expected mean here. */
 export function renderMeaning(rows: readonly RowData[]): Html {
   const window = sameWindow(rows);
   const what = window === null ? "deaths in each one's window" : `deaths in the last ${window}${nbsp}h`;
   return html`count: ${what} · expected: from the days before`;
 }
 
-/** The whole part below the counters. */
+/** Renders the whole part below the counters. */
 export function renderTable(
   rows: readonly RowData[],
   found: readonly RowData[],

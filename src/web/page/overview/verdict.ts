@@ -39,19 +39,19 @@ export function spikingWords(spiking: number, withResult: number): string {
   return `${formatCount(spiking)} of ${countOf(withResult, "organization")} ${spiking === 1 ? "spikes" : "spike"} at once`;
 }
 
-/** What it means that so many spike at once. */
+/** Returns what it means that so many spike at once. */
 export function verdictMeaning({ stage }: FleetVerdict): string {
   return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";
 }
 
-/** When it goes out, and to whom. */
+/** Returns when it goes out, and to whom. */
 export function formingText({ atMs, receivers }: Forecast, spiking: number, nowMs: number): Html {
   const day = isSameDay(atMs, nowMs) ? "" : `${formatDay(atMs)} `;
   return html`Nobody has been notified yet. It goes out ${atMs <= nowMs ? "now" : `at ${day}${formatSeconds(atMs)}`} to
   ${listReceivers(receivers)}, as one message in place of ${formatCount(spiking)}.`;
 }
 
-/** The band: the sentence, what it means, and the facts behind it. */
+/** Renders the band: the sentence, what it means, and the facts behind it. */
 export function renderBand(sentence: string, why: Html, verdict: FleetVerdict, nowMs: number): Html {
   return html`<section class="verdict" aria-labelledby="verdict">
     <div>

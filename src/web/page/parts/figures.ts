@@ -120,14 +120,14 @@ export function formatTime(atMs: number, nowMs: number): string {
   return isSameDay(atMs, nowMs) ? formatClock(atMs) : `${formatDay(atMs)} ${formatClock(atMs)}`;
 }
 
-/** A text of the API with its instants as the page writes them. */
+/** Returns a text of the API with its instants as the page writes them. */
 export function withPageTimes(text: string, nowMs: number): string {
   return text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z/g, (instant) =>
     formatTime(Date.parse(instant), nowMs),
   );
 }
 
-/** Whether both are in one day of UTC. */
+/** Returns whether both are in one day of UTC. */
 export function isSameDay(leftMs: number, rightMs: number): boolean {
   return Math.floor(leftMs / dayMs) === Math.floor(rightMs / dayMs);
 }

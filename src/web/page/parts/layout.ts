@@ -55,7 +55,7 @@ export const pages: readonly {
   { key: "config", href: "/config", name: "Configuration", short: "Config", isClosed: true },
 ];
 
-/** The whole document. */
+/** Renders the whole document. */
 export function renderDocument(frame: PageFrame): string {
   const { fleet, nowMs } = frame;
   const nav = pages.map(({ key, href, name, short, isClosed, count }) => {
@@ -156,7 +156,7 @@ function dataBlock(data: unknown): Html {
   return { html: `<script type="application/json" id="data">${json}</script>` };
 }
 
-/** A page that says one thing: what is not there, or what is needed. */
+/** Renders a page that says one thing: what is not there, or what is needed. */
 export function renderMessage(title: string, text: Html): Html {
   return html`<h1 class="sentence">${title}</h1>
     <p class="why">${text}</p>`;

@@ -5,7 +5,7 @@ export type RowSeverity = "fail" | "warn" | "unknown" | "ok";
 
 export const rowSeverities: readonly RowSeverity[] = ["fail", "warn", "unknown", "ok"];
 
-/** The shape that carries a severity beside its word and its colour; hidden from readers of text, who get the word. */
+/** Returns the shape that carries a severity beside its word and its colour; hidden from readers of text, who get the word. */
 export function mark(severity: RowSeverity, size = 14): Html {
   return html`<svg class="mark ${severity}" width="${size}" height="${size}" viewBox="0 0 14 14" aria-hidden="true">
     <use href="#m-${severity}" />

@@ -26,7 +26,7 @@ export interface Forecast {
 
 const shownWaiting = 3;
 
-/** Who was notified and when; who was not, how often that was tried and why it failed. */
+/** Renders who was notified and when; who was not, how often that was tried and why it failed. */
 export function renderNotified({ accepted, waiting }: Notified, nowMs: number): Html {
   const byTime = Map.groupBy(accepted, ({ atMs }) => formatTime(atMs, nowMs));
   const parts = [
@@ -40,7 +40,7 @@ export function renderNotified({ accepted, waiting }: Notified, nowMs: number): 
   return html`${parts.map((part, index) => html`${index === 0 ? nothing : " · "}${part}`)}`;
 }
 
-/** A receiver that has not accepted a notification, how often that was tried and why. */
+/** Renders a receiver that has not accepted a notification, how often that was tried and why. */
 export function renderUnaccepted(one: Unaccepted, nowMs: number): Html {
   const { receiver, state, attempts, lastError } = one;
   if (state !== "dead" && lastError === null) return html`${receiver} <span class="detail">being sent</span>`;

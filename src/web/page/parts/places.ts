@@ -18,7 +18,7 @@ export interface FoundPlace {
   readonly letters: readonly number[];
 }
 
-/** The places whose name has the letters in this order, the closest first; those found by a label only come last. */
+/** Returns the places whose name has the letters in this order, the closest first; those found by a label only come last. */
 export function findPlaces(places: readonly Place[], asked: string, most: number): FoundPlace[] {
   const text = asked.trim().toLowerCase();
   if (text === "") return [];
@@ -65,7 +65,7 @@ export function matchLetters(
 
 const mostNearest = 2;
 
-/** What is called nearly so. */
+/** Returns what is called nearly so. */
 export function nearestPlaces(places: readonly Place[], asked: string): string[] {
   const names = new Set(places.map(({ name }) => name));
   const found: string[] = [];

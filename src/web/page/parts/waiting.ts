@@ -15,7 +15,7 @@ const countNames: Readonly<Record<keyof WaitingCounts, string>> = {
   queued: "waiting",
 };
 
-/** The number beside a page's name; nothing at 0. */
+/** Renders the number beside a page's name; nothing at 0. */
 export function renderPill(name: keyof WaitingCounts, count: number): Html {
   return count === 0
     ? nothing

@@ -52,7 +52,7 @@ export function readWords(text: string, vocabulary: Vocabulary): Words {
   return { tests, problems };
 }
 
-/** The subjects for which every word holds; where a bare word fits none exactly, those that have its letters in order. */
+/** Returns the subjects for which every word holds; where a bare word fits none exactly, those that have its letters in order. */
 export function selectByWords<Item>(
   items: readonly Item[],
   { tests }: Pick<Words, "tests">,

@@ -14,7 +14,7 @@ export type QueueOrder = "age" | "organization";
 
 const columns = 6;
 
-/** What waits for the customer, the worst first: a row for each proposal, with its report. */
+/** Renders what waits for the customer, the worst first: a row for each proposal, with its report. */
 export function renderQueue({ reports, failures, isWatched }: PageQueue, order: QueueOrder, nowMs: number): Html {
   const rows = rankQueue(reports, nowMs);
   return html`<h1 class="sentence">${sentenceOf({ reports, failures, isWatched }, nowMs)}</h1>

@@ -9,7 +9,7 @@ import type { PageSilence } from "../ports.ts";
 
 const shownEnded = 200;
 
-/** Who is quiet, until when and why. */
+/** Renders who is quiet, until when and why. */
 export function renderSilences(silences: readonly PageSilence[], retentionDays: number, nowMs: number): Html {
   const active = silences.filter(({ state }) => state === "active").toSorted((a, b) => a.endsAtMs - b.endsAtMs);
   const coming = silences.filter(({ state }) => state === "pending").toSorted((a, b) => a.startsAtMs - b.startsAtMs);

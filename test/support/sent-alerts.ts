@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from "./far-side/http-sink.ts";
 
 /** What a receiver that drops repeats by `webhook-id` got of one alert, in order of first arrival. */
-export type ToldAlerts = ReadonlyMap<string, readonly string[]>;
+export type SentAlerts = ReadonlyMap<string, readonly string[]>;
 
 interface Payload {
   readonly id: string;
@@ -9,9 +9,9 @@ interface Payload {
 }
 
 /** Reads the bodies that a webhook got; throws where a repeat under one id says something else. */
-export function readToldAlerts(requests: readonly ReceivedRequest[]): ToldAlerts {
+export function readSentAlerts(requests: readonly ReceivedRequest[]): SentAlerts {
   const bodies = new Map<string, string>();
-  const told = new Map<string, string[]>();
+  const sent = new Map<string, string[]>();
   for (const { headers, body } of requests) {
     const id = String(headers["webhook-id"]);
     const known = bodies.get(id);
@@ -20,7 +20,7 @@ export function readToldAlerts(requests: readonly ReceivedRequest[]): ToldAlerts
     bodies.set(id, body);
     const payload = JSON.parse(body) as Payload;
     if (payload.id !== id) throw new Error(`${payload.id} under ${id}`);
-    for (const { id: alert, event } of payload.alerts) told.set(alert, [...(told.get(alert) ?? []), event]);
+    for (const { id: alert, event } of payload.alerts) sent.set(alert, [...(sent.get(alert) ?? []), event]);
   }
-  return told;
+  return sent;
 }
