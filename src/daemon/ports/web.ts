@@ -35,7 +35,7 @@ import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 import { createOutboxPort } from "./outbox.ts";
 
-// Of ids that begin alike nobody reads more; four digits are one of 65,536.
+// More ids that begin alike are too many to choose from; four digits are one of 65,536.
 const mostStartingAlike = 50;
 
 export interface WebPortsOptions {
