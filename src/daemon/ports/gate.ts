@@ -131,7 +131,7 @@ function isHeldByFailure({ failure, decision }: GateView): boolean {
 
 const holdOrder: readonly string[] = ["fail_firing", "fail_latched", "unknown"] satisfies GateReason[];
 
-/** Those that fire first, then what failed before, then what nobody knows; the longest first. */
+/** Orders the firing ones first, then the latched, then the unknown; the longest first. */
 function compareHeld(left: GateView, right: GateView): number {
   return (
     holdOrder.indexOf(left.reason) - holdOrder.indexOf(right.reason) ||
