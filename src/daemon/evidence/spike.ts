@@ -87,7 +87,7 @@ async function readCounts(
   const judged = (await judgements.judgedChecker(slug)).flatMap(
     (kept) => stretchOf(kept, thresholds.windowHours) ?? [],
   );
-  // Whatever baselineExclude says: no verdict depends on it, and nobody asks for a broken checker's deaths as the usual ones.
+  // Independent of baselineExclude: no verdict depends on it, and the deaths of a broken checker are never the usual ones.
   const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), stretchesAt(judged, nowMs));
   const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices] }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
