@@ -97,7 +97,7 @@ function addRelease(parent: Command, context: CliContext): void {
     });
 }
 
-/** What nobody knows is not held by a failure: a release changes nothing there. */
+/** Returns the organizations held by a failure; a release changes nothing for an unknown one. */
 function heldByFailure({ gates }: GateList): string[] {
   return gates.flatMap(({ slug, alertId }) => (alertId === null ? [] : [slug]));
 }

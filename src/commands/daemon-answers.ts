@@ -79,7 +79,7 @@ export type Gate = z.infer<typeof gateSchema>;
 export const gateListSchema = z.looseObject({ gates: z.array(gateSchema), open: z.number() });
 export type GateList = z.infer<typeof gateListSchema>;
 
-/** What tells alerts apart whose ids begin alike; live and ended ones. */
+/** The fields that distinguish alerts whose ids begin alike; live and ended ones. */
 export const alertIdsSchema = z.looseObject({
   alerts: z.array(
     z.looseObject({

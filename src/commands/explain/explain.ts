@@ -81,7 +81,7 @@ async function readIdentified({ alerts }: Pick<Store, "alerts">, prefix: string)
   });
 }
 
-// More ids that begin alike than anybody reads.
+// More ids that begin alike are too many to choose from.
 const mostNamed = 50;
 
 const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";
