@@ -73,8 +73,8 @@ function isRouted(
 ): boolean {
   const isNotified = (): boolean =>
     notified.get(id)?.has(route.name) === true ||
-    plan.told.some(({ alertId, receiver }) => alertId === id && receiver === route.name) ||
-    alerts.some((tracked) => tracked.id === id && tracked.told.has(route.name));
+    plan.sent.some(({ alertId, receiver }) => alertId === id && receiver === route.name) ||
+    alerts.some((tracked) => tracked.id === id && tracked.sent.has(route.name));
   const target = settings.targetOf(check, slug);
   if (target === null) return isNotified();
   const routed = target.receivers.find(({ name }) => name === route.name);

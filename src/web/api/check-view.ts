@@ -138,7 +138,7 @@ function resultOf(report: CheckReport | null, withDetails: boolean): Healthcheck
   return report?.kind === "result" ? viewResult(report.check, report.result, withDetails) : null;
 }
 
-/** Returns the result as whoever asks may read it: the findings of the review queue name reports (CONTRACT 8). */
+/** Returns the result as the reader may see it: the findings of the review queue name reports (CONTRACT 8). */
 export function viewResult(check: string, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
   return check === "review-queue" && !withDetails ? { ...result, findings: [] } : result;
 }
