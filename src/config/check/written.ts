@@ -49,7 +49,7 @@ export function kindOf({ type }: WrittenReceiver): ReceiverKind | undefined {
   return accepted === undefined ? undefined : receiverKind(accepted);
 }
 
-/** The tokens of the server. */
+/** Returns the tokens of the server. */
 export function tokensOf(config: WrittenConfig): Part<WrittenToken>[] {
   return partsOf(known(config.server)?.tokens, ["server", "tokens"]);
 }

@@ -109,7 +109,7 @@ async function check({ format, template, contentType }: WrittenReceiver): Promis
   if (contentType !== undefined && template === undefined)
     problems.push({ key: "contentType", message: "goes with template only", part: "key" });
   if (typeof template !== "string") return problems;
-  // Loaded only when somebody has a template: most commands start without it.
+  // Loaded only when a template is configured: most commands start without it.
   const { checkTemplate } = await import("./template.ts");
   try {
     checkTemplate(template, typeof contentType === "string" ? contentType : defaultContentType);
