@@ -40,13 +40,14 @@ export interface Reading {
   readonly metric?: string;
 }
 
-/** A ratio of two medians and what it must reach. */
+/** A median, or a ratio of two, and what it must reach. */
 export interface Goal {
   /** "remote checks, keep-alive" */
   readonly title: string;
   /** The ratio is `of` ÷ `by`: put the side with the larger number first, so that "8 times better" reads 8. */
   readonly of: Reading;
-  readonly by: Reading;
+  /** Absent: `of` itself is held against the goal, in its metric's unit. */
+  readonly by?: Reading;
   /** "at least": a larger ratio is better; "at most": a smaller one. */
   readonly bound: "at least" | "at most";
   readonly goal: number;
@@ -95,8 +96,10 @@ export interface SideResult {
 
 export interface GoalResult {
   readonly title: string;
-  /** Of the medians; null when a side was skipped. */
+  /** Of the medians, or the one median; null when a side was skipped. */
   readonly ratio: number | null;
+  /** Of the one median; absent: it is a ratio. */
+  readonly unit?: string;
   readonly bound: "at least" | "at most";
   readonly goal: number;
   readonly goalMet: boolean | null;

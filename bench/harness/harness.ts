@@ -191,12 +191,14 @@ export function median(values: readonly number[]): number {
 
 function goalResult(goal: Goal, sides: readonly SideResult[], metrics: readonly Metric[]): GoalResult {
   const of = readingOf(goal.of, sides, metrics);
-  const by = readingOf(goal.by, sides, metrics);
+  const by = goal.by === undefined ? 1 : readingOf(goal.by, sides, metrics);
   const ratio = of === null || by === null ? null : of / by;
   const { title, bound } = goal;
+  const metric = metrics.find(({ name }) => name === goal.of.metric) ?? metrics[0];
+  const unit = goal.by === undefined && metric !== undefined ? { unit: metric.unit } : {};
   const moonshot =
     goal.moonshot === undefined ? {} : { moonshot: goal.moonshot, moonshotMet: isMet(ratio, bound, goal.moonshot) };
-  return { title, ratio, bound, goal: goal.goal, goalMet: isMet(ratio, bound, goal.goal), ...moonshot };
+  return { title, ratio, ...unit, bound, goal: goal.goal, goalMet: isMet(ratio, bound, goal.goal), ...moonshot };
 }
 
 function isMet(ratio: number | null, bound: Goal["bound"], limit: number): boolean | null {

@@ -106,7 +106,8 @@ async function summary(results: readonly BenchmarkResult[], soak: SoakResult | n
   for (const name of benchmarkNames().filter(hasBenchmark)) {
     const measured = results.find((result) => result.name === name)?.goals;
     for (const goal of measured ?? (await loadBenchmark(name)).goals) {
-      const [ratio, met] = "ratio" in goal ? [formatRatio(goal.ratio), formatMet(goal)] : ["not measured yet", ""];
+      const [ratio, met] =
+        "ratio" in goal ? [formatRatio(goal.ratio, goal.unit), formatMet(goal)] : ["not measured yet", ""];
       rows.push(row([`\`bench:${name}\``, goal.title, ratio, formatBound(goal), met]));
     }
   }

@@ -11,7 +11,12 @@ export function formatResult(result: BenchmarkResult): string {
       side.skipped === undefined ? formatMetric(side.metrics[name]) : `skipped: ${side.skipped}`,
     ),
   ]);
-  const goals = result.goals.map((goal) => [goal.title, formatRatio(goal.ratio), formatBound(goal), formatMet(goal)]);
+  const goals = result.goals.map((goal) => [
+    goal.title,
+    formatRatio(goal.ratio, goal.unit),
+    formatBound(goal),
+    formatMet(goal),
+  ]);
   const failures = result.sides.flatMap(({ name, failed }) =>
     failed === undefined ? [] : [`${name} failed: ${failed}`],
   );
@@ -23,15 +28,21 @@ export function formatResult(result: BenchmarkResult): string {
   ].join("\n\n");
 }
 
-/** "12.3×" */
-export function formatRatio(ratio: number | null): string {
-  return ratio === null ? "–" : `${formatNumber(ratio)}×`;
+/** "12.3×"; of a number that is no ratio, "12.3 ms". */
+export function formatRatio(ratio: number | null, unit?: string): string {
+  if (ratio === null) return "–";
+  return unit === undefined ? `${formatNumber(ratio)}×` : `${formatNumber(ratio)} ${unit}`;
 }
 
 /** "≥ 8× (15×)" */
-export function formatBound({ bound, goal, moonshot }: Pick<GoalResult, "bound" | "goal" | "moonshot">): string {
+export function formatBound({
+  bound,
+  goal,
+  moonshot,
+  unit,
+}: Pick<GoalResult, "bound" | "goal" | "moonshot" | "unit">): string {
   const sign = bound === "at least" ? "≥" : "≤";
-  return `${sign} ${formatRatio(goal)}${moonshot === undefined ? "" : ` (${formatRatio(moonshot)})`}`;
+  return `${sign} ${formatRatio(goal, unit)}${moonshot === undefined ? "" : ` (${formatRatio(moonshot, unit)})`}`;
 }
 
 /** "moonshot", "met", "missed", "not measured" */

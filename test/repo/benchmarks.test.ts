@@ -59,7 +59,7 @@ describe("the benchmarks", () => {
     expect(benchmark.name).toBe(name);
     const sides = benchmark.sides.map((side) => side.name);
     expect(new Set(sides).size).toBe(sides.length);
-    const named = benchmark.goals.flatMap((goal) => [goal.of, goal.by]);
+    const named = benchmark.goals.flatMap((goal) => [goal.of, ...(goal.by === undefined ? [] : [goal.by])]);
     expect(named.filter(({ side }) => !sides.includes(side))).toEqual([]);
     const known = benchmark.metrics.map((metric) => metric.name);
     expect(named.filter(({ metric }) => metric !== undefined && !known.includes(metric))).toEqual([]);
