@@ -55,7 +55,7 @@ const examples: readonly Example[] = [
     query: "histogram_quantile(0.99, sum by (le) (rate(flatline_scheduler_lag_seconds_bucket[15m]))) > 1",
   },
   {
-    question: "Is a receiver down? Notifications that wait for longer than five minutes, or were given up:",
+    question: "Is a receiver down? Notifications that wait for longer than five minutes, or are dead letters:",
     query: "flatline_outbox_oldest_age_seconds > 300 or flatline_outbox_dead_letters > 0",
   },
   {
@@ -120,7 +120,7 @@ ${examples.map(({ question, query }) => `${question}\n\n\`\`\`promql\n${query}\n
 
 ## One check at the pace of Prometheus
 
-\`GET /probe?slug=SLUG[&check=CHECK]\` runs a check now and answers with the series of that run only, for a Prometheus that wants to drive the schedule itself, as with the blackbox exporter. A check that fails is 200 with \`flatline_check_up 0\`; a slug or check that nobody configured is 404. Concurrent probes of one check of one organization share one run, and one within five seconds of a finished one gets its result. The run is bounded by the scrape's timeout (\`X-Prometheus-Scrape-Timeout-Seconds\`, which Prometheus sends) less half a second; without the header by two minutes. It is neither counted nor stored, and changes no alert.
+\`GET /probe?slug=SLUG[&check=CHECK]\` runs a check now and answers with the series of that run only, for a Prometheus that wants to drive the schedule itself, as with the blackbox exporter. A check that fails is 200 with \`flatline_check_up 0\`; a slug or check that is not configured is 404. Concurrent probes of one check of one organization share one run, and one within five seconds of a finished one gets its result. The run is bounded by the scrape's timeout (\`X-Prometheus-Scrape-Timeout-Seconds\`, which Prometheus sends) less half a second; without the header by two minutes. It is neither counted nor stored, and changes no alert.
 
 \`\`\`yaml
 scrape_configs:
