@@ -10,7 +10,7 @@ import {
   type ChartData,
 } from "../page/chart/chart-data.ts";
 import { formatCount, formatExpected } from "../../base/numbers.ts";
-import { renderLanes, type Lanes } from "../page/chart/chart.ts";
+import { renderLanes, type Lanes } from "../page/chart/lanes.ts";
 import { inZone } from "./choices.ts";
 import { formatClock, formatDay, formatTick } from "../page/parts/figures.ts";
 

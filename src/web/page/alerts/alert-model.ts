@@ -5,7 +5,7 @@ import type { AlertComment } from "../../../store/alerts/comments.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import type { GateView } from "../../ports.ts";
 import type { ChartData } from "../chart/chart-data.ts";
-import type { Lanes } from "../chart/chart.ts";
+import type { Lanes } from "../chart/lanes.ts";
 import { findingLines } from "../organization/evidence.ts";
 import { chartOf, spansOf, thresholdsAt, timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";

@@ -1,6 +1,7 @@
 import { timesWords } from "../../../contract/death-counts.ts";
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
-import { renderChart, renderChartTable, renderLanes } from "../chart/chart.ts";
+import { renderChart, renderChartTable } from "../chart/chart.ts";
+import { renderLanes } from "../chart/lanes.ts";
 import { renderAssetTypes, renderTimeline } from "../organization/parts.ts";
 import { organizationPath } from "../overview/row.ts";
 import { spikingWords } from "../overview/verdict.ts";

@@ -10,7 +10,7 @@ import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
 import type { PageOrganization, PageThresholds } from "../ports.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
-import type { LaneSpan } from "../chart/chart.ts";
+import type { LaneSpan } from "../chart/lanes.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { nbsp } from "../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";

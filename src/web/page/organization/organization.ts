@@ -2,7 +2,8 @@ import type { PageOrganization, PageSilence } from "../ports.ts";
 import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
-import { renderChart, renderChartTable, renderLanes, type Lanes } from "../chart/chart.ts";
+import { renderChart, renderChartTable } from "../chart/chart.ts";
+import { renderLanes, type Lanes } from "../chart/lanes.ts";
 import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
 import {
