@@ -7,7 +7,8 @@ import type { GateView } from "../../ports.ts";
 import type { ChartData } from "../chart/chart-data.ts";
 import type { Lanes } from "../chart/lanes.ts";
 import { findingLines } from "../organization/evidence.ts";
-import { chartOf, spansOf, thresholdsAt, timelineOf } from "../organization/model.ts";
+import { chartOf, peopleEvents, spansOf, thresholdsAt } from "../chart/chart-model.ts";
+import { timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
 import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
 import type { FleetData } from "../overview/fleet.ts";
@@ -124,8 +125,6 @@ export async function readAlert(
     withPeople,
   };
 }
-
-const peopleEvents: ReadonlySet<string> = new Set(["acknowledged", "unacknowledged", "judged", "judgement_withdrawn"]);
 
 function waitingOf(entries: readonly OutboxEntry[], subject: string, slug: string): Unaccepted[] {
   return entries
