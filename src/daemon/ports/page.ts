@@ -18,6 +18,7 @@ import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
 import { ownPlaces } from "./own-places.ts";
+import { createPageChart } from "./page-chart.ts";
 import { createPageAlerts } from "./page-alerts.ts";
 import { createPageSilences } from "./page-silences.ts";
 import { readQueues } from "./page-queue.ts";
@@ -68,6 +69,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
     ...createPageFleet(options),
     ...createPageSilences(options),
     ...createPageAlerts(options),
+    ...createPageChart(options),
     retentionMs: () => runtime.current().config.storage.retentionMs,
     storeProblem: options.storeProblem,
     storeBytes: () => store.bytes(),

@@ -1,6 +1,8 @@
 import { rowSeverities } from "../page/parts/marks.ts";
 import type { Overview } from "./overview.ts";
+import { movedAddress } from "./chart/zoom.ts";
 import { openDialog } from "./dialog.ts";
+import { swapPage } from "./swap.ts";
 
 // Kept beyond the tab: a person who dictates to a computer turns them off once (WCAG 2.1.4).
 const offKey = "flatline-keys-off";
@@ -46,12 +48,21 @@ function press(event: KeyboardEvent, overview: Overview | null): void {
   else if (event.key === "/") {
     event.preventDefault();
     document.getElementById("q")?.focus();
-  } else if (event.key === "Escape") overview?.clear();
-  else if (event.key === "j" || event.key === "k") {
+  } else if (event.key === "Escape") {
+    overview?.clear();
+    document.querySelector<HTMLElement>("#zoom-reset:not([hidden])")?.click();
+  } else if (event.key === "j" || event.key === "k") {
     if (overview !== null) overview.move(event.key === "j" ? 1 : -1);
     else document.querySelector<HTMLElement>(`[data-neighbour=${event.key}]`)?.click();
   } else if (event.key === "r") document.querySelector<HTMLElement>("[data-do=run]:not(:disabled)")?.click();
+  else if (event.key === "[" || event.key === "]") void moveChart(event.key === "[" ? -1 : 1);
   else if (event.key === "?") void showKeys();
+}
+
+async function moveChart(by: -1 | 1): Promise<void> {
+  const address = movedAddress(by, Number(document.getElementById("main")?.dataset["now"]));
+  if (address === null || !(await swapPage(address))) return;
+  history.replaceState(null, "", address);
 }
 
 const list: readonly (readonly [string, string])[] = [
@@ -62,6 +73,7 @@ const list: readonly (readonly [string, string])[] = [
   ["1–4", "only fail, warn, unknown, ok"],
   ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
   ["g, then o a s r q c", "organizations, alerts, silences, receivers, queue, configuration"],
+  ["[ ]", "chart earlier, later; arrows move its cursor, Esc resets it"],
   ["r", "run now"],
   ["?", "this list"],
 ];

@@ -36,8 +36,8 @@ function start(): void {
   const swapSoon = (): void => {
     refresh ??= setTimeout(() => {
       refresh = null;
-      // Text that is being read or filled in is not replaced, and a hidden page does not ask: later.
-      if (document.querySelector("dialog[open]") !== null || document.hidden) swapSoon();
+      // What somebody reads or fills in is not pulled away, and what nobody sees is not asked for: later.
+      if (document.querySelector("dialog[open], details.span[open]") !== null || document.hidden) swapSoon();
       else void swapPage(location.href).then(useOrder);
     }, refreshEveryMs);
   };

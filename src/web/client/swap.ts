@@ -1,5 +1,5 @@
 import { startDeadAssets } from "./dead-assets.ts";
-import { startChart } from "./chart.ts";
+import { startChart } from "./chart/chart.ts";
 import { forgetToken, knownToken } from "./token.ts";
 
 // The one chart of this page.

@@ -147,6 +147,16 @@ export interface PageSilence extends ListedSilence {
   readonly firing: readonly Severity[];
 }
 
+/** A stretch in which a silence held, epoch ms. */
+export interface PageSilencedSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly comment: string;
+  /** null: of the configuration. */
+  readonly madeAtMs: number | null;
+  readonly by: string | null;
+}
+
 /** Where the fleet stands against the bounds of its verdict. */
 export interface PageFleetStanding {
   /** Organizations whose spike alert fires. */
@@ -176,6 +186,12 @@ export interface PagePort {
   /** Reads those that are not read yet; calls the listeners when they are. */
   readHours(slugs: readonly string[]): Promise<void>;
   points(slug: string, fromMs: number, toMs: number): Promise<readonly VerdictPoint[]>;
+  /** When messages of its spike alerts were held back within the time, oldest first. */
+  silencedSpans(slug: string, fromMs: number, toMs: number): Promise<readonly PageSilencedSpan[]>;
+  /** What its last run left out of the baseline, as far as it lasts at `nowMs`; empty where nothing is left out. */
+  excludedSpans(slug: string, nowMs: number): Promise<readonly { readonly fromMs: number; readonly toMs: number }[]>;
+  /** Comments on these alerts, oldest first. */
+  commentsOn(alertIds: readonly string[]): Promise<readonly AlertComment[]>;
   /** What its runs held their counts to, oldest first, from each instant on; empty where no run of the time is kept. */
   thresholdsOf(slug: string, fromMs: number, toMs: number): Promise<readonly PageThresholds[]>;
   alertHistory(check: CheckName, slug: string, fromMs: number): Promise<readonly AlertHistoryEntry[]>;

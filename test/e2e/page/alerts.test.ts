@@ -46,7 +46,7 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *", gate: { releaseOn: [resolved] } }
-organizations: [{ slug: acme, labels: { team: trust } }, globex, quiet, { slug: nameless, whenNoEvents: ok }]
+organizations: [{ slug: acme, labels: { team: trust } }, { slug: globex, baselineExclude: judged }, quiet, { slug: nameless, whenNoEvents: ok }]
 alerting: { groupWait: 100ms, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: log }]
 server: { listen: "127.0.0.1:0", token: "${token}" }
@@ -261,7 +261,72 @@ describe("the page of one alert", () => {
 
     await page.locator("#zoom-reset").click();
     await page.waitForURL((address) => address.search === "");
-    expect(await page.locator("#zoom-reset").count()).toBe(0);
+    expect(await page.locator("#zoom-reset").isHidden()).toBe(true);
+  });
+
+  it("shows any stretch of time, which a form, keys and the address choose", async () => {
+    const page = await open(`/alerts/${ids.get("acme")}?scale=linear`);
+    await page.locator("#chart .u-over").waitFor();
+    const spanOf = (): number[] =>
+      ["from", "to"].map((name) => Number(new URL(page.url()).searchParams.get(name) ?? Number.NaN));
+    const field = (atMs: number): string => new Date(atMs).toISOString().slice(0, 16);
+    const fromMs = Math.floor(Date.now() / 60_000) * 60_000 - 6 * 24 * hourMs;
+
+    await page.locator(".span summary").click();
+    await page.locator(".span [name=from]").fill(field(fromMs));
+    await page.locator(".span [name=to]").fill(field(fromMs + 24 * hourMs));
+    await page.locator(".span button").click();
+    await page.locator("#zoom-reset:not([hidden])").waitFor();
+    expect(await page.locator(".span summary.on").innerText()).toMatch(/^\d+.\w{3} \d\d:\d\d to \d+.\w{3} \d\d:\d\d$/);
+    expect(await page.locator(".switch [aria-current]").allInnerTexts()).toEqual(["linear"]);
+
+    await page.keyboard.press("[");
+    await page.waitForURL(/from=\d+&to=\d+/);
+    expect(spanOf()).toEqual([fromMs - 12 * hourMs, fromMs + 12 * hourMs]);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((address) => address.search === "?scale=linear");
+    await page.locator("#zoom-reset").waitFor({ state: "hidden" });
+  });
+
+  it("draws what people did, silences, and what is not in the baseline", async () => {
+    const id = ids.get("globex") ?? "";
+    const send = async (method: string, path: string, body?: object): Promise<{ id?: string }> => {
+      const init = body === undefined ? {} : { body: JSON.stringify(body) };
+      const headers = { ...bearer, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+      const answer = await fetch(`${url}/api/v1${path}`, { method, headers, ...init });
+      expect(answer.ok).toBe(true);
+      return answer.status === 204 ? {} : ((await answer.json()) as { id?: string });
+    };
+    const at = (hours: number): string => new Date(Date.now() + hours * hourMs).toISOString();
+    const marker = await send("POST", "/markers", { text: "captcha rollout", slug: "globex", at: at(-3) });
+    await send("POST", `/alerts/${id}/comments`, { comment: "looking" });
+    await send("POST", `/alerts/${id}/judgement`, { verdict: "checker" });
+    const times = { startsAt: at(-2), endsAt: at(2) };
+    const silence = await send("POST", "/silences", { slug: "glob*", comment: "a maintenance", ...times });
+
+    const page = await open(`/alerts/${id}?week=1`);
+    await page.locator("#chart .u-over").waitFor();
+    const plain = await open(`/alerts/${id}?week=1`, { javaScriptEnabled: false });
+
+    const titles = await page.locator(".lanes title").allTextContents();
+    const acts = titles.map((title) => title.replace(/,.*/, ""));
+    expect(acts[0]).toBe("marker «captcha rollout»");
+    expect(acts.slice(-3)).toEqual(["commented", "judged", "silenced"]);
+    expect(await page.locator(".lanes .shade.silenced").count()).toBe(1);
+    expect(await page.locator(".lanes .shade.excluded").count()).toBe(1);
+    expect((await page.locator(".lanes .right text").allTextContents()).join(", ")).toMatch(
+      /^fail, silenced, \d sent so far, silenced$/,
+    );
+    expect(await page.locator("p.hint", { hasText: "Nothing was recorded a week before this range." }).count()).toBe(1);
+    expect(await page.locator(".timeline li").allInnerTexts()).toContainEqual(
+      expect.stringMatching(/Silenced until \d\d:\d\d by token «a maintenance»/),
+    );
+    expect(await plain.locator(".chart .shade").count()).toBe(2);
+    expect(await plain.locator(".chart .began").count()).toBe(1);
+    expect(await (await fetch(`${url}/alerts/${id}`)).text()).not.toContain("a maintenance");
+    await send("DELETE", `/silences/${silence.id ?? ""}`);
+    await send("DELETE", `/markers/${marker.id ?? ""}`);
+    await send("DELETE", `/alerts/${id}/judgement`);
   });
 
   it("leaves everything as it is when a dialog is closed", async () => {

@@ -7,14 +7,15 @@ import type { GateView } from "../../ports.ts";
 import type { ChartData } from "../chart/chart-data.ts";
 import type { Lanes } from "../chart/lanes.ts";
 import { findingLines } from "../organization/evidence.ts";
-import { chartOf, peopleEvents, spansOf, thresholdsAt } from "../chart/chart-model.ts";
+import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
+import { readSpan } from "../chart/span.ts";
 import { timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
 import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
 import type { FleetData } from "../overview/fleet.ts";
 import type { RowData } from "../overview/row.ts";
 import type { Unaccepted } from "../parts/notified.ts";
-import type { PageActRules, PageAlert } from "../ports.ts";
+import type { PageActRules, PageAlert, PageSilencedSpan } from "../ports.ts";
 import { beganMs } from "./alert-row.ts";
 
 /** Which stretch of time the chart shows. */
@@ -78,12 +79,24 @@ export async function readAlert(
   const { nowMs } = model;
   const endMs = endsAtMs ?? nowMs;
   const range = alertRanges.find((one) => one === params.get("range")) ?? "alert";
-  const toMs = range === "alert" ? endMs : nowMs;
-  const fromMs = range === "alert" ? beganMs(alert) - dayMs : nowMs - rangeMs[range];
-  const points = await page.points(slug, fromMs, toMs);
-  const span = { fromMs: range === "all" ? (points[0]?.atMs ?? fromMs) : fromMs, toMs };
-  const organization = page.organizations().find((one) => one.slug === slug) ?? null;
+  const asksSpan = readSpan(params, nowMs);
+  const startMs = range === "alert" ? beganMs(alert) - dayMs : nowMs - rangeMs[range];
+  const firstMs = range === "all" ? ((await page.points(slug, startMs, nowMs))[0]?.atMs ?? startMs) : startMs;
+  const span = asksSpan ?? { fromMs: firstMs, toMs: range === "alert" ? endMs : nowMs };
+  const { fromMs, toMs } = span;
   const asked = params.get("scale");
+  const hasWeek = params.get("week") !== null;
+  const { chart, points, silenced } = await readChart(page, {
+    slug,
+    span,
+    nowMs,
+    isAsked: asksSpan !== null,
+    scale: asked,
+    hasWeek,
+    beganMs: alert.onset?.atMs ?? null,
+  });
+  const gate = await page.gate(slug);
+  const isOfAlert = (one: PageSilencedSpan): boolean => one.toMs > alert.startsAtMs && one.fromMs < endMs;
   const deliveries = (await page.deliveriesOf(slug, alert.startsAtMs)).filter(({ atMs }) => atMs <= endMs + dayMs);
   const markers = await page.markers(slug, Math.min(fromMs, beganMs(alert) - dayMs), toMs);
   const subject = `${check}/${slug}/${kind}`;
@@ -97,30 +110,32 @@ export async function readAlert(
     view,
     row: model.rows.find((one) => one.slug === slug) ?? null,
     fleet: model.fleet,
-    gate: await page.gate(slug),
+    gate,
     rules: page.actRules(slug),
     history,
     comments,
     deliveries,
     waiting,
-    chart: chartOf(points, thresholdsAt(await page.thresholdsOf(slug, fromMs, toMs), organization), span, asked),
+    chart,
     range,
     isScaleAsked: asked === "log" || asked === "linear",
     lanes: {
-      spans: snapshot === undefined ? [] : spansOf(history, { ...snapshot, alerts: own }, span.fromMs, endMs),
+      spans: snapshot === undefined ? [] : spansOf(history, { ...snapshot, alerts: own }, silenced, fromMs, endMs),
       events: history
         .filter(({ event }) => !peopleEvents.has(event))
         .map(({ atMs, event, severity }) => ({ atMs, event, severity })),
-      sent: deliveries
-        .filter(({ outcome }) => outcome !== "retry")
-        .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
-      markers,
+      sent: lanesSent(deliveries),
+      acts: lanesActs({ history, comments, releases: gate?.releases ?? [], silenced, markers }),
     },
     assetTypes: endsAtMs === null && check === "dead-asset-spike" ? await page.assetTypes(slug) : [],
     findings: findingLines(live ?? worstResult?.result ?? null),
     foundAtMs: worstResult?.atMs ?? null,
     suggestedAction: live?.suggestedAction ?? null,
-    timeline: timelineOf(history, markers, deliveries, points, nowMs, []),
+    timeline: timelineOf(history, markers, deliveries, points, nowMs, [], {
+      silenced: silenced.filter(isOfAlert),
+      releases: (gate?.releases ?? []).filter(({ atMs }) => atMs >= alert.startsAtMs && atMs <= endMs),
+      withPeople,
+    }),
     hasToken,
     withPeople,
   };

@@ -1,7 +1,8 @@
 import { timesWords } from "../../../contract/death-counts.ts";
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
-import { renderChart, renderChartTable } from "../chart/chart.ts";
+import { renderChart, renderChartTable, renderWeekNote } from "../chart/chart.ts";
 import { renderLanes } from "../chart/lanes.ts";
+import { renderSwitches, type ChartSwitches } from "../chart/switches.ts";
 import { renderAssetTypes, renderTimeline } from "../organization/parts.ts";
 import { organizationPath } from "../overview/row.ts";
 import { spikingWords } from "../overview/verdict.ts";
@@ -91,38 +92,34 @@ export function alertSentence({ view, row, nowMs, gate }: AlertData): string {
   return `${window}${expected}. ${state}${who}${held}.`;
 }
 
+const rangeNames: Readonly<Record<AlertRange, string>> = {
+  alert: "this alert",
+  "24h": `24${nbsp}h`,
+  "3d": `3${nbsp}d`,
+  "7d": `7${nbsp}d`,
+  all: "all",
+};
+
 function renderAlertChart(data: AlertData): Html {
   const { chart, view, row, range, isScaleAsked } = data;
-  const path = `/alerts/${encodeURIComponent(view.alert.id)}`;
-  const address = (to: AlertRange, scale: string | null): string => {
-    const params = [to === "alert" ? "" : `range=${to}`, scale === null ? "" : `scale=${scale}`].filter(Boolean);
-    return `${path}${params.length === 0 ? "" : `?${params.join("&")}`}`;
+  const switches: ChartSwitches<AlertRange> = {
+    path: `/alerts/${encodeURIComponent(view.alert.id)}`,
+    ranges: alertRanges.map((one) => [one, rangeNames[one]]),
+    range,
+    standard: "alert",
+    chart,
+    isScaleAsked,
   };
-  const names: Readonly<Record<AlertRange, string>> = {
-    alert: "this alert",
-    "24h": `24${nbsp}h`,
-    "3d": `3${nbsp}d`,
-    "7d": `7${nbsp}d`,
-    all: "all",
-  };
-  const asked = isScaleAsked ? chart.scale : null;
   return html`<section aria-labelledby="chart-h">
     <div class="charthead">
       <h2 id="chart-h">Deaths in the last ${row?.windowHours ?? view.alert.windowHours ?? 24}${nbsp}h</h2>
-      <div class="switches">
-        <nav class="switch" aria-label="Range">
-          ${alertRanges.map((one) => html`<a href="${address(one, asked)}" data-swap${one === range ? html` aria-current="true"` : nothing}>${names[one]}</a>`)}
-        </nav>
-        <nav class="switch" aria-label="Scale">
-          ${(["linear", "log"] as const).map((one) => html`<a href="${address(range, one)}" data-swap${one === chart.scale ? html` aria-current="true"` : nothing}>${one}</a>`)}
-        </nav>
-      </div>
+      <div class="switches" data-from="${chart.fromMs}" data-to="${chart.toMs}">${renderSwitches(switches)}</div>
     </div>
     ${
       chart.at.length === 0
         ? html`<p class="away">Nothing was recorded in this range. A longer one may show more.</p>`
         : html`<div id="chart">${renderChart(chart)}</div>
-            ${renderLanes(chart, data.lanes)}${renderChartTable(chart)}`
+            ${renderLanes(chart, data.lanes)}${renderWeekNote(chart)}${renderChartTable(chart)}`
     }
   </section>`;
 }

@@ -11,6 +11,34 @@ export interface ChartData {
   readonly warn: readonly (number | null)[];
   readonly fail: readonly (number | null)[];
   readonly severity: readonly RowSeverity[];
+  /** It ends now, and goes on. */
+  readonly isLive: boolean;
+  /** The address asks for exactly this stretch. */
+  readonly isAsked: boolean;
+  /** When the deaths of the alert began; null: there is none, or no run could find out. */
+  readonly beganMs: number | null;
+  /** The count seven days before, at instants that are moved by them; null: not asked for. */
+  readonly weekBefore: { readonly at: readonly number[]; readonly count: readonly (number | null)[] } | null;
+  readonly shades: readonly Shade[];
+}
+
+/** A stretch that is shaded: messages were held back, or its hours are not in the baseline. */
+export interface Shade {
+  readonly kind: "silenced" | "excluded";
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What a shade says of itself where there is room. */
+export const shadeWords: Readonly<Record<Shade["kind"], string>> = {
+  silenced: "silenced",
+  excluded: "not in the baseline",
+};
+
+/** The last value at or before an instant of values that each hold until the next; null: there is none. */
+export function valueAt(at: readonly number[], values: readonly (number | null)[], atMs: number): number | null {
+  const index = at.findLastIndex((one) => one <= atMs);
+  return index === -1 ? null : (values[index] ?? null);
 }
 
 export const ranges = ["24h", "3d", "7d", "all"] as const;
@@ -34,7 +62,7 @@ export function bandsOf(
 /** Returns the largest value that the chart shows, at least 1. */
 export function peakOf(data: ChartData): number {
   let peak = 1;
-  for (const series of [data.count, data.expected, data.warn, data.fail])
+  for (const series of [data.count, data.expected, data.warn, data.fail, data.weekBefore?.count ?? []])
     for (const value of series) if (value !== null && value > peak) peak = value;
   return peak;
 }

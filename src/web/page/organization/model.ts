@@ -9,16 +9,20 @@ import { findingLines } from "./evidence.ts";
 import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type Range } from "../chart/chart-data.ts";
-import { chartOf, peopleEvents, spansOf, thresholdsAt } from "../chart/chart-model.ts";
+import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
+import { readSpan } from "../chart/span.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { nbsp } from "../parts/figures.ts";
+import { formatTime, nbsp } from "../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./organization.ts";
 import { selectRows } from "../overview/row.ts";
-import type { EndedAlert } from "../../ports.ts";
+import type { EndedAlert, GateView } from "../../ports.ts";
+import type { PageSilencedSpan } from "../ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
 const mostTimeline = 40;
+// Of alerts before these the lane shows no comments.
+const mostCommented = 20;
 
 export interface OrganizationAsk {
   readonly slug: string;
@@ -45,12 +49,28 @@ export async function readOrganization(
   const asked = params.get("scale");
   const others = model.others.get(slug) ?? [];
   const checks = [snapshot, ...others].map(({ state }) => state.check);
-  const histories = await Promise.all(checks.map((check) => page.alertHistory(check, slug, nowMs - rangeMs[range])));
+  const asksSpan = readSpan(params, nowMs);
+  const firstMs =
+    range === "all"
+      ? ((await page.points(slug, nowMs - rangeMs.all, nowMs))[0]?.atMs ?? nowMs - dayMs)
+      : nowMs - rangeMs[range];
+  const span = asksSpan ?? { fromMs: firstMs, toMs: nowMs };
+  const { fromMs } = span;
+  const hasWeek = params.get("week") !== null;
+  const spikeAlert = snapshot.alerts.find(({ kind }) => kind === "verdict");
+  const { chart, points, silenced } = await readChart(page, {
+    slug,
+    span,
+    nowMs,
+    isAsked: asksSpan !== null,
+    scale: asked,
+    hasWeek,
+    beganMs: spikeAlert?.onset?.atMs ?? null,
+  });
+  const markers = await page.markers(slug, fromMs, span.toMs);
+  const histories = await Promise.all(checks.map((check) => page.alertHistory(check, slug, fromMs)));
   const [history = []] = histories;
-  const points = await page.points(slug, nowMs - rangeMs[range], nowMs);
-  const fromMs = range === "all" ? (points[0]?.atMs ?? nowMs - dayMs) : nowMs - rangeMs[range];
-  const span = { fromMs, toMs: nowMs };
-  const markers = await page.markers(slug, fromMs, nowMs);
+  const alertIds = [...new Set(history.map(({ alertId }) => alertId))].slice(-mostCommented);
   const deliveries = await page.deliveriesOf(slug, fromMs);
   const firing = [snapshot, ...others].flatMap(({ alerts }) => alerts).filter(({ state }) => state === "firing");
   const report = snapshot.state.lastReport;
@@ -67,18 +87,22 @@ export async function readOrganization(
     fleet: model.fleet,
     previous: order[at - 1]?.slug ?? null,
     next: order[at + 1]?.slug ?? null,
-    chart: chartOf(points, thresholdsAt(await page.thresholdsOf(slug, fromMs, nowMs), organization), span, asked),
+    chart,
     range,
     isScaleAsked: asked === "log" || asked === "linear",
     lanes: {
-      spans: spansOf(history, snapshot, fromMs, nowMs),
+      spans: spansOf(history, snapshot, silenced, fromMs, nowMs),
       events: history
-        .filter(({ event }) => event !== "acknowledged")
+        .filter(({ event }) => !peopleEvents.has(event))
         .map(({ atMs, event, severity }) => ({ atMs, event, severity })),
-      sent: deliveries
-        .filter(({ outcome }) => outcome !== "retry")
-        .map(({ atMs, outcome }) => ({ atMs, isAccepted: outcome === "accepted" })),
-      markers,
+      sent: lanesSent(deliveries),
+      acts: lanesActs({
+        history,
+        comments: await page.commentsOn(alertIds),
+        releases: gate?.releases ?? [],
+        silenced,
+        markers,
+      }),
     },
     days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
@@ -106,6 +130,11 @@ export async function readOrganization(
       points,
       nowMs,
       await ports.checks.ended("dead-asset-spike", slug),
+      {
+        silenced,
+        releases: (gate?.releases ?? []).filter(({ atMs }) => atMs >= fromMs),
+        withPeople: ask.withPeople,
+      },
     ),
     settings: organization?.settings ?? [],
     thresholds: organization?.thresholds ?? { warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
@@ -139,6 +168,11 @@ export function timelineOf(
   points: readonly VerdictPoint[],
   nowMs: number,
   ended: readonly EndedAlert[],
+  people: {
+    readonly silenced: readonly PageSilencedSpan[];
+    readonly releases: GateView["releases"];
+    readonly withPeople: boolean;
+  },
 ): TimelineEntry[] {
   const entries: TimelineEntry[] = history.map((entry) => {
     const { alertId, check, atMs, event, severity } = entry;
@@ -161,6 +195,10 @@ export function timelineOf(
       told: isTold ? toldOf(sent) : null,
     };
   });
+  entries.push(
+    ...silenceEntries(people.silenced, people.withPeople, nowMs),
+    ...releaseEntries(people.releases, people.withPeople),
+  );
   for (const { atMs, text } of markers)
     entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, told: null });
   for (const { receiver, recipient, atMs, outcome, detail } of deliveries) {
@@ -189,6 +227,27 @@ export function timelineOf(
       told: null,
     });
   return entries.toSorted((left, right) => right.atMs - left.atMs).slice(0, mostTimeline);
+}
+
+function silenceEntries(silenced: readonly PageSilencedSpan[], withPeople: boolean, nowMs: number): TimelineEntry[] {
+  const common = { kind: "dot", severity: "ok", told: null } as const;
+  return silenced.flatMap(({ fromMs, toMs, comment, by, madeAtMs }): TimelineEntry[] => {
+    const why = withPeople ? `${by === null ? "" : ` by ${by}`} «${breakAddresses(comment)}»` : "";
+    const beginMs = Math.max(fromMs, madeAtMs ?? fromMs);
+    const begin = { ...common, atMs: beginMs, title: "Silenced", text: `until ${formatTime(toMs, nowMs)}${why}` };
+    const end = { ...common, atMs: toMs, title: "Silence ended", text: "" };
+    return [...(beginMs > nowMs ? [] : [begin]), ...(toMs > nowMs ? [] : [end])];
+  });
+}
+
+function releaseEntries(releases: GateView["releases"], withPeople: boolean): TimelineEntry[] {
+  return releases.flatMap(({ atMs, how, by, comment }): TimelineEntry[] => {
+    if (how !== "released") return [];
+    const why = withPeople
+      ? `${by === null ? "" : `by ${by}`}${comment === null ? "" : ` «${breakAddresses(comment)}»`}`.trim()
+      : "";
+    return [{ atMs, kind: "dot", severity: "ok", title: "Released by hand", text: why, told: null }];
+  });
 }
 
 function countsAt(points: readonly VerdictPoint[], atMs: number): string {

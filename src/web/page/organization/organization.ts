@@ -2,8 +2,9 @@ import type { PageOrganization, PageSilence } from "../ports.ts";
 import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
-import { renderChart, renderChartTable } from "../chart/chart.ts";
+import { renderChart, renderChartTable, renderWeekNote } from "../chart/chart.ts";
 import { renderLanes, type Lanes } from "../chart/lanes.ts";
+import { renderSwitches, type ChartSwitches } from "../chart/switches.ts";
 import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
 import {
@@ -109,7 +110,9 @@ export function renderOrganization(data: OrganizationData): Html {
     <section aria-labelledby="chart-h">
       <div class="charthead">
         <h2 id="chart-h">Deaths in the last ${row.windowHours}${nbsp}h</h2>
-        <div class="switches">${renderSwitches(data)}</div>
+        <div class="switches" data-from="${data.chart.fromMs}" data-to="${data.chart.toMs}">
+          ${renderSwitches(switchesOf(data))}
+        </div>
       </div>
       ${
         data.chart.at.length === 0
@@ -118,7 +121,7 @@ export function renderOrganization(data: OrganizationData): Html {
               ${row.severity === null ? "The first run is yet to come." : "A longer one may show more."}
             </p>`
           : html`${data.chart.count.every((count) => count === null) ? html`<p class="away">No run in this range gave a count.</p>` : html`<div id="chart">${renderChart(data.chart)}</div>`}
-            ${renderLanes(data.chart, data.lanes)}${renderChartTable(data.chart)}`
+            ${renderLanes(data.chart, data.lanes)}${renderWeekNote(data.chart)}${renderChartTable(data.chart)}`
       }
     </section>
     <div class="columns">
@@ -238,22 +241,20 @@ function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): H
   </dl>`;
 }
 
-function renderSwitches({ row, range, chart, isScaleAsked }: OrganizationData): Html {
-  const names: Readonly<Record<Range, string>> = {
-    "24h": `24${nbsp}h`,
-    "3d": `3${nbsp}d`,
-    "7d": `7${nbsp}d`,
-    all: "all",
+const rangeNames: Readonly<Record<Range, string>> = {
+  "24h": `24${nbsp}h`,
+  "3d": `3${nbsp}d`,
+  "7d": `7${nbsp}d`,
+  all: "all",
+};
+
+function switchesOf({ row, range, chart, isScaleAsked }: OrganizationData): ChartSwitches<Range> {
+  return {
+    path: organizationPath(row.slug),
+    ranges: ranges.map((one) => [one, rangeNames[one]]),
+    range,
+    standard: "3d",
+    chart,
+    isScaleAsked,
   };
-  const address = (to: Range, scale: string | null): string => {
-    const params = [to === "3d" ? "" : `range=${to}`, scale === null ? "" : `scale=${scale}`].filter(Boolean);
-    return `${organizationPath(row.slug)}${params.length === 0 ? "" : `?${params.join("&")}`}`;
-  };
-  const asked = isScaleAsked ? chart.scale : null;
-  return html`<nav class="switch" aria-label="Range">
-      ${ranges.map((one) => html`<a href="${address(one, asked)}" data-swap${one === range ? html` aria-current="true"` : nothing}>${names[one]}</a>`)}
-    </nav>
-    <nav class="switch" aria-label="Scale">
-      ${(["linear", "log"] as const).map((one) => html`<a href="${address(range, one)}" data-swap${one === chart.scale ? html` aria-current="true"` : nothing}>${one}</a>`)}
-    </nav>`;
 }

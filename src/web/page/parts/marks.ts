@@ -26,6 +26,12 @@ export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hi
     <pattern id="p-warn" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
       <rect class="p-warn" width="2.6" height="5" />
     </pattern>
+    <pattern id="p-silenced" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <rect class="p-shade" width="1" height="6" />
+    </pattern>
+    <pattern id="p-excluded" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+      <rect class="p-shade" width="1" height="6" />
+    </pattern>
     <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse">
       <rect class="p-unknown" width="3" height="5" />
     </pattern>

@@ -1,18 +1,20 @@
 import type UPlot from "uplot";
 
 import {
-  bandsOf,
   peakOf,
   positionOf,
   spreadLabels,
   ticksOf,
   timeTicks,
+  valueAt,
   type ChartData,
-} from "../page/chart/chart-data.ts";
-import { formatCount, formatExpected } from "../../base/numbers.ts";
-import { renderLanes, type Lanes } from "../page/chart/lanes.ts";
-import { inZone } from "./choices.ts";
-import { formatClock, formatDay, formatTick } from "../page/parts/figures.ts";
+} from "../../page/chart/chart-data.ts";
+import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { renderLaneEnds, type Lanes } from "../../page/chart/lanes.ts";
+import { colourOf, drawBehind, drawEnd } from "./canvas.ts";
+import { followZoom, resetZoom } from "./zoom.ts";
+import { inZone } from "../choices.ts";
+import { formatClock, formatDay, formatTick } from "../../page/parts/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
 
@@ -44,11 +46,9 @@ export function startChart(): (() => void) | null {
     const options = optionsOf(data, host, ends, narrow.matches);
     const { hooks = {} } = options;
     hooks.setScale = [(drawn, key) => void (key === "x" && followZoom(drawn, data, lanes ?? null))];
-    hooks.setCursor = [...(hooks.setCursor ?? []), (drawn) => showTime(drawn, data, time)];
+    hooks.setCursor = [...(hooks.setCursor ?? []), (drawn) => showTime(drawn, data, lanes ?? null, time)];
     plot = new Plot({ ...options, hooks }, valuesOf(data), host);
     host.append(ends, time);
-    const asked = zoomOf(data);
-    if (asked !== null) plot.setScale("x", asked);
     const { root } = plot;
     root.tabIndex = 0;
     root.setAttribute("role", "img");
@@ -63,8 +63,10 @@ export function startChart(): (() => void) | null {
   function onKey(event: KeyboardEvent): void {
     if (plot === null) return;
     if (event.key === "Escape") {
-      plot.setScale("x", { min: data.fromMs / secondMs, max: data.toMs / secondMs });
+      // A page of its own closes nothing else with it.
+      event.stopPropagation();
       plot.setCursor({ left: -10, top: -10 });
+      resetZoom(plot, data);
       return;
     }
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
@@ -117,12 +119,9 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
     ...(paths === undefined ? {} : { paths }),
     ...(dash === undefined ? {} : { dash }),
   });
-  const font = `12px ${getComputedStyle(host).fontFamily}`;
-  const tints: Readonly<Record<string, string>> = {
-    fail: colourOf("--fail-tint"),
-    warn: colourOf("--warn-tint"),
-    unknown: colourOf("--unknown-tint"),
-  };
+  const { fontFamily } = getComputedStyle(host);
+  const font = `12px ${fontFamily}`;
+  const canvasFont = `${12 * devicePixelRatio}px ${fontFamily}`;
   const times = (fromMs: number, toMs: number): number[] => timeTicks(fromMs, toMs).map(({ atMs }) => atMs / secondMs);
   return {
     width: host.clientWidth,
@@ -154,7 +153,8 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
         values: (_plot, splits) =>
           splits.map((at, index) => {
             const atMs = at * secondMs;
-            if (index === splits.length - 1) return Math.abs(atMs - data.toMs) < 1 ? "now" : formatClock(atMs);
+            if (index === splits.length - 1)
+              return data.isLive && Math.abs(atMs - data.toMs) < 1 ? "now" : formatClock(atMs);
             return atMs % 86_400_000 === 0 ? formatDay(atMs) : formatClock(atMs);
           }),
       },
@@ -179,79 +179,29 @@ function optionsOf(data: ChartData, host: HTMLElement, ends: HTMLElement, isNarr
       line(colourOf("--ink"), 2),
     ],
     hooks: {
-      drawClear: [
-        (plot) => {
-          const { ctx, bbox } = plot;
-          for (const { severity, fromMs, toMs } of bandsOf(data)) {
-            const tint = tints[severity];
-            if (tint === undefined) continue;
-            const left = Math.max(bbox.left, plot.valToPos(fromMs / secondMs, "x", true));
-            const right = Math.min(bbox.left + bbox.width, plot.valToPos(toMs / secondMs, "x", true));
-            if (right <= left) continue;
-            ctx.fillStyle = tint;
-            ctx.fillRect(left, bbox.top, right - left, bbox.height);
-          }
-        },
-      ],
+      drawClear: [(plot) => drawBehind(plot, data, canvasFont)],
       draw: [(plot) => drawEnd(plot, data)],
       setCursor: [(plot) => showEnds(plot, data, ends, plot.cursor.idx ?? null, isNarrow)],
     },
   };
 }
 
-/** The zoom that the address asks for, seconds; null: none, or none of this range. */
-function zoomOf({ fromMs, toMs }: ChartData): { readonly min: number; readonly max: number } | null {
-  const params = new URLSearchParams(location.search);
-  const [from, to] = [Number(params.get("from")), Number(params.get("to"))];
-  const isIn = from > 0 && to > from && from >= fromMs - secondMs && to <= toMs + secondMs;
-  return isIn ? { min: from / secondMs, max: to / secondMs } : null;
-}
-
-/** Moves the lanes with the chart, and keeps the zoom in the address; a button takes it back. */
-function followZoom(plot: UPlot, data: ChartData, lanes: Lanes | null): void {
-  const { min, max } = plot.scales["x"] ?? {};
-  if (min === undefined || max === undefined) return;
-  const [fromMs, toMs] = [Math.round(min * secondMs), Math.round(max * secondMs)];
-  const isWhole = Math.abs(fromMs - data.fromMs) < secondMs && Math.abs(toMs - data.toMs) < secondMs;
-  const place = document.querySelector(".lanes");
-  if (place !== null && lanes !== null)
-    place.outerHTML = renderLanes(isWhole ? data : { ...data, fromMs, toMs }, lanes).html;
-  const address = new URL(location.href);
-  for (const [name, value] of [
-    ["from", fromMs],
-    ["to", toMs],
-  ] as const)
-    if (isWhole) address.searchParams.delete(name);
-    else address.searchParams.set(name, String(value));
-  if (address.href !== location.href) history.replaceState(null, "", address.href);
-  showReset(isWhole ? null : () => plot.setScale("x", { min: data.fromMs / secondMs, max: data.toMs / secondMs }));
-}
-
-function showReset(reset: (() => void) | null): void {
-  document.getElementById("zoom-reset")?.remove();
-  if (reset === null) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.id = "zoom-reset";
-  button.innerHTML = "Reset <kbd aria-hidden=true>Esc</kbd>";
-  button.addEventListener("click", reset);
-  document.querySelector(".switches")?.prepend(button);
-}
-
-/** The time under the cursor stands on the axis, its hairline goes through the lanes. */
-function showTime(plot: UPlot, data: ChartData, time: HTMLElement): void {
+/** The time under the cursor stands on the axis, its hairline goes through the lanes, which say what held then. */
+function showTime(plot: UPlot, data: ChartData, lanes: Lanes | null, time: HTMLElement): void {
   const { left = -1 } = plot.cursor;
   const width = plot.over.clientWidth;
   const isOn = left >= 0 && left <= width;
   time.hidden = !isOn;
-  const lanes = document.querySelector<SVGElement>(".lanes > svg.plot");
-  lanes?.querySelector(".hair")?.remove();
+  const atMs = isOn ? Math.min(plot.posToVal(left, "x") * secondMs, data.toMs) : data.toMs;
+  const plotted = document.querySelector<SVGElement>(".lanes > svg.plot");
+  plotted?.querySelector(".hair")?.remove();
+  const words = document.querySelector<SVGElement>(".lanes > svg.right");
+  if (words !== null && lanes !== null) words.innerHTML = renderLaneEnds(data, lanes, atMs).html;
   if (!isOn) return;
-  const atMs = Math.min(plot.posToVal(left, "x") * secondMs, data.toMs);
   const shownMs = inZone(atMs);
   time.textContent = `${formatDay(shownMs)} ${formatClock(shownMs)}`;
   time.style.left = `${plot.over.offsetLeft + left}px`;
-  if (lanes === null) return;
+  if (plotted === null) return;
   const hair = document.createElementNS("http://www.w3.org/2000/svg", "line");
   const at = `${(left / width) * 100}%`;
   for (const [name, value] of [
@@ -262,37 +212,7 @@ function showTime(plot: UPlot, data: ChartData, time: HTMLElement): void {
     ["y2", "100%"],
   ] as const)
     hair.setAttribute(name, value);
-  lanes.append(hair);
-}
-
-/** A colour of the style as the theme that holds has it: the property itself names both. */
-function colourOf(name: string): string {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  document.body.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-}
-
-/** The dot at the end of the count, in the colour of what holds. */
-function drawEnd(plot: UPlot, data: ChartData): void {
-  const count = data.count.at(-1) ?? null;
-  const { max } = plot.scales["x"] ?? {};
-  // Zoomed in on the past there is no now.
-  if (count === null || max === undefined || Math.abs(max * secondMs - data.toMs) > 1) return;
-  const severity = data.severity.at(-1) ?? "ok";
-  const { ctx } = plot;
-  ctx.fillStyle = colourOf(severity === "fail" || severity === "warn" ? `--${severity}` : "--ink-2");
-  ctx.beginPath();
-  ctx.arc(
-    plot.valToPos(data.toMs / secondMs, "x", true),
-    plot.valToPos(count, "y", true),
-    3.5 * devicePixelRatio,
-    0,
-    7,
-  );
-  ctx.fill();
+  plotted.append(hair);
 }
 
 /** The values at the right end: those of now, or those under the cursor. */
@@ -305,6 +225,12 @@ function showEnds(plot: UPlot, data: ChartData, ends: HTMLElement, index: number
     { css: "fail", name: "fail above", value: data.fail[at] ?? null, text: formatExpected },
     { css: "warn", name: "warn above", value: data.warn[at] ?? null, text: formatExpected },
     { css: "expected", name: "expected", value: data.expected[at] ?? null, text: formatExpected },
+    {
+      css: "week",
+      name: "a week before",
+      value: weekValue(data, index === null ? data.toMs : (data.at[at] ?? 0)),
+      text: formatCount,
+    },
   ].flatMap((line) => (line.value === null ? [] : [{ ...line, value: line.value }]));
   const places = spreadLabels(
     lines.map(({ value }) => height - positionOf(value, peak, data.scale) * height),
@@ -322,4 +248,8 @@ function showEnds(plot: UPlot, data: ChartData, ends: HTMLElement, index: number
       return label;
     }),
   );
+}
+
+function weekValue({ weekBefore }: ChartData, atMs: number): number | null {
+  return weekBefore === null ? null : valueAt(weekBefore.at, weekBefore.count, atMs);
 }
