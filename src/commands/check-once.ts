@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 import { openScratchStore } from "./scratch-store.ts";
 import { closeWithinMs } from "./with-store.ts";
 import { openConnections, openStoreParts, type PartsDeps } from "../daemon/parts.ts";
-import { createSource, runCheckDeps, runTimeoutMs } from "../daemon/source.ts";
+import { createSource } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
 
 export interface CheckOnceOptions {
@@ -40,7 +40,7 @@ const onRequest = (): void => undefined;
 export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
   const config = withBaseline(given, options.baseline);
   const targets = chooseTargets(config, options);
-  if (options.atMs !== null && config.source.type === "remote") {
+  if (options.atMs !== null && !config.source.isLocal) {
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
   }
   const clock = options.atMs === null ? deps.clock : standingClock(deps.clock, options.atMs);
@@ -48,7 +48,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
   const logger = createSilentLogger();
   try {
     // Any other source has its numbers elsewhere, but what is judged stands in the store.
-    const isStored = config.source.type === "embedded";
+    const isStored = config.source.holdsEvents;
     const isJudged = config.organizations.some(({ baselineExclude }) => baselineExclude === "judged");
     const store =
       isStored || isJudged ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
@@ -56,8 +56,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     const { tracer = createTracer(deps.random) } = deps;
     const caller = tracer.accept(deps.env["TRACEPARENT"]);
     const sourceDeps = { ...deps, ...connections, tracer, store, clock, logger, board: null, onRequest };
-    const checkDeps = runCheckDeps(config, createSource(config, sourceDeps), sourceDeps);
-    const timeoutMs = runTimeoutMs(config.source);
+    const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
     const reports: CheckReport[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
@@ -65,7 +64,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
         const target = targets[index];
         if (target !== undefined)
           reports[index] = await tracer.inTrace(() =>
-            runCheck(target, checkDeps, clock.timeout(timeoutMs, options.signal)),
+            runCheck(target, checkDeps, clock.timeout(runTimeoutMs, options.signal)),
           );
       }
     };
@@ -116,7 +115,7 @@ async function withNearSlugs(
 
 function withBaseline(config: Config, baseline: BaselineKind | undefined): Config {
   if (baseline === undefined) return config;
-  if (config.source.type === "remote" && baseline !== "mean") {
+  if (!config.source.isLocal && baseline !== "mean") {
     throw new FlatlineError("usage", "--baseline median needs a local source: the platform's API knows the mean only");
   }
   return { ...config, organizations: config.organizations.map((organization) => ({ ...organization, baseline })) };

@@ -22,12 +22,11 @@ export async function importEventFiles(
   deps: ActDeps,
   { files, stdin, ...options }: ImportFilesOptions,
 ): Promise<ImportOutcome> {
-  const { type } = config.source;
-  if (type !== "embedded") {
-    const reason =
-      type === "remote"
-        ? "a remote service counts its own events"
-        : `a ${type} source reads the events from their table`;
+  const { type, isLocal, holdsEvents } = config.source;
+  if (!holdsEvents) {
+    const reason = isLocal
+      ? `a ${type} source reads the events from their table`
+      : "a remote service counts its own events";
     throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
   }
   if (files.filter((file) => file === "-").length > 1) {

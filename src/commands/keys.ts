@@ -69,7 +69,7 @@ export async function withEmbeddedStore<Result>(
   work: (store: Store) => Promise<Result>,
   options: WithStoreOptions = {},
 ): Promise<Result> {
-  if (config.source.type !== "embedded")
+  if (!config.source.holdsEvents)
     throw new FlatlineError(
       "usage",
       `this command needs source.type: embedded; the configuration has source.type ${config.source.type}`,

@@ -30,8 +30,8 @@ export async function openPlatformAccess(
   slug: string | undefined,
 ): Promise<PlatformAccess> {
   const { source } = config;
-  if (source.type === "remote") return openRemote(config, source, deps, slug);
-  if (source.type !== "embedded") {
+  if (!source.isLocal) return openRemote(config, source, deps, slug);
+  if (!source.holdsEvents) {
     throw new FlatlineError(
       "usage",
       `reports and proposals need source.type remote or embedded: a ${source.type} source holds liveness events only`,

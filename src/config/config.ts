@@ -35,39 +35,45 @@ export interface ObservedKeys {
   readonly ratio: string;
 }
 
-export interface RemoteSourceConfig {
+interface SourceBase {
+  readonly concurrency: number;
+  readonly observedKeys: ObservedKeys;
+}
+
+export interface RemoteSourceConfig extends SourceBase {
   readonly type: "remote";
+  /** Whether flatline evaluates; else the platform does. */
+  readonly isLocal: false;
+  /** Whether the liveness events are in flatline's own store. */
+  readonly holdsEvents: false;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
   readonly timeoutMs: number;
   readonly retries: number;
-  readonly concurrency: number;
-  readonly observedKeys: ObservedKeys;
 }
 
 export type PreloadConfig =
   | { readonly kind: "events"; readonly path: string; readonly rebase: boolean }
   | { readonly kind: "fixture"; readonly path: string };
 
-export interface EmbeddedSourceConfig {
+export interface EmbeddedSourceConfig extends SourceBase {
   readonly type: "embedded";
-  readonly concurrency: number;
-  readonly observedKeys: ObservedKeys;
+  readonly isLocal: true;
+  readonly holdsEvents: true;
   /** Imported, in order, when the store is empty; absolute paths. */
   readonly preload: readonly PreloadConfig[];
 }
 
-export interface PostgresSourceConfig extends PostgresTableSource {
-  readonly type: "postgres";
-  readonly concurrency: number;
-  readonly observedKeys: ObservedKeys;
+interface TableSourceBase extends SourceBase {
+  readonly isLocal: true;
+  readonly holdsEvents: false;
 }
-
-export interface ClickhouseSourceConfig extends ClickhouseTableSource {
+export interface PostgresSourceConfig extends PostgresTableSource, TableSourceBase {
+  readonly type: "postgres";
+}
+export interface ClickhouseSourceConfig extends ClickhouseTableSource, TableSourceBase {
   readonly type: "clickhouse";
-  readonly concurrency: number;
-  readonly observedKeys: ObservedKeys;
 }
 
 /** Local evaluation over a table of the user's own. */

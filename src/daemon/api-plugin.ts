@@ -22,7 +22,7 @@ export interface ApiPluginDeps {
 /** Returns the routes of the embedded service; none with another source (CONTRACT 8). */
 export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsync[] {
   const { store, runtime, clock, logger, metrics } = deps;
-  if (runtime.current().config.source.type !== "embedded") return [];
+  if (!runtime.current().config.source.holdsEvents) return [];
   const counts = gatherDeaths(store.events, eventLoopTurn);
   const authenticate = createKeyRing({ store, clock });
   // Made for each request: a reload may have changed what it stands on.

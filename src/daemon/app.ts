@@ -162,7 +162,7 @@ export async function startApp(
     publisher.publish();
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
-  const ingest = config.source.type === "embedded" ? openIngest(config, deps, metrics) : null;
+  const ingest = config.source.holdsEvents ? openIngest(config, deps, metrics) : null;
   if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
   const prober = createProber({
     clock,
@@ -293,7 +293,7 @@ export async function startApp(
   heartbeat.start();
   discovered.start();
   if (signal.aborted) throw stoppedEarly();
-  if (config.source.type === "embedded") {
+  if (config.source.holdsEvents) {
     const filling = startFilling({
       store,
       history,

@@ -82,7 +82,7 @@ export function createChecking(options: CheckingOptions): Checking {
     concurrency: config.source.concurrency,
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
-    ...(config.source.type === "embedded" ? { runTogether } : {}),
+    ...(config.source.holdsEvents ? { runTogether } : {}),
     record: (request, signal) => recorder.record(request, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     runElsewhere: (check, signal) => requests.ask(check, signal),

@@ -79,7 +79,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   async function refresh(): Promise<void> {
     // A file has one daemon.
-    if (store.engine === "sqlite" || watch.isAway()) return;
+    if (!store.isShared || watch.isAway()) return;
     await membership.follow();
   }
 

@@ -23,7 +23,7 @@ export interface PreloadDeps {
  */
 export async function preload(config: Config, deps: PreloadDeps): Promise<void> {
   const { source } = config;
-  if (source.type !== "embedded" || source.preload.length === 0) return;
+  if (!source.holdsEvents || source.preload.length === 0) return;
   // Of replicas that start together one does it, the others wait for it: events without ids would count for each.
   await deps.store.exclusively("preload", () => preloadEmpty(config, source.preload, deps));
 }

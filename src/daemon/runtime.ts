@@ -4,10 +4,9 @@ import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
-import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
-import { runCheck, type RunCheckDeps } from "../monitor/run-check.ts";
+import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../monitor/target.ts";
@@ -19,11 +18,11 @@ import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import { baselineOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
-import { createSource, localCounts, runCheckDeps, runTimeoutMs, type SourceDeps } from "./source.ts";
+import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
-export interface Applied {
+export interface Applied extends Source {
   readonly config: Config;
   readonly targets: readonly CheckTarget[];
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
@@ -35,10 +34,6 @@ export interface Applied {
   readonly receivers: readonly OutboxReceiver[];
   /** By receiver, of those that have one. */
   readonly budgets: ReadonlyMap<string, DeliveryBudget>;
-  readonly checkDeps: RunCheckDeps;
-  /** Of a local source; null with a remote one. */
-  readonly counts: LivenessCounts | null;
-  readonly runTimeoutMs: number;
 }
 
 /** The configuration that holds now, wired. */
@@ -94,7 +89,6 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
 
 function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
-  const source = createSource(config, { ...deps, ...parts });
   const receivers = config.receivers.map((receiver) =>
     outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config) }, deps),
   );
@@ -109,9 +103,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     budgets: new Map(
       receivers.flatMap(({ receiver: { name, budget } }) => (budget === undefined ? [] : [[name, budget]])),
     ),
-    counts: localCounts(config, { ...deps, ...parts }),
-    checkDeps: runCheckDeps(config, source, { ...deps, ...parts }),
-    runTimeoutMs: runTimeoutMs(config.source),
+    ...createSource(config, { ...deps, ...parts }),
   };
 }
 

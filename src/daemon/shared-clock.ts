@@ -29,7 +29,7 @@ export async function startSharedClock({
   readonly clock: Clock;
   readonly logger: Logger;
 }): Promise<SharedClock> {
-  if (store.engine === "sqlite") return { clock, stop: async () => undefined };
+  if (!store.isShared) return { clock, stop: async () => undefined };
   let offsetMs = 0;
 
   async function compare(): Promise<void> {

@@ -7,7 +7,7 @@ import { formatTraceparent, type Tracer } from "../base/trace.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
 import type { Actor } from "../contract/actor.ts";
-import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
+import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { createLivenessChecks } from "../monitor/liveness-checks.ts";
@@ -45,21 +45,92 @@ export interface SourceDeps extends RemoteSourceDeps {
   readonly tables: TableCountsBook;
 }
 
-/** Creates the source that evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
-export function createSource(config: Config, deps: SourceDeps): PlatformSource {
-  const { source } = config;
-  if (source.type === "remote") return createRemoteSource(config, source, deps);
-  if (source.type !== "embedded") {
-    const counts = deps.tables.of(source, deps.onRequest);
-    return createTablePlatformSource({
-      counts: withStretchesOf(counts, config, deps.store),
-      clock: deps.clock,
-      appUrl: config.appUrl,
-      baselineOf: baselineOf(config),
-    });
-  }
-  return createEmbeddedSource(config, { store: storeOf(deps), clock: deps.clock });
+/** Everything that depends on the kind of source. */
+export interface Source {
+  readonly checkDeps: RunCheckDeps;
+  /** Of a local source; null with a remote one, which counts itself. */
+  readonly counts: LivenessCounts | null;
+  /** Bound of one run, all attempts and the waits between them included. */
+  readonly runTimeoutMs: number;
 }
+
+/** Creates the source that evaluates by this configuration: the platform over the wire, or flatline over its own store or the user's table. */
+export function createSource(
+  config: Config,
+  deps: SourceDeps & Pick<SpikeEvidenceOptions, "logger" | "board">,
+): Source {
+  const { source } = config;
+  if (!source.isLocal) {
+    return {
+      checkDeps: sharedDeps(config, createRemoteSource(config, source, deps), deps),
+      counts: null,
+      // Attempts may each take the timeout; a longer Retry-After ends the run anyway (CONTRACT 9, the client).
+      runTimeoutMs: (2 * source.retries + 1) * source.timeoutMs + marginMs,
+    };
+  }
+  return source.holdsEvents ? openStored(config, deps) : openTable(config, source, deps);
+}
+
+function openStored(config: Config, deps: SourceDeps & Pick<SpikeEvidenceOptions, "logger" | "board">): Source {
+  const { store } = deps;
+  if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
+  const { events, liveness, evidence } = store;
+  const attributionDays = new Map(config.organizations.map((one) => [one.slug, one.attributionDays]));
+  return {
+    checkDeps: {
+      ...sharedDeps(config, createEmbeddedSource(config, { store, clock: deps.clock }), deps),
+      firstEvents: (slugs) => events.firstEvents(slugs),
+      livenessChecks: createLivenessChecks({
+        liveness,
+        firstEventAtMs: (slug) => events.firstEventAtMs(slug),
+        evidence,
+      }),
+      evidence: createSpikeEvidence({
+        ...deps,
+        store,
+        fleet: config.alerting.fleet,
+        organizations: config.organizations.length,
+        attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
+      }),
+    },
+    counts: withStretchesOf(events, config, store),
+    runTimeoutMs: localRunTimeoutMs,
+  };
+}
+
+function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps): Source {
+  const table = deps.tables.of(source, deps.onRequest);
+  const counts = withStretchesOf(table, config, deps.store);
+  const { clock } = deps;
+  const platform = createTablePlatformSource({ counts, clock, appUrl: config.appUrl, baselineOf: baselineOf(config) });
+  const shared = sharedDeps(config, platform, deps);
+  const firstEvent = async (slug: string) => [slug, await table.firstEventAtMs(slug)] as const;
+  const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
+  return {
+    checkDeps: table.knowsFirstEvents ? { ...shared, firstEvents } : shared,
+    counts,
+    // Two queries, each of which may wait for one of its kind before it; the first event is not asked for each time.
+    runTimeoutMs: 2 * source.timeoutMs + marginMs,
+  };
+}
+
+function sharedDeps(
+  { appUrl, source: { observedKeys } }: Config,
+  source: PlatformSource,
+  { clock, version }: Pick<SourceDeps, "clock" | "version">,
+): RunCheckDeps {
+  return {
+    source,
+    clock,
+    version,
+    observedKeys,
+    appUrl: (slug) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
+  };
+}
+
+// A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
+const localRunTimeoutMs = 30_000;
+const marginMs = 5_000;
 
 /** flatline's own service over its store. */
 export function createEmbeddedSource(
@@ -75,11 +146,6 @@ export function createEmbeddedSource(
     ...(author === undefined ? {} : { author }),
     ...stretchesReader(config, store),
   });
-}
-
-function storeOf({ store }: Pick<SourceDeps, "store">): Store {
-  if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
-  return store;
 }
 
 /** Creates the platform over the wire, with the key of each organization. */
@@ -116,70 +182,4 @@ export function createRemoteSource(
     ...(deps.pauses === undefined ? {} : { pauses: deps.pauses }),
     ...(deps.onIgnoredFilter === undefined ? {} : { onIgnoredFilter: deps.onIgnoredFilter }),
   });
-}
-
-/** Returns what run-check needs of the configuration and the source. */
-export function runCheckDeps(
-  config: Config,
-  source: PlatformSource,
-  deps: Pick<SourceDeps, "store" | "clock" | "tables" | "onRequest" | "version"> &
-    Pick<SpikeEvidenceOptions, "logger" | "board">,
-): RunCheckDeps {
-  const { appUrl } = config;
-  const shared = {
-    source,
-    clock: deps.clock,
-    version: deps.version,
-    observedKeys: config.source.observedKeys,
-    appUrl: (slug: string) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
-  };
-  if (config.source.type === "remote") return shared;
-  if (config.source.type !== "embedded") {
-    const counts = deps.tables.of(config.source, deps.onRequest);
-    const firstEvent = async (slug: string) => [slug, await counts.firstEventAtMs(slug)] as const;
-    const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
-    return counts.knowsFirstEvents ? { ...shared, firstEvents } : shared;
-  }
-  const store = storeOf(deps);
-  const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
-  const livenessChecks = createLivenessChecks({
-    liveness: store.liveness,
-    firstEventAtMs,
-    evidence: store.evidence,
-  });
-  const attributionDays = new Map(config.organizations.map((one) => [one.slug, one.attributionDays]));
-  const evidence = createSpikeEvidence({
-    ...deps,
-    store,
-    fleet: config.alerting.fleet,
-    organizations: config.organizations.length,
-    attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
-  });
-  return { ...shared, firstEvents: (slugs) => store.events.firstEvents(slugs), livenessChecks, evidence };
-}
-
-/**
- * Bound of one run, all attempts and the waits between them included: attempts may each take the timeout, and a Retry-After
- * that is longer than the timeout ends the run anyway (CONTRACT 9, the client).
- */
-export function runTimeoutMs(source: SourceConfig): number {
-  if (source.type === "embedded") return localRunTimeoutMs;
-  // Two queries, each of which may wait for one of its kind before it; the first event is not asked for each time.
-  if (source.type !== "remote") return 2 * source.timeoutMs + marginMs;
-  return (2 * source.retries + 1) * source.timeoutMs + marginMs;
-}
-
-// A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
-const localRunTimeoutMs = 30_000;
-const marginMs = 5_000;
-
-/** Returns the counts of a local source, where they are; null with a remote one, which counts itself. */
-export function localCounts(
-  config: Pick<Config, "source" | "organizations">,
-  { tables, onRequest, ...deps }: Pick<SourceDeps, "store" | "tables" | "onRequest">,
-): LivenessCounts | null {
-  const { source } = config;
-  if (source.type === "remote") return null;
-  const counts = source.type === "embedded" ? storeOf(deps).events : tables.of(source, onRequest);
-  return withStretchesOf(counts, config, deps.store);
 }

@@ -19,7 +19,7 @@ export interface StoreWatch {
 }
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Store, "engine" | "nowMs" | "problem">;
+  readonly store: Pick<Store, "isShared" | "nowMs" | "problem">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after each look at the database. */
@@ -38,10 +38,8 @@ const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
 export function createStoreWatch({ store, clock, logger, onLook, onProblem }: StoreWatchOptions): StoreWatch {
-  const loop =
-    store.engine === "postgres"
-      ? createLoop({ clock, everyMs: lookEveryMs, runOnce: watchDatabase, onError: noteUnread })
-      : createLoop({ clock, everyMs: lookAtFileEveryMs, runOnce: watchFile, onError: noteUnread });
+  const [everyMs, runOnce] = store.isShared ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
+  const loop = createLoop({ clock, everyMs, runOnce, onError: noteUnread });
   const stopped = new Promise<void>((resolve) => {
     loop.signal.addEventListener("abort", () => resolve());
   });

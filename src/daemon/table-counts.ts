@@ -1,3 +1,4 @@
+import { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { TableSourceConfig } from "../config/config.ts";
 import type { TableCounts } from "../sources/batched-counts.ts";
@@ -28,6 +29,7 @@ export function createTableCountsBook(clock: Clock): TableCountsBook {
 
 function keyOf(source: TableSourceConfig): string {
   const { concurrency: _concurrency, observedKeys: _observedKeys, ...connection } = source;
-  const password = source.type === "clickhouse" ? (source.password?.reveal() ?? null) : null;
-  return JSON.stringify({ ...connection, url: source.url.reveal(), password });
+  return JSON.stringify(
+    Object.entries(connection).map(([key, value]) => [key, value instanceof Secret ? value.reveal() : value]),
+  );
 }

@@ -9,7 +9,7 @@ export function checkTargets(config: Config): CheckTarget[] {
   return config.organizations.flatMap((organization) => {
     const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow, regret } = organization;
     const silence = eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {};
-    const unseen = config.source.type === "embedded" ? { whenNoEvents: organization.whenNoEvents } : {};
+    const unseen = config.source.holdsEvents ? { whenNoEvents: organization.whenNoEvents } : {};
     const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence, ...unseen }];
     if (reviewQueue.enabled) {
       const { warnAfterMs, failAfterMs } = reviewQueue;
@@ -49,7 +49,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
-    hasAssets: config.source.type === "embedded",
+    hasAssets: config.source.holdsEvents,
     receivers: config.receivers,
     silences: config.silences,
     targetOf: (check: CheckName, slug: string) => targets.get(checkKey({ check, slug })) ?? null,

@@ -35,7 +35,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     throw error;
   }
   return {
-    engine: "postgres",
+    isShared: true,
     ...createParts(db, { leaseClock }),
     transaction: (work, { reads } = {}) =>
       inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),

@@ -127,7 +127,7 @@ function createStore(
 ): Store {
   const { path, clock, health, sums } = given;
   return {
-    engine: "sqlite",
+    isShared: false,
     ...createParts(db, { leaseClock: "caller", sums }),
     transaction: (work) =>
       db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),

@@ -9,7 +9,6 @@ import type { GateStore } from "./alerts/gate.ts";
 import type { JudgementStore } from "./alerts/judgements.ts";
 import type { LivenessStore } from "./events/liveness.ts";
 import type { TransactionReads } from "./engine/in-transaction.ts";
-import type { StoreEngine } from "./engine/location.ts";
 import type { MarkerStore } from "./alerts/markers.ts";
 import type { DiscoveryStore } from "./discovery/discovered-lists.ts";
 import type { ForgettingStore } from "./forgetting.ts";
@@ -60,7 +59,8 @@ export interface StoreProblem {
  * statement or one transaction. Rejects with `store_busy`, `store_unusable` or `store_newer`.
  */
 export interface Store extends StoreParts {
-  readonly engine: StoreEngine;
+  /** Whether other daemons use it at the same time: a database on PostgreSQL, never a file. */
+  readonly isShared: boolean;
   /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
    * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one

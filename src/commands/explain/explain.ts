@@ -169,9 +169,9 @@ async function explainVerdict(
     match: "not-recomputable",
     note,
   });
-  if (config.source.type !== "embedded")
+  if (!config.source.holdsEvents)
     return cannot(
-      `its input is ${config.source.type === "remote" ? "the platform's" : "in a table of yours"}, which flatline does not keep`,
+      `its input is ${config.source.isLocal ? "in a table of yours" : "the platform's"}, which flatline does not keep`,
       own?.startedAtMs ?? null,
     );
   if (thresholds === null) return cannot("its thresholds are not kept, and the organization is no longer configured");

@@ -116,7 +116,7 @@ async function readStore(
   { slugs }: BacktestAsk,
   deps: BacktestDeps,
 ): Promise<Map<string, EventRecord>> {
-  if (config.source.type !== "embedded") {
+  if (!config.source.holdsEvents) {
     throw new FlatlineError(
       "usage",
       `with source.type ${config.source.type} the events are not in flatline's own store: give them with --events FILE`,

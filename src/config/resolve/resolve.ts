@@ -109,11 +109,13 @@ function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBoo
         ? { kind: "events", path: resolve(folder, entry.events), rebase: entry.rebase }
         : { kind: "fixture", path: resolve(folder, entry.fixture) },
     );
-    return { type: "embedded", preload, ...shared };
+    return { type: "embedded", isLocal: true, holdsEvents: true, preload, ...shared };
   }
   if (source.type === "postgres" || source.type === "clickhouse") return resolveTableSource(source, secrets);
   const remote: RemoteSourceConfig = {
     type: "remote",
+    isLocal: false,
+    holdsEvents: false,
     baseUrl: source.baseUrl.replace(/\/+$/, ""),
     apiKey: secrets.of(["source"], "apiKey")[0] ?? null,
     timeoutMs: durationMs(source.timeout),

@@ -11,6 +11,8 @@ type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres"
 export function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
   const url = secrets.of(["source"], "url")[0] ?? new Secret("");
   const shared = {
+    isLocal: true,
+    holdsEvents: false,
     url,
     events: resolveEvents(source),
     timeUnit: source.timeUnit,
@@ -18,7 +20,7 @@ export function resolveTableSource(source: TableSourceInput, secrets: SecretBook
     applicationName: source.applicationName,
     concurrency: source.concurrency,
     observedKeys: source.observedKeys,
-  };
+  } as const;
   if (source.type === "postgres") return { type: "postgres", ...shared };
   return {
     type: "clickhouse",

@@ -13,7 +13,7 @@ export function createAlertSample(
   return async ({ evidence }, alert, report) => {
     const { source, alerting, organizations } = config();
     const { slug, check, kind, windowHours, startsAtMs } = alert;
-    if (source.type !== "embedded" || check !== "dead-asset-spike" || kind !== "verdict") return [];
+    if (!source.holdsEvents || check !== "dead-asset-spike" || kind !== "verdict") return [];
     if (windowHours === undefined || report?.kind !== "result") return [];
     if (organizations.find((organization) => organization.slug === slug)?.sample === false) return [];
     const deaths = await evidence.newestDeaths({

@@ -22,7 +22,7 @@ export interface EvidencePartsOptions
 /** Creates the parts over the store's events; with another source they have nothing to look at. */
 export function createEvidenceParts(options: EvidencePartsOptions): EvidenceParts {
   const { runtime, metrics } = options;
-  const isOurs = (): boolean => runtime.current().config.source.type === "embedded";
+  const isOurs = (): boolean => runtime.current().config.source.holdsEvents;
   const regrets = createRegretBook({
     ...options,
     slugs: () => (isOurs() ? runtime.current().config.organizations.map(({ slug }) => slug) : []),

@@ -43,8 +43,7 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
     const known = regrets.get(alert.id);
     if (known !== undefined && nowMs - known.atMs < rememberMs) return known.regret;
     const { check, kind, slug, startsAtMs, windowHours = 24 } = alert;
-    if (check !== "dead-asset-spike" || kind !== "verdict" || runtime.current().config.source.type !== "embedded")
-      return null;
+    if (check !== "dead-asset-spike" || kind !== "verdict" || !runtime.current().config.source.holdsEvents) return null;
     if (signal.aborted) return known?.regret ?? null;
     const deaths = { afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs };
     try {

@@ -12,7 +12,7 @@ const pageLimit = 100;
 export async function readQueues({ config, checkDeps }: Applied, signal: AbortSignal): Promise<PageQueue> {
   const watched = config.organizations.filter(({ reviewQueue }) => reviewQueue.enabled);
   // With a local source asking costs nothing: everybody's queue is shown.
-  const asked = config.source.type === "embedded" ? config.organizations : watched;
+  const asked = config.source.holdsEvents ? config.organizations : watched;
   const reports: PageQueuedReport[] = [];
   const failures: { slug: string; message: string }[] = [];
   for (const { slug, labels, reviewQueue } of asked) {

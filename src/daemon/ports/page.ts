@@ -76,7 +76,7 @@ export function createPagePort(options: PagePortOptions): PagePort {
     organizations,
     source: () => {
       const { source } = runtime.current().config;
-      return source.type === "remote" ? new URL(source.baseUrl).host : source.type;
+      return source.isLocal ? source.type : new URL(source.baseUrl).host;
     },
     hours: (slug) => options.hours.known(slug),
     readHours: async (slugs) => {

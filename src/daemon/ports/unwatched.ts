@@ -34,7 +34,7 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
 
   async function look(): Promise<readonly string[]> {
     const { config, slugs: configured } = runtime.current();
-    if (config.source.type !== "embedded") return [];
+    if (!config.source.holdsEvents) return [];
     const version = await store.evidence.eventsVersion();
     const atMs = clock.monotonicMs();
     if (last !== null && last.version === version && last.configured === configured && atMs - last.atMs < knownForMs)

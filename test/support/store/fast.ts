@@ -35,7 +35,7 @@ export async function createFastStore(): Promise<FastStore> {
       await migrate(db as unknown as Kysely<unknown>, path);
       const options = { leaseClock: "caller" } as const;
       return {
-        engine: "sqlite",
+        isShared: false,
         ...createParts(db, options),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
         exclusively: (_name, work) => work(),
