@@ -53,6 +53,8 @@ describe("defaults", () => {
       files: [join(folder, "flatline.yaml")],
       source: {
         type: "remote",
+        isLocal: false,
+        holdsEvents: false,
         baseUrl: "https://api.example.com/v2",
         apiKey: "***",
         timeoutMs: 30_000,

@@ -11,7 +11,6 @@ import type { CheckStates } from "./check-states.ts";
 import { createFirstRound } from "./first-round.ts";
 import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";
-import { stalledLoops } from "./stalled-loops.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 /** The checks of the whole fleet as metrics and pages show them, whichever replica ran them; and whether the store is there. */
@@ -30,7 +29,7 @@ export interface FleetView {
   /** What is wrong with the store's file, in words; null when nothing is. */
   storeProblem(): string | null;
   /** What has stalled for reasons of its own, in words: a loop that waits for a database that is away has not. */
-  stalled(loops: Parameters<typeof stalledLoops>[0]): string[];
+  stalled(loops: Readonly<Record<string, Loop>>): string[];
 }
 
 export interface FleetViewOptions {
@@ -134,4 +133,13 @@ function unrecorded({ check, slug }: CheckKey, nowMs: number): CheckReport & { r
     severity: "unknown",
     error: { reason: "store", message: "the store could not be reached" },
   };
+}
+
+interface Loop {
+  isStalled(): boolean;
+}
+
+/** Returns which of the loops has stalled, in words; empty: all is well. */
+function stalledLoops(loops: Readonly<Record<string, Loop>>): string[] {
+  return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? [`the ${name} has stalled`] : []));
 }

@@ -13,13 +13,16 @@ import type { CheckTarget } from "../monitor/target.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
-import { linkSigner } from "./act-links.ts";
 import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import { baselineOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
+import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
+import { opensGate } from "../alerting/outside-acts.ts";
+import type { SignLinks } from "../receivers/act-links.ts";
+import { acknowledgementOpensGate } from "./ports/outside.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
 export interface Applied extends Source {
@@ -142,4 +145,20 @@ function withFixedParts(next: Config, current: Config, logger: Logger): Config {
     storage: { ...next.storage, path, url, poolSize },
     source: next.source.type === current.source.type ? next.source : current.source,
   };
+}
+
+const labels: Readonly<Record<LinkAct, string>> = { acknowledge: "Acknowledge", silence: "Silence 1 h" };
+
+/** Signs links by the configuration; null: it has no secret for them, or no `externalUrl`. */
+function linkSigner(config: Config): SignLinks | null {
+  const { linkSecret } = config.server;
+  const { externalUrl } = config.alerting;
+  if (linkSecret === null || externalUrl === null) return null;
+  return (alert, receiver, nowMs) =>
+    linkActs
+      .filter((act) => act !== "acknowledge" || !opensGate(alert, (slug) => acknowledgementOpensGate(config, slug)))
+      .map((act) => {
+        const path = signActLink(linkSecret, { act, alertId: alert.id, receiver, expiresAtMs: nowMs + linkLifeMs });
+        return { label: labels[act], url: `${externalUrl.replace(/\/$/, "")}/${path}` };
+      });
 }

@@ -5,9 +5,9 @@ import type { Config } from "../../config/config.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { AuditStore } from "../../store/acts/audit.ts";
-import { describeProblem } from "./config-problem.ts";
 import type { DiscoveredFleet } from "./discovered-fleet.ts";
 import type { Runtime } from "../runtime.ts";
+import { FlatlineError } from "../../base/errors.ts";
 
 /** When a configuration was applied, and how the last reload went. */
 export interface Reloads {
@@ -98,4 +98,10 @@ export function createReloading(options: ReloadingOptions): Reloading {
     reload: (author) => inOrder(() => readAndApply(author)),
     applyDiscovered: (read) => inOrder(() => replace(read())),
   };
+}
+
+/** Returns what was wrong with a configuration, in the words that name file and line. */
+function describeProblem(error: unknown): string {
+  if (error instanceof FlatlineError && error.issues.length > 0) return error.issues.join("\n");
+  return error instanceof Error ? error.message : String(error);
 }

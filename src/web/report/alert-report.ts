@@ -1,11 +1,11 @@
-import { breakAddress } from "../../base/broken-address.ts";
+import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { brokenFinding, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { AlertAcknowledgement } from "../../store/alerts/alerts.ts";
 import type { AlertDetail, AssetPage, GateView } from "../ports.ts";
-import { inertText } from "./inert-text.ts";
+import { escapeControls } from "../../base/unseen-text.ts";
 
 /** Everything that the report of one alert says. */
 export interface ReportFacts {
@@ -147,4 +147,17 @@ function list(lines: readonly string[]): string {
 
 function instant(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/**
+ * Returns foreign text for a line of Markdown, as a code span: nothing in one is a link, an image, HTML or a mention, in no
+ * dialect. Escaping each character was rejected: services look for mentions, addresses and issue numbers in what was rendered,
+ * but not in code. A backtick becomes an apostrophe, because some chats know only spans of one backtick; `@` becomes `[at]` for
+ * those that look for mentions in code, too.
+ */
+function inertText(text: string): string {
+  // Of one line: a blank one would end the span.
+  const line = escapeControls(text.replaceAll(/\s+/g, " ").trim());
+  const inert = breakAddresses(line).replaceAll("@", "[at]").replaceAll("`", "'");
+  return inert === "" ? "–" : `\`${inert}\``;
 }
