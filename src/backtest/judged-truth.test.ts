@@ -4,6 +4,7 @@ import { hourMs } from "../base/time.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import { judgedTruth } from "./judged-truth.ts";
+import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const nowMs = 1_000 * hourMs;
 const ask = { nowMs, windowHoursOf: () => 24 };
@@ -17,24 +18,11 @@ interface Said extends Partial<AlertState> {
 /** An alert of acme that began at an hour. */
 function alert(startsAtHour: number, { verdict, endsAtHour, onsetAtHour, ...over }: Said): KeptAlert {
   return {
-    alert: {
-      id: `a${startsAtHour}`,
-      check: "dead-asset-spike",
-      slug: "acme",
-      kind: "verdict",
-      state: "firing",
-      severity: "fail",
-      startsAtMs: startsAtHour * hourMs,
-      firingAtMs: startsAtHour * hourMs,
-      okSinceMs: null,
-      unknownRuns: 0,
-      peak: { severity: "fail", currentCount: 90, atMs: startsAtHour * hourMs },
-      acknowledgement: null,
-      reason: "not_ok",
+    alert: firingAlert(`a${startsAtHour}`, startsAtHour * hourMs, {
       ...(onsetAtHour === undefined ? {} : { onset: { atMs: onsetAtHour * hourMs, marker: null } }),
       ...(verdict === undefined ? {} : { judgement: { verdict, comment: null, by: "kim", note: null, atMs: nowMs } }),
       ...over,
-    },
+    }),
     end: endsAtHour === undefined ? null : { atMs: endsAtHour * hourMs, isByRun: true, baselineExclusion: null },
   };
 }

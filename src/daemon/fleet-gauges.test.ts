@@ -5,27 +5,13 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import type { Runtime } from "./runtime.ts";
+import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const configured = 10_000;
 
-function failure(slug: string, check: AlertState["check"] = "dead-asset-spike"): AlertState {
-  return {
-    id: `${check} ${slug}`,
-    check,
-    slug,
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: startMs,
-    firingAtMs: startMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: 90, atMs: startMs },
-    acknowledgement: null,
-    reason: "not_ok",
-  };
-}
+const failure = (slug: string, check: AlertState["check"] = "dead-asset-spike"): AlertState =>
+  firingAlert(`${check} ${slug}`, startMs, { check, slug });
 
 it("tells of every gate whether a failure holds it and since when, with one question to the store", async () => {
   await using world = await createEventWorld();

@@ -4,29 +4,10 @@ import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { dayMs, minuteMs } from "../base/time.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
 import { createMaintenance } from "./maintenance.ts";
+import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15);
-
-function alert(id: string, given: Partial<AlertState> = {}): AlertState {
-  return {
-    id,
-    check: "dead-asset-spike",
-    slug: "acme",
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: startMs,
-    firingAtMs: startMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: 90, atMs: startMs },
-    acknowledgement: null,
-    reason: "back_to_ok",
-    ...given,
-  };
-}
 
 it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
   await using world = await createEventWorld();
@@ -34,7 +15,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   const clock = createVirtualClock({ startMs });
   const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
   const end = { atMs: startMs, isByRun: true, baselineExclusion: null };
-  for (const one of [alert("open"), alert("released", { judgement })]) {
+  for (const one of [firingAlert("open", startMs), firingAlert("released", startMs, { judgement })]) {
     await alerts.end(one, end);
     await gate.fail(one, startMs);
   }

@@ -3,27 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { storeEngines, type StorePlace } from "../../test/support/store/engines.ts";
 import { createSystemClock } from "../base/time.ts";
-import type { AlertState } from "./alerts/alerts.ts";
 import type { Store, StoreParts } from "./store.ts";
+import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const clock = createSystemClock();
 const nowMs = Date.UTC(2026, 5, 1);
 
-const alert: AlertState = {
-  id: "one",
-  check: "dead-asset-spike",
-  slug: "acme",
-  kind: "verdict",
-  state: "firing",
-  severity: "warn",
-  startsAtMs: nowMs,
-  firingAtMs: nowMs,
-  okSinceMs: null,
-  unknownRuns: 0,
-  peak: { severity: "warn", currentCount: 30, atMs: nowMs },
-  acknowledgement: null,
-  reason: "above-warn-threshold",
-};
+const alert = firingAlert("one", nowMs);
 
 describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
   let place: StorePlace;

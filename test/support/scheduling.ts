@@ -10,6 +10,7 @@ import { Board, type CheckState } from "../../src/store/runs/board.ts";
 import type { Store } from "../../src/store/store.ts";
 import { spikeResult } from "./far-side/scripted-source.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
+import { quietSettings } from "./quiet-settings.ts";
 
 /** A run that was recorded. */
 export interface RecordedRun {
@@ -105,16 +106,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       clock,
       logger,
       newId: () => crypto.randomUUID(),
-      settings: () => ({
-        groupWaitMs: 0,
-        groupIntervalMs: 0,
-        fleet: null,
-        externalUrl: null,
-        receivers: [],
-        silences: [],
-        targetOf: () => null,
-        gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
-      }),
+      settings: () => quietSettings,
       onChange: () => undefined,
     });
     const scheduler = createScheduler({

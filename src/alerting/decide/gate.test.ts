@@ -5,30 +5,14 @@ import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const at = (minute: number): number => startMs + minute * minuteMs;
 const nowMs = at(60);
 const byJudgement: GatePolicy = { releaseOn: ["judged"], whenUnknown: "allow" };
 
-function alert(given: Partial<AlertState> = {}): AlertState {
-  return {
-    id: "a",
-    check: "dead-asset-spike",
-    slug: "acme",
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: at(0),
-    firingAtMs: at(0),
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: 90, atMs: at(0) },
-    acknowledgement: null,
-    reason: "",
-    ...given,
-  };
-}
+const alert = (given: Partial<AlertState> = {}): AlertState => firingAlert("a", at(0), given);
 
 const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
   atMs: at(30),

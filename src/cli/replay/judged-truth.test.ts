@@ -18,9 +18,10 @@ import { readEventFiles } from "../../commands/replay/event-records.ts";
 import { actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
 const clock = createSystemClock();
@@ -59,23 +60,11 @@ function alertsOf(record: EventRecord): KeptAlert[] {
       windowMs: dayMs,
       expectedCount: expected.get(firedAtMs) ?? 0,
     });
-    const alert: AlertState = {
-      id: alertId,
-      check: "dead-asset-spike",
+    const alert = firingAlert(alertId, firedAtMs, {
       slug: record.slug,
-      kind: "verdict",
-      state: "firing",
-      severity: "fail",
-      startsAtMs: firedAtMs,
-      firingAtMs: firedAtMs,
-      okSinceMs: null,
-      unknownRuns: 0,
-      peak: { severity: "fail", currentCount: 20, atMs: firedAtMs },
-      acknowledgement: null,
       windowHours: thresholds.windowHours,
-      reason: "not_ok",
       ...(onset === null ? {} : { onset: { atMs: onset, marker: null } }),
-    };
+    });
     return { alert, end: { atMs: endsAtMs, isByRun: true, baselineExclusion: null } };
   });
 }

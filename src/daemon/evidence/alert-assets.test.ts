@@ -13,6 +13,7 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports.ts";
 import { createAlertAssets } from "./alert-assets.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records/", import.meta.url));
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -27,22 +28,8 @@ interface Incident {
 }
 
 function alertOf(id: string, slug: string, startsAtMs: number): AlertState {
-  return {
-    id,
-    check: "dead-asset-spike",
-    slug,
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs,
-    firingAtMs: startsAtMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: null, atMs: startsAtMs },
-    acknowledgement: null,
-    windowHours,
-    reason: "not_ok",
-  };
+  const peak = { severity: "fail", currentCount: null, atMs: startsAtMs } as const;
+  return firingAlert(id, startsAtMs, { slug, peak, windowHours });
 }
 
 const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, isOurs: () => true });

@@ -4,10 +4,11 @@ import { createEventWorld, death } from "../../../test/support/store/event-store
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertEnd } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { createEndedAlerts } from "./ended-alerts.ts";
 import { createRegretBook } from "./regret-book.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const logger = createSilentLogger();
@@ -78,32 +79,16 @@ describe("the share of false deaths", () => {
 });
 
 describe("alerts that have ended", () => {
-  const alert = (id: string, startsAtMs: number, given: Partial<AlertState> = {}): AlertState => ({
-    id,
-    check: "dead-asset-spike",
-    slug: "acme",
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs,
-    firingAtMs: startsAtMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: 90, atMs: startsAtMs },
-    acknowledgement: null,
-    reason: "back_to_ok",
-    ...given,
-  });
   const endAt = (atMs: number): AlertEnd => ({ atMs, isByRun: true, baselineExclusion: "none" });
 
   it("show how many of their deaths were undone, as revivals come in", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
     const { alerts, events } = world.store;
-    await alerts.end(alert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
+    await alerts.end(firingAlert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
     // It began with another window than the one that is configured now.
-    await alerts.end(alert("two", nowMs - 2 * dayMs, { windowHours: 2 }), endAt(nowMs - dayMs));
-    await alerts.save(alert("four", nowMs - hourMs));
+    await alerts.end(firingAlert("two", nowMs - 2 * dayMs, { windowHours: 2 }), endAt(nowMs - dayMs));
+    await alerts.save(firingAlert("four", nowMs - hourMs));
     await events.add([
       dead(nowMs - 6 * dayMs, "before the window of the first run"),
       dead(nowMs - 6 * dayMs + 1, "a"),
@@ -133,7 +118,7 @@ describe("alerts that have ended", () => {
   it("are revised to the checker when half of their deaths are undone", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
-    await world.store.alerts.end(alert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
+    await world.store.alerts.end(firingAlert("one", nowMs - 5 * dayMs), endAt(nowMs - 4 * dayMs));
     const assets = ["a", "b", "c", "d", "e", "f"];
     await world.store.events.add([
       ...assets.map((asset) => dead(nowMs - 5 * dayMs, asset)),
@@ -151,7 +136,7 @@ describe("alerts that have ended", () => {
   it("are shown without that where the events are not ours", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
-    await world.store.alerts.end(alert("one", nowMs - 2 * dayMs), endAt(nowMs - dayMs));
+    await world.store.alerts.end(firingAlert("one", nowMs - 2 * dayMs), endAt(nowMs - dayMs));
     await world.store.events.add([dead(nowMs - dayMs, "a")]);
     const ended = createEndedAlerts({ store: world.store, clock, logger, windowHoursOf: () => null });
 
@@ -162,7 +147,7 @@ describe("alerts that have ended", () => {
         severity: "fail",
         startsAtMs: nowMs - 2 * dayMs,
         endsAtMs: nowMs - dayMs,
-        reason: "back_to_ok",
+        reason: "not_ok",
         judgement: null,
         deaths: null,
         revisedCause: null,

@@ -11,6 +11,7 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { Board } from "../../store/runs/board.ts";
 import { createSpikeEvidence } from "./spike.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const thresholds = defaultThresholds;
@@ -64,21 +65,7 @@ function regression(): LivenessEvent[] {
 const alive = (atMs: number, asset: string): LivenessEvent =>
   death(atMs, "acme", { asset, status: "DETECTED_AS_ALIVE" });
 
-const spikeAlert = (slug: string): AlertState => ({
-  id: slug,
-  check: "dead-asset-spike",
-  slug,
-  kind: "verdict",
-  state: "pending",
-  severity: "fail",
-  startsAtMs: nowMs,
-  firingAtMs: null,
-  okSinceMs: null,
-  unknownRuns: 0,
-  peak: { severity: "fail", currentCount: 1, atMs: nowMs },
-  acknowledgement: null,
-  reason: "not_ok",
-});
+const spikeAlert = (slug: string): AlertState => firingAlert(slug, nowMs, { slug, state: "pending", firingAtMs: null });
 
 describe("the evidence of a spike", () => {
   it("names what carries it, since when, and what it comes from", async () => {

@@ -10,27 +10,12 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { GatePort } from "../../web/ports.ts";
 import type { Runtime } from "../runtime.ts";
 import { createGatePort, type GatePortOptions } from "./gate.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const kim = actor("kim", "token");
 const startMs = Date.UTC(2026, 0, 15, 12);
 
-function alert(slug: string): AlertState {
-  return {
-    id: slug,
-    check: "dead-asset-spike",
-    slug,
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: startMs,
-    firingAtMs: startMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: 90, atMs: startMs },
-    acknowledgement: null,
-    reason: "not_ok",
-  };
-}
+const alert = (slug: string): AlertState => firingAlert(slug, startMs, { slug });
 
 const thresholds = { windowHours: 24 };
 const applied = {

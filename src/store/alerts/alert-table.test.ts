@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { AlertHistoryEntry, AlertState, AlertStore } from "./alerts.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
@@ -10,22 +11,9 @@ let opened: OpenedStore;
 let alerts: AlertStore;
 
 function alert(id: string, over: Partial<AlertState> = {}): AlertState {
-  return {
-    id,
-    check: "dead-asset-spike",
-    slug: id,
-    kind: "verdict",
-    state: "pending",
-    severity: "warn",
-    startsAtMs: nowMs,
-    firingAtMs: null,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "warn", currentCount: 30, atMs: nowMs },
-    acknowledgement: null,
-    reason: "pending",
-    ...over,
-  };
+  const peak = { severity: "warn", currentCount: 30, atMs: nowMs } as const;
+  const pending = { state: "pending", severity: "warn", firingAtMs: null, peak, reason: "pending" } as const;
+  return firingAlert(id, nowMs, { slug: id, ...pending, ...over });
 }
 
 function entry(atMs: number, over: Partial<AlertHistoryEntry> = {}): AlertHistoryEntry {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 import { resultReport } from "../../../test/support/reports.ts";
 import { actor } from "../../contract/actor.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { AlertDetail, AlertSnapshot } from "../ports.ts";
 
@@ -15,22 +16,12 @@ beforeEach(async () => {
 afterEach(() => web.close(0));
 
 const firing: AlertSnapshot = {
-  state: {
-    id: "a1",
-    check: "dead-asset-spike",
-    slug: "acme",
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: harnessNowMs - 600_000,
+  state: firingAlert("a1", harnessNowMs - 600_000, {
     firingAtMs: harnessNowMs - 300_000,
-    okSinceMs: null,
-    unknownRuns: 0,
     peak: { severity: "fail", currentCount: 42, atMs: harnessNowMs },
     onset: { atMs: harnessNowMs - 1_200_000, marker: { text: "captcha rollout", atMs: harnessNowMs - 3_600_000 } },
-    acknowledgement: null,
     reason: "for_elapsed",
-  },
+  }),
   silenced: true,
   notifiedAtMs: harnessNowMs - 240_000,
   labels: { team: "trust" },

@@ -10,6 +10,7 @@ import {
   type RunningWeb,
 } from "../../../test/support/web-harness.ts";
 import type { CheckSnapshot } from "../ports.ts";
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 let web: RunningWeb | null = null;
 
@@ -31,22 +32,13 @@ async function read(path: string, headers: Record<string, string> = {}): Promise
 }
 
 const alert: CheckSnapshot["alerts"][number] = {
-  id: "a1",
-  check: "dead-asset-spike",
-  slug: "acme",
-  kind: "verdict",
-  state: "firing",
+  ...firingAlert("a1", harnessNowMs - 600_000),
   severity: "warn",
-  startsAtMs: harnessNowMs - 600_000,
-  firingAtMs: harnessNowMs - 600_000,
-  okSinceMs: null,
-  unknownRuns: 0,
   peak: { severity: "warn", currentCount: 42, atMs: harnessNowMs },
   onset: {
     atMs: harnessNowMs - 1_200_000,
     marker: { text: "captcha rollout", atMs: harnessNowMs - 3_600_000 },
   },
-  acknowledgement: null,
   reason: "spike",
   silenced: false,
 };

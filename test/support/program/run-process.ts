@@ -7,6 +7,7 @@ import { createHistory, type History } from "../../../src/store/runs/history.ts"
 import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
+import { quietSettings } from "../quiet-settings.ts";
 
 /** A process on a store that runs checks: its board, its journal and its recorder. */
 export interface RunProcess {
@@ -40,16 +41,7 @@ export async function createRunProcess(
     clock: clock as RecorderOptions["clock"],
     logger: createSilentLogger(),
     newId: () => crypto.randomUUID(),
-    settings: () => ({
-      groupWaitMs: 0,
-      groupIntervalMs: 0,
-      fleet: null,
-      externalUrl: null,
-      receivers: [],
-      silences: [],
-      targetOf: () => null,
-      gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
-    }),
+    settings: () => quietSettings,
     onChange: () => undefined,
     ...over,
   });

@@ -1,0 +1,13 @@
+import type { AlertingSettings } from "../../src/alerting/settings.ts";
+
+/** Decides no alerts and notifies nobody. */
+export const quietSettings: AlertingSettings = {
+  groupWaitMs: 0,
+  groupIntervalMs: 0,
+  fleet: null,
+  externalUrl: null,
+  receivers: [],
+  silences: [],
+  targetOf: () => null,
+  gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+};
