@@ -201,17 +201,23 @@ describe("the series of a check", () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const series = createCheckSeries();
         const expected = new Map<string, number | null>();
+        const inputs = new Map<string, CheckSeriesInput>();
+        const set = (slug: string, given: CheckSeriesInput): void => {
+          series.set(given);
+          inputs.set(slug, given);
+        };
         steps.forEach(({ slug, severity, currentCount }, index) => {
           const finishedAtMs = nowMs + index;
           if (severity === "gone") {
-            series.remove("dead-asset-spike", slug);
+            inputs.delete(slug);
+            series.setAll(inputs.values());
             expected.delete(slug);
           } else if (severity === "unknown") {
-            series.set(input(errorReport({ slug, finishedAtMs })));
+            set(slug, input(errorReport({ slug, finishedAtMs })));
             expected.set(slug, null);
           } else {
             const counts = { currentCount, baselineCount: 1, expectedCount: 1, ratio: 1 };
-            series.set(input(resultReport({ slug, severity, finishedAtMs, counts })));
+            set(slug, input(resultReport({ slug, severity, finishedAtMs, counts })));
             expected.set(slug, currentCount);
           }
         });
@@ -236,7 +242,7 @@ describe("the series of a check", () => {
     series.set(input(resultReport()));
     series.countRun("dead-asset-spike", "acme", "fail");
 
-    series.remove("dead-asset-spike", "acme");
+    series.setAll([]);
     const gone = textOf(series);
     series.set(input(null));
 

@@ -19,9 +19,7 @@ export interface CheckSeries {
   set(input: CheckSeriesInput): void;
   /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
   showError(report: CheckReport & { readonly kind: "error" }): void;
-  /** Drops everything of a target that is gone, its runs_total too. */
-  remove(check: CheckName, slug: string): void;
-  /** Makes the targets exactly those of `inputs`: sets each, removes all others. */
+  /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
   setAll(inputs: Iterable<CheckSeriesInput>): void;
   /** Counts a run; of a target that was never set it shows when it is. */
   countRun(check: CheckName, slug: string, outcome: RunOutcome): void;
@@ -126,15 +124,6 @@ export function createCheckSeries(): CheckSeries {
     return text;
   }
 
-  function remove(check: CheckName, slug: string): void {
-    const id = checkKey({ check, slug });
-    runs.delete(id);
-    const target = targets.get(id);
-    if (target === undefined) return;
-    show(target, {});
-    targets.delete(id);
-  }
-
   return {
     set,
     showError: (report) => {
@@ -143,14 +132,17 @@ export function createCheckSeries(): CheckSeries {
       target.hasFailed = true;
       target.staleAtMs = null;
     },
-    remove,
     setAll: (inputs) => {
       const gone = new Map(targets);
       for (const input of inputs) {
         set(input);
         gone.delete(checkKey(input));
       }
-      for (const { check, slug } of gone.values()) remove(check, slug);
+      for (const [id, target] of gone) {
+        runs.delete(id);
+        show(target, {});
+        targets.delete(id);
+      }
     },
     countRun: (check, slug, outcome) => {
       const id = checkKey({ check, slug });

@@ -19,7 +19,10 @@ export function createIngestAnswers(openPosts: OpenPosts): (request: IngestReque
         return { kind: "closed", id };
       }
       posts ??= await openPosts(stopping.signal);
-      if (request.kind === "clean") return { kind: "cleaned", id, removed: await posts.clean() };
+      if (request.kind === "clean") {
+        await posts.clean();
+        return { kind: "cleaned", id };
+      }
       const outcome = await posts.store(request.body, request.idempotencyKey, request.organizations);
       return { kind: "posted", id, outcome };
     } catch (error) {

@@ -30,8 +30,6 @@ export interface EventIngest {
    * conflict (the key was used for another body), unavailable (stopped), store_busy, store_unusable
    */
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
-  /** Removes the remains of failed imports and returns their number; also runs at the start. */
-  clean(): Promise<number>;
   /** Accepts no more posts, and terminates the worker if its work does not end within `limitMs`. */
   close(limitMs?: number): Promise<void>;
 }
@@ -62,7 +60,7 @@ export type IngestRequest =
 
 export type IngestReply =
   | { readonly kind: "posted"; readonly id: number; readonly outcome: PostOutcome }
-  | { readonly kind: "cleaned"; readonly id: number; readonly removed: number }
+  | { readonly kind: "cleaned"; readonly id: number }
   | { readonly kind: "closed"; readonly id: number }
   | {
       readonly kind: "failed";
@@ -157,18 +155,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     });
   }
 
-  async function clean(): Promise<number> {
-    const reply = await ask({ kind: "clean", id: nextId++ });
-    return reply.kind === "cleaned" ? reply.removed : 0;
-  }
-
-  clean().catch((error: unknown) => {
+  // The remains of failed imports.
+  ask({ kind: "clean", id: nextId++ }).catch((error: unknown) => {
     // The next start completes work that was cut off here.
     if (!isClosed) options.onError?.(error);
   });
 
   return {
-    clean,
     ingest: async (body, { idempotencyKey, author = "", organizations = null, signal }) => {
       if (isClosed) throw new FlatlineError("unavailable", "flatline is stopping");
       if (idempotencyKey !== null && !/^[\x20-\x7e]+$/.test(idempotencyKey)) {
