@@ -18,6 +18,7 @@ const full: Pace = {
   hourTakesMs: 5_000,
   warmUpMs: 20_000,
   settleMs: 75_000,
+  restartMs: 100_000,
   outageMs: 600_000,
   lateMs: 330_000,
 };
@@ -29,6 +30,7 @@ const quick: Pace = {
   // Prometheus looks for its targets and Alertmanagers five seconds after its start.
   warmUpMs: 8_000,
   settleMs: 15_000,
+  restartMs: 25_000,
   outageMs: 60_000,
   lateMs: 60_000,
 };

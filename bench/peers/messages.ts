@@ -1,7 +1,7 @@
 import type { Received } from "./receiver.ts";
 
 /** What a message says of one organization. */
-export interface Told {
+export interface SentAlert {
   readonly slug: string;
   readonly status: "firing" | "resolved";
   readonly severity: string;
@@ -11,7 +11,7 @@ export interface Told {
 export interface Message {
   /** Epoch ms. */
   readonly atMs: number;
-  readonly told: readonly Told[];
+  readonly alerts: readonly SentAlert[];
   /** Its sentences, without names and numbers that only a program reads. */
   readonly text: string;
 }
@@ -20,7 +20,7 @@ interface FlatlineBody {
   readonly summary: string;
   readonly alerts: readonly {
     readonly slug: string;
-    readonly status: Told["status"];
+    readonly status: SentAlert["status"];
     readonly severity: string;
     readonly result: {
       readonly findings: readonly { readonly message: string }[];
@@ -31,7 +31,7 @@ interface FlatlineBody {
 
 interface AlertmanagerBody {
   readonly alerts: readonly {
-    readonly status: Told["status"];
+    readonly status: SentAlert["status"];
     readonly labels: { readonly slug: string; readonly severity: string };
     readonly annotations: { readonly summary: string };
   }[];
@@ -46,7 +46,7 @@ export function flatlineMessage({ atMs, body }: Received): Message {
   ]);
   return {
     atMs,
-    told: alerts.map(({ slug, status, severity }) => ({ slug, status, severity })),
+    alerts: alerts.map(({ slug, status, severity }) => ({ slug, status, severity })),
     text: textOf([summary, ...sentences]),
   };
 }
@@ -56,7 +56,7 @@ export function alertmanagerMessage({ atMs, body }: Received): Message {
   const { alerts } = JSON.parse(body) as AlertmanagerBody;
   return {
     atMs,
-    told: alerts.map(({ status, labels: { slug, severity } }) => ({ slug, status, severity })),
+    alerts: alerts.map(({ status, labels: { slug, severity } }) => ({ slug, status, severity })),
     text: textOf(alerts.map(({ status, annotations }) => `[${status}] ${annotations.summary}`)),
   };
 }
@@ -66,13 +66,13 @@ function textOf(sentences: readonly string[]): string {
 }
 
 /** Returns when a message first said this of an organization, from `fromMs` on; null: never. */
-export function firstTold(
+export function firstSentAtMs(
   messages: readonly Message[],
-  { slug, status }: Pick<Told, "slug" | "status">,
+  { slug, status }: Pick<SentAlert, "slug" | "status">,
   fromMs: number,
 ): number | null {
   const found = messages.find(
-    ({ atMs, told }) => atMs >= fromMs && told.some((one) => one.slug === slug && one.status === status),
+    ({ atMs, alerts }) => atMs >= fromMs && alerts.some((one) => one.slug === slug && one.status === status),
   );
   return found?.atMs ?? null;
 }

@@ -2,7 +2,7 @@ import { secondMs } from "../../src/base/time.ts";
 import type { BenchmarkResult } from "../harness/benchmark.ts";
 import { formatNumber } from "../harness/harness.ts";
 import { formatRatio } from "../harness/table.ts";
-import type { Message, Told } from "./messages.ts";
+import type { Message, SentAlert } from "./messages.ts";
 
 /** How fast the day passes, and how both are configured. */
 export interface Pace {
@@ -14,6 +14,8 @@ export interface Pace {
   readonly warmUpMs: number;
   /** Longer than the group interval: afterwards nothing is still to be sent. */
   readonly settleMs: number;
+  /** Longer than what Prometheus needs after a start until Alertmanager has the alerts, with the group wait: 72 s. */
+  readonly restartMs: number;
   readonly outageMs: number;
   /** How long a message may take once the receiver is back: flatline's longest pause between two attempts, and some. */
   readonly lateMs: number;
@@ -47,7 +49,7 @@ export interface OutageResult {
 /** A message in bench/results/peers.json, at its time after the break, or after the receiver's return. */
 interface LoggedMessage {
   readonly afterSeconds: number;
-  readonly told: readonly Told[];
+  readonly alerts: readonly SentAlert[];
   readonly text: string;
 }
 
@@ -76,7 +78,7 @@ export function sideReport(
   { backAtMs, messages: later, ...outage }: OutageResult,
 ): SideReport {
   const log = (fromMs: number, all: readonly Message[]): LoggedMessage[] =>
-    all.map(({ atMs, told, text }) => ({ afterSeconds: (atMs - fromMs) / secondMs, told, text }));
+    all.map(({ atMs, alerts, text }) => ({ afterSeconds: (atMs - fromMs) / secondMs, alerts, text }));
   return {
     programs,
     day: { ...day, messages: log(brokenAtMs, messages) },
@@ -138,9 +140,9 @@ function titleOf({ programs }: SideReport): string {
     .join(", ");
 }
 
-function line({ afterSeconds, told }: LoggedMessage): string {
-  const alerts = told.map(({ slug, status, severity }) => `${slug} ${status} (${severity})`);
-  return `- ${seconds(afterSeconds)}: ${alerts.join(", ")}`;
+function line({ afterSeconds, alerts }: LoggedMessage): string {
+  const said = alerts.map(({ slug, status, severity }) => `${slug} ${status} (${severity})`);
+  return `- ${seconds(afterSeconds)}: ${said.join(", ")}`;
 }
 
 function ended({ outage: { endedFiringSeconds, endedResolvedSeconds } }: SideReport): string {

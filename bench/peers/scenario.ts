@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { minuteMs, secondMs } from "../../src/base/time.ts";
 import { sleepMs } from "../daemon.ts";
-import { alertmanagerMessage, firstTold, flatlineMessage, type Message } from "./messages.ts";
+import { alertmanagerMessage, firstSentAtMs, flatlineMessage, type Message } from "./messages.ts";
 import { startMonitor, type Monitor, type Program } from "./monitor.ts";
 import { readRecords, startPlatform, type Platform, type Stretch } from "./platform.ts";
 import { startReceiver, type Received, type Receiver } from "./receiver.ts";
@@ -79,7 +79,7 @@ export async function playDay({ platform, ...sides }: World, pace: Pace): Promis
   const startedAtMs = Date.now();
   await until(platform.play(wholeDay));
   const brokenAtMs = platform.brokenAtMs() ?? Number.NaN;
-  const first = secondsUntilTold(sides, platform);
+  const first = secondsUntilSent(sides, platform);
   await sleepMs(pace.settleMs);
   const minutes = (Date.now() - startedAtMs) / minuteMs;
   const measure = ({ key, monitor, messages }: Side, name: keyof Compared<Side>): Measured => ({
@@ -93,7 +93,7 @@ export async function playDay({ platform, ...sides }: World, pace: Pace): Promis
 
   await until(platform.play(untilBothFire));
   await sleepMs(pace.settleMs);
-  const again = secondsUntilTold(sides, platform);
+  const again = secondsUntilSent(sides, platform);
   const afterKill = await messagesAfterRestart(sides, "SIGKILL", pace);
   const afterStop = await messagesAfterRestart(sides, "SIGTERM", pace);
   return both(
@@ -115,32 +115,32 @@ export async function playOutage({ platform, receiver, ...sides }: World, pace: 
   await sleepMs(pace.outageMs);
   await receiver.up();
   const backAtMs = Date.now();
-  const told = ({ messages }: Side, slug: string, status: "firing" | "resolved"): number | null => {
-    const toldAtMs = firstTold(messages(), { slug, status }, backAtMs);
-    return toldAtMs === null ? null : (toldAtMs - backAtMs) / secondMs;
+  const sentAfter = ({ messages }: Side, slug: string, status: "firing" | "resolved"): number | null => {
+    const sentAtMs = firstSentAtMs(messages(), { slug, status }, backAtMs);
+    return sentAtMs === null ? null : (sentAtMs - backAtMs) / secondMs;
   };
   const { flatline, peer } = sides;
   const isComplete = (): boolean =>
-    told(peer, broken, "firing") !== null &&
-    told(flatline, broken, "firing") !== null &&
-    told(flatline, brokenForADay, "resolved") !== null;
+    sentAfter(peer, broken, "firing") !== null &&
+    sentAfter(flatline, broken, "firing") !== null &&
+    sentAfter(flatline, brokenForADay, "resolved") !== null;
   while (!isComplete() && Date.now() < backAtMs + pace.lateMs) await sleepMs(secondMs);
   await sleepMs(pace.settleMs);
   const measure = (side: Side): OutageResult => ({
     backAtMs,
     messages: side.messages(),
-    stillFiringSeconds: told(side, broken, "firing"),
-    endedFiringSeconds: told(side, brokenForADay, "firing"),
-    endedResolvedSeconds: told(side, brokenForADay, "resolved"),
+    stillFiringSeconds: sentAfter(side, broken, "firing"),
+    endedFiringSeconds: sentAfter(side, brokenForADay, "firing"),
+    endedResolvedSeconds: sentAfter(side, brokenForADay, "resolved"),
   });
   return both(measure, sides);
 }
 
-function secondsUntilTold(sides: Compared<Side>, platform: Platform): Compared<number | null> {
+function secondsUntilSent(sides: Compared<Side>, platform: Platform): Compared<number | null> {
   const brokenAtMs = platform.brokenAtMs() ?? Number.NaN;
   return both(({ messages }) => {
-    const toldAtMs = firstTold(messages(), { slug: broken, status: "firing" }, brokenAtMs);
-    return toldAtMs === null ? null : (toldAtMs - brokenAtMs) / secondMs;
+    const sentAtMs = firstSentAtMs(messages(), { slug: broken, status: "firing" }, brokenAtMs);
+    return sentAtMs === null ? null : (sentAtMs - brokenAtMs) / secondMs;
   }, sides);
 }
 
@@ -152,7 +152,7 @@ async function messagesAfterRestart(
 ): Promise<Compared<number>> {
   const before = both(({ messages }) => messages().length, sides);
   await Promise.all([sides.flatline.monitor.restart(signal), sides.peer.monitor.restart(signal)]);
-  await sleepMs(pace.settleMs);
+  await sleepMs(pace.restartMs);
   return both(({ messages }, name) => messages().length - before[name], sides);
 }
 

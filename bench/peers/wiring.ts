@@ -7,7 +7,7 @@ import { findProgram } from "../harness/installed.ts";
 import type { Program } from "./monitor.ts";
 import { healthcheckPath } from "./platform.ts";
 
-/** What both monitors are told of the world. */
+/** Describes the world to a monitor. */
 export interface Wiring {
   /** A folder of its own. */
   readonly folder: string;
@@ -71,6 +71,8 @@ export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
     program(peerPrograms.Prometheus, prometheus, "/-/ready", [
       "--config.file=prometheus.yml",
       "--storage.tsdb.path=prometheus",
+      // Its default, 1 min, where the group interval is one.
+      `--rules.alert.resend-delay=${wiring.groupIntervalSeconds}s`,
     ]),
     program(peerPrograms.Alertmanager, alertmanager, "/-/ready", [
       "--config.file=alertmanager.yml",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { alertmanagerMessage, firstTold, flatlineMessage, type Message } from "../../bench/peers/messages.ts";
+import { alertmanagerMessage, firstSentAtMs, flatlineMessage, type Message } from "../../bench/peers/messages.ts";
 import { healthcheckPath, readRecords, startPlatform } from "../../bench/peers/platform.ts";
 import { startReceiver } from "../../bench/peers/receiver.ts";
 import {
@@ -77,9 +77,9 @@ describe("the messages of bench:peers", () => {
   it("are read as flatline sends them", () => {
     const body = readFileSync(`${root}src/receivers/goldens/webhook.firing.json`, "utf8");
 
-    const { told, text } = flatlineMessage({ atMs: 5, path: "/flatline", body });
+    const { alerts, text } = flatlineMessage({ atMs: 5, path: "/flatline", body });
 
-    expect(told).toEqual([{ slug: "acme", status: "firing", severity: "fail" }]);
+    expect(alerts).toEqual([{ slug: "acme", status: "firing", severity: "fail" }]);
     expect(text).toMatch(/^acme: fail, 5,119 deaths, 11.1 expected \(459×\)\n.*\n?/);
   });
 
@@ -103,7 +103,7 @@ describe("the messages of bench:peers", () => {
 
     expect(alertmanagerMessage({ atMs: 5, path: "/peer", body })).toEqual({
       atMs: 5,
-      told: [
+      alerts: [
         { slug: "acme", status: "firing", severity: "warn" },
         { slug: "globex", status: "resolved", severity: "warn" },
       ],
@@ -114,15 +114,15 @@ describe("the messages of bench:peers", () => {
   it("are found by organization and status, from an instant on", () => {
     const message = (atMs: number, status: "firing" | "resolved"): Message => ({
       atMs,
-      told: [{ slug: "acme", status, severity: "fail" }],
+      alerts: [{ slug: "acme", status, severity: "fail" }],
       text: "",
     });
     const messages = [message(1, "firing"), message(2, "resolved"), message(3, "firing")];
 
-    expect(firstTold(messages, { slug: "acme", status: "firing" }, 0)).toBe(1);
-    expect(firstTold(messages, { slug: "acme", status: "firing" }, 2)).toBe(3);
-    expect(firstTold(messages, { slug: "acme", status: "resolved" }, 3)).toBeNull();
-    expect(firstTold(messages, { slug: "globex", status: "firing" }, 0)).toBeNull();
+    expect(firstSentAtMs(messages, { slug: "acme", status: "firing" }, 0)).toBe(1);
+    expect(firstSentAtMs(messages, { slug: "acme", status: "firing" }, 2)).toBe(3);
+    expect(firstSentAtMs(messages, { slug: "acme", status: "resolved" }, 3)).toBeNull();
+    expect(firstSentAtMs(messages, { slug: "globex", status: "firing" }, 0)).toBeNull();
   });
 });
 
@@ -211,7 +211,7 @@ describe("bench:peers", () => {
   });
   const message: Message = {
     atMs: 13_000,
-    told: [{ slug: "acme", status: "firing", severity: "fail" }],
+    alerts: [{ slug: "acme", status: "firing", severity: "fail" }],
     text: "first | line\nsecond",
   };
   const result = (later: OutageResult): PeersResult => ({
@@ -226,6 +226,7 @@ describe("bench:peers", () => {
       hourTakesMs: 5_000,
       warmUpMs: 0,
       settleMs: 0,
+      restartMs: 0,
       outageMs: 600_000,
       lateMs: 0,
     },
