@@ -6,7 +6,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization } from "../access/identity.ts";
-import type { AccessSettings, AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports.ts";
+import type { AccessSettings, AlertAssets, AlertAssetsPort, AlertsPort, AssetCursor, ListedAsset } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "./check-view.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
@@ -21,7 +21,7 @@ const filterShape = {
 };
 const pageSchema = z.strictObject({
   ...filterShape,
-  format: z.enum(["json"]).optional(),
+  format: z.enum(["json"], "must be json or csv").optional(),
   limit: limitSchema.optional(),
   cursor: cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
 });
@@ -31,7 +31,7 @@ const csvSchema = z.strictObject({ ...filterShape, format: z.literal("csv") });
 export function addAlertAssetRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alertAssets }: { readonly alertAssets: AlertAssetsPort },
+  { alerts, alertAssets }: { readonly alerts: Pick<AlertsPort, "slugOf">; readonly alertAssets: AlertAssetsPort },
 ): void {
   addResource(scope, "/api/v1/alerts/:id/assets", settings, {
     GET: {
@@ -39,10 +39,12 @@ export function addAlertAssetRoutes(
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const query = request.query as Readonly<Record<string, unknown>>;
+        // First: who may not see the organization learns nothing of its alerts, nor whether this one has assets.
+        const slug = await alerts.slugOf(id);
+        if (slug !== null) requireOrganization(request, slug);
         const assets = await alertAssets.of(id);
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
-        requireOrganization(request, assets.slug);
         if (query["format"] === "csv")
           return sendCsv(reply, id, assets, { ...read(csvSchema, query), author: authorOf(request) });
         return answerPage(assets, read(pageSchema, query));
