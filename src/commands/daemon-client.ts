@@ -319,12 +319,10 @@ function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, f
 }
 
 function refusalHint(status: number, token: Secret | null, file: string): string {
-  if (status === 401) {
-    return token === null
-      ? `: the daemon asks for one, and server.token is not set in ${file}`
-      : `: server.token of ${file} is not the one that the daemon runs with; has it been reloaded?`;
-  }
-  return status === 403 ? `: the daemon runs without one; set server.token in ${file} and have it reload` : "";
+  if (status !== 401) return "";
+  return token === null
+    ? `: the daemon asks for one, and server.token is not set in ${file}`
+    : `: server.token of ${file} is not the one that the daemon runs with; has it been reloaded?`;
 }
 
 function unexpected(url: string, what: string): FlatlineError {

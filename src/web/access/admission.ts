@@ -60,7 +60,7 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   if (access === "public" && settings.publicRead) return null;
   if (found === null) {
     if (hasIdentities(settings)) return unauthorized("the token is missing or wrong", isWrite, settings);
-    return forbidden("this needs a token, and none is configured (server.token)");
+    return forbidden("this needs a token, and none is configured: set server.token and reload");
   }
   if (!found.rights.has(right)) return forbidden(missingRight(found, right));
   if (isWrite && found.via === "proxy" && !isFromOwnPage(request.raw, settings.externalUrl))

@@ -1,5 +1,9 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { runCli } from "../../support/program/cli-run.ts";
 import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -74,6 +78,25 @@ it.each([
   });
   expect(await traces(slug, id)).toEqual(before);
   expect(before).toMatchObject({ gate: { decision: "hold", releases: [] }, alert: { judgements: [], comments: [] } });
+});
+
+it("a command with such a token is exit 77, and says what is missing and no more", async () => {
+  const id = await heldAlert("acme");
+  const text = "organizations: [acme]\nsource: { type: embedded }\nserver: { token: operator-secret }\n";
+  await writeFile(join(folder.path, "operator.yaml"), text);
+  const withToken = ["-c", "operator.yaml", "--url", url];
+
+  const judged = await runCli(["alerts", "judge", id, "real", ...withToken], { cwd: folder.path });
+  const released = await runCli(["gate", "release", "acme", "--comment", "x", ...withToken], { cwd: folder.path });
+
+  expect([judged.exitCode, judged.stderr]).toEqual([
+    77,
+    'flatline: this would open the gate of acme, which needs the right "gate"\n',
+  ]);
+  expect([released.exitCode, released.stderr]).toEqual([
+    77,
+    'flatline: the token "operator" has no right to do this: it needs "gate" in its `may`\n',
+  ]);
 });
 
 it("what does not open the gate needs no right gate", async () => {
