@@ -9,7 +9,7 @@ import type { GatePolicy } from "../../src/alerting/decide/gate.ts";
 import type { AlertingSettings } from "../../src/alerting/settings.ts";
 import { unacknowledgeAlert } from "../../src/alerting/unacknowledge.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
-import { minuteMs } from "../../src/base/time.ts";
+import { hourMs, minuteMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../src/contract/judgement.ts";
 import { createGatePort } from "../../src/daemon/ports/gate.ts";
@@ -42,7 +42,8 @@ type Step =
     }
   | { readonly kind: "judge"; readonly index: number; readonly verdict: JudgementVerdict | null }
   | { readonly kind: "acknowledge" | "unacknowledge"; readonly check: (typeof checks)[number] }
-  | { readonly kind: "release" | "leave" };
+  | { readonly kind: "release" | "leave" }
+  | { readonly kind: "set-clock"; readonly byMs: number };
 
 const check = fc.constantFrom(...checks);
 const steps = fc.oneof(
@@ -71,6 +72,10 @@ const steps = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("release" as const, "leave" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("set-clock" as const), byMs: fc.constantFrom(-hourMs, hourMs) }),
+  },
 );
 
 const sequences = fc.array(steps, { minLength: 10, maxLength: 40, size: "max" });
@@ -123,7 +128,7 @@ class Life {
         const alert = this.model.live(step.check);
         if (alert === undefined) return;
         await acknowledgeAlert(context, { alertId: alert.id, author, comment: null, mayOpenGate: true });
-        alert.acknowledged = { atMs: clock.nowMs(), severity: alert.severity };
+        alert.acknowledged = { isSince: true, severity: alert.severity };
         return;
       }
       case "unacknowledge": {
@@ -133,6 +138,8 @@ class Life {
         alert.acknowledged = null;
         return;
       }
+      case "set-clock":
+        return clock.shiftWall(step.byMs);
       case "release":
         await releaseGate(context, { slug: "acme", author, comment: "looked" });
         return this.model.release();
@@ -205,6 +212,22 @@ async function live(
 }
 
 describe("the gate is as the model says", () => {
+  const run = (severity: (typeof severities)[number]): Step => ({
+    kind: "run",
+    check: "dead-asset-spike",
+    severity,
+    exclusion: "none",
+  });
+  const acknowledge: Step = { kind: "acknowledge", check: "dead-asset-spike" };
+  const setBack: Step = { kind: "set-clock", byMs: -hourMs };
+
+  it.each([
+    ["an acknowledgement opens it", [run("fail"), setBack, acknowledge]],
+    ["a later fail holds it again", [run("fail"), acknowledge, run("warn"), setBack, run("fail")]],
+  ])("after the clock was set back: %s", async (_rule, sequence) => {
+    await live("SQLite", ["acknowledged"], sequence);
+  });
+
   it.each<[StoreEngineCase["engine"], number]>([
     ["SQLite", 60],
     ["PostgreSQL", 5],

@@ -10,7 +10,8 @@ export interface GateModelAlert {
   /** null: it fires. */
   end: Pick<AlertEnd, "isByRun" | "baselineExclusion"> | null;
   verdict: JudgementVerdict | null;
-  acknowledged: { readonly atMs: number; readonly severity: "warn" | "fail" } | null;
+  /** `isSince`: since it last became fail. */
+  acknowledged: { isSince: boolean; readonly severity: "warn" | "fail" } | null;
   /** When it last became fail; null: it never did. */
   failedAtMs: number | null;
   isReleased: boolean;
@@ -42,6 +43,7 @@ export class GateModel {
       known.failedAtMs = atMs;
       known.isReleased = false;
       if (known.acknowledged?.severity === "warn") known.acknowledged = null;
+      if (known.acknowledged !== null) known.acknowledged.isSince = false;
     }
     known.severity = severity;
   }
@@ -73,11 +75,11 @@ export class GateModel {
     return { decision: "allow", reason: failed.length === 0 ? "no_failure" : "released", sinceMs: last };
   }
 
-  #isFree({ isReleased, verdict, end, acknowledged, failedAtMs }: GateModelAlert): boolean {
+  #isFree({ isReleased, verdict, end, acknowledged }: GateModelAlert): boolean {
     if (isReleased) return true;
     const isSound = end !== null && end.isByRun && end.baselineExclusion !== "too_much";
     const isJudged = verdict === "real" || verdict === "expected" || (verdict === "checker" && isSound);
-    const isSeen = acknowledged !== null && acknowledged.atMs >= (failedAtMs ?? 0);
+    const isSeen = acknowledged?.isSince === true;
     return this.#releaseOn.some(
       (way) =>
         (way === "judged" && isJudged) || (way === "acknowledged" && isSeen) || (way === "resolved" && end !== null),

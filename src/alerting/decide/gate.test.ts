@@ -23,9 +23,8 @@ const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
 const judged = (verdict: JudgementVerdict): Partial<AlertState> => ({
   judgement: { verdict, comment: null, by: "kim", note: null, atMs: at(5) },
 });
-const acknowledged = (minute: number): Partial<AlertState> => ({
-  acknowledgement: { atMs: at(minute), by: "kim", note: null, comment: null, severity: "fail" },
-});
+const acknowledgement = { atMs: at(5), by: "kim", note: null, comment: null, severity: "fail" } as const;
+const acknowledged: Partial<AlertState> = { acknowledgement };
 
 function failed(
   given: Partial<AlertState> = {},
@@ -46,7 +45,7 @@ describe("the gate", () => {
     { rule: "a fail fires", failures: [failed()], answer: "hold fail_firing" },
     { rule: "it is down to warn", failures: [failed({ severity: "warn" })], answer: "hold fail_latched" },
     { rule: "it is over", failures: [failed({}, ended())], answer: "hold fail_latched" },
-    { rule: "it is acknowledged", failures: [failed(acknowledged(5))], answer: "hold fail_firing" },
+    { rule: "it is acknowledged", failures: [failed(acknowledged)], answer: "hold fail_firing" },
     { rule: "it is judged real", failures: [failed(judged("real"))], answer: "allow released" },
     { rule: "it is judged expected", failures: [failed(judged("expected"))], answer: "allow released" },
     { rule: "it is over and judged real", failures: [failed(judged("real"), ended())], answer: "allow released" },
@@ -85,19 +84,19 @@ describe("the gate", () => {
     },
     {
       rule: "acknowledged since, where that releases",
-      failures: [failed(acknowledged(5))],
+      failures: [failed(acknowledged)],
       policy: { releaseOn: ["acknowledged"] },
       answer: "allow released",
     },
     {
       rule: "acknowledged before it became a failure, where that releases",
-      failures: [failed(acknowledged(0))],
+      failures: [failed({ acknowledgement: { ...acknowledgement, isBeforeFail: true } })],
       policy: { releaseOn: ["acknowledged"] },
       answer: "hold fail_firing",
     },
     {
       rule: "over and acknowledged while it fired, where that releases",
-      failures: [failed(acknowledged(5), ended())],
+      failures: [failed(acknowledged, ended())],
       policy: { releaseOn: ["acknowledged"] },
       answer: "allow released",
     },

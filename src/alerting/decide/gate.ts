@@ -89,10 +89,10 @@ export function heldGates(
 
 /** Returns the reason by which the failure is released; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
-  const { alert, end, failedAtMs, releasedAtMs } = failure;
+  const { alert, end, releasedAtMs } = failure;
   if (releasedAtMs !== null) return "released";
   if (releaseOn.includes("judged") && isReleasedByJudgement(failure)) return "judged";
-  const isAcknowledged = alert.acknowledgement !== null && alert.acknowledgement.atMs >= failedAtMs;
+  const isAcknowledged = alert.acknowledgement !== null && alert.acknowledgement.isBeforeFail !== true;
   if (releaseOn.includes("acknowledged") && isAcknowledged) return "acknowledged";
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }

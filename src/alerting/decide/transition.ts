@@ -125,18 +125,20 @@ function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: 
   const order = compareSeverity(alert.severity, before.severity);
   if (order === 0) return keep(draft, { ...alert, reason: "still_not_ok" }, "still_not_ok");
   const reason = order > 0 ? "severity_rose" : "severity_fell";
-  const acknowledgement =
-    alert.acknowledgement !== null && compareSeverity(alert.severity, alert.acknowledgement.severity) > 0
-      ? null
-      : alert.acknowledgement;
   change(
     draft,
     order > 0 ? "escalated" : "deescalated",
-    { ...alert, acknowledgement },
+    { ...alert, acknowledgement: acknowledgementAfter(alert, order) },
     before.severity,
     report.startedAtMs,
     reason,
   );
+}
+
+/** What a change of severity leaves of an acknowledgement: worse than what was acknowledged ends it. */
+function acknowledgementAfter({ severity, acknowledgement }: AlertState, order: number): AlertState["acknowledgement"] {
+  if (acknowledgement === null || compareSeverity(severity, acknowledgement.severity) > 0) return null;
+  return order > 0 && severity === "fail" ? { ...acknowledgement, isBeforeFail: true } : acknowledgement;
 }
 
 function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState): void {

@@ -29,6 +29,7 @@ const storedAlert = z.object({
       note: z.string().nullable(),
       comment: z.string().nullable(),
       severity,
+      isBeforeFail: z.literal(true).exactOptional(),
     })
     .nullable(),
   onset: z

@@ -24,6 +24,8 @@ export interface AlertAcknowledgement {
   readonly comment: string | null;
   /** What was acknowledged; above it the alert speaks again. */
   readonly severity: Severity;
+  /** It has failed again since: that was not acknowledged. Instants do not say so, for clocks are set back. */
+  readonly isBeforeFail?: true;
 }
 
 /** The judgement of a person who looked at an alert. */
