@@ -121,8 +121,5 @@ if (!options["no-image"]) {
   });
   if (status === 0) console.log(`${image}: the image, for this machine's platform`);
   else if (status === 77) console.log("no image");
-  else {
-    console.error(`release: the image could not be built: scripts/build-image.sh exited with ${status}`);
-    process.exitCode = 1;
-  }
+  else throw new Error(`scripts/build-image.sh exited with ${status}`);
 }

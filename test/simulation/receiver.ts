@@ -39,8 +39,8 @@ export class SimulatedReceiver implements FarSide {
   fault: ReceiverFault | null = null;
   readonly name: string;
   readonly accepted: Accepted[] = [];
-  /** Of refused ones (4xx): they are dead letters, and not sent again. */
-  readonly refusedAlerts = new Set<string>();
+  /** Of refused ones (4xx), by id: they are dead letters, and not sent again. */
+  readonly refusedAlerts = new Map<string, SentAlert>();
   /** What arrived under more than one id, accepted or not. */
   readonly renamed: string[] = [];
   /** The id of each notification that arrived, by its words. */
@@ -79,7 +79,7 @@ export class SimulatedReceiver implements FarSide {
       if (other !== undefined && other !== id) this.renamed.push(`${other} as ${id}`);
     if (this.fault === "busy") return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
-      for (const alert of alerts) this.refusedAlerts.add(alert.id);
+      for (const alert of alerts) this.refusedAlerts.set(alert.id, alert);
       return { latencyMs, kind: "answer", status: 410, body: "" };
     }
     this.accepted.push({

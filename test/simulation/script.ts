@@ -51,7 +51,7 @@ const perDay = {
   full: 0.7,
   "lost-commits": 3,
   die: 2,
-  "die-before": 3,
+  "die-before": 5,
   stop: 1,
   suspend: 1,
   "set-clock": 0.4,
@@ -114,7 +114,11 @@ function draw(
     case "die":
       return { kind, inStatements: chance.between(0, 60), downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]) };
     case "die-before":
-      return { kind, target: chance.pick(targets), downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]) };
+      return {
+        kind,
+        target: chance.pick([...targets, "queued", "delivered"]),
+        downMs: chance.pick([secondMs, minuteMs, 40 * minuteMs]),
+      };
     case "stop":
       return { kind, downMs: chance.pick([secondMs, 10 * minuteMs]) };
     case "suspend":

@@ -130,11 +130,11 @@ export class NotificationOracle {
         if (episode === undefined || episode.endsAtMs === null) continue;
         this.#facts.violate(`${name} was never notified of the end of ${first.id} (${first.slug} ${first.kind})`);
       }
+      const refused = new Set([...receiver.refusedAlerts.values()].map((alert) => this.#episodes.of(alert)));
       for (const episode of this.#episodes.all) {
-        if (!this.#mustHear(name, episode)) continue;
+        if (refused.has(episode) || !this.#mustHear(name, episode)) continue;
         const isKnown = ended.some((alerts) => alerts[0] !== undefined && this.#episodes.of(alerts[0]) === episode);
-        if (!isKnown && receiver.refusedAlerts.size === 0)
-          this.#facts.violate(`${name} was never notified of ${describeEpisode(episode)}`);
+        if (!isKnown) this.#facts.violate(`${name} was never notified of ${describeEpisode(episode)}`);
       }
     }
     this.#acts.finish((slug, name) => this.#routedSince.get(`${slug} ${name}`) ?? Infinity);
