@@ -13,6 +13,7 @@ import { suggest } from "../base/suggestions.ts";
 import type { CheckName } from "../contract/report.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { checkTargets } from "../daemon/targets.ts";
 import { formatLocalTime } from "./local-time.ts";
 
 /** The `count` runs after `fromMs` of a schedule for an organization, epoch ms. */
@@ -166,9 +167,14 @@ function addSchedule(parent: Command, context: CliContext, nextRuns: NextRuns): 
     .action(async (slugs: string[], options: ScheduleOptions) => {
       const { config } = await loadFleetConfig(options.config, context);
       const nowMs = context.clock.nowMs();
-      const planned = pickOrganizations(config, slugs).flatMap((organization) =>
-        planRuns(organization, (schedule) => nextRuns(schedule, organization.slug, nowMs, options.next)),
-      );
+      const targets = checkTargets({ ...config, organizations: pickOrganizations(config, slugs) });
+      const planned = targets.map(({ slug, check, schedule }) => ({
+        slug,
+        check,
+        schedule: schedule.pattern,
+        timezone: schedule.timezone,
+        next: nextRuns(schedule, slug, nowMs, options.next).map((atMs) => formatLocalTime(atMs, schedule.timezone)),
+      }));
       context.stdout.write(options.json === true ? `${JSON.stringify(planned, null, 2)}\n` : renderPlan(planned));
     })
     .addHelpText(
@@ -179,25 +185,6 @@ Examples:
   flatline config schedule acme --next 10
 `,
     );
-}
-
-function planRuns(
-  { slug, schedule, reviewQueue, sentinel, eventFlow, regret }: OrganizationConfig,
-  runsOf: (schedule: ScheduleConfig) => readonly number[],
-): PlannedRuns[] {
-  const plan = (check: CheckName, of: ScheduleConfig): PlannedRuns => ({
-    slug,
-    check,
-    schedule: of.pattern,
-    timezone: of.timezone,
-    next: runsOf(of).map((atMs) => formatLocalTime(atMs, of.timezone)),
-  });
-  const planned = [plan("dead-asset-spike", schedule)];
-  if (reviewQueue.enabled) planned.push(plan("review-queue", reviewQueue.schedule));
-  if (sentinel.assets.length > 0) planned.push(plan("sentinel", sentinel.schedule));
-  if (eventFlow.enabled) planned.push(plan("event-flow", eventFlow.schedule));
-  if (regret !== null) planned.push(plan("regret", schedule));
-  return planned;
 }
 
 function renderPlan(planned: readonly PlannedRuns[]): string {

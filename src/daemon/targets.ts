@@ -28,31 +28,18 @@ export function checkTargets(config: Config): CheckTarget[] {
   });
 }
 
-/** The checks that run for an organization. */
-function enabledChecks({ reviewQueue, sentinel, eventFlow, regret }: OrganizationConfig): CheckName[] {
-  return [
-    "dead-asset-spike",
-    ...(reviewQueue.enabled ? (["review-queue"] as const) : []),
-    ...(sentinel.assets.length > 0 ? (["sentinel"] as const) : []),
-    ...(eventFlow.enabled ? (["event-flow"] as const) : []),
-    ...(regret === null ? [] : (["regret"] as const)),
-  ];
-}
-
 /** Returns the part of the configuration that alerting works by. */
 export function alertingSettings(config: Config): AlertingSettings {
-  const targets = new Map<string, AlertTarget>();
-  for (const organization of config.organizations) {
-    const target = alertTarget(config, organization);
-    for (const check of enabledChecks(organization)) targets.set(checkKey({ check, slug: organization.slug }), target);
-  }
+  const targets = new Map(config.organizations.map((one) => [one.slug, alertTarget(config, one)]));
+  const watched = new Set(checkTargets(config).map(checkKey));
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
     hasAssets: config.source.holdsEvents,
     receivers: config.receivers,
     silences: config.silences,
-    targetOf: (check: CheckName, slug: string) => targets.get(checkKey({ check, slug })) ?? null,
+    targetOf: (check: CheckName, slug: string) =>
+      watched.has(checkKey({ check, slug })) ? (targets.get(slug) ?? null) : null,
     gateOf: (slug: string) => gates.get(slug) ?? config.defaults.gate,
   };
 }

@@ -1,4 +1,4 @@
-import type { CheckName } from "../../contract/report.ts";
+import { checks } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { formatCount } from "../../base/numbers.ts";
@@ -120,16 +120,8 @@ function describeResolved(notice: AlertNotice): string {
   const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
   if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
   if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;
-  return `${slug}: ${backWords[check]}, ${lasted}${worst}`;
+  return `${slug}: ${checks[check].back}, ${lasted}${worst}`;
 }
-
-const backWords = {
-  "dead-asset-spike": "the rate is back under the threshold",
-  "review-queue": "the queue is back under the threshold",
-  sentinel: "no sentinel is called dead any more",
-  "event-flow": "liveness events flow again",
-  regret: "fewer deaths are undone",
-} as const satisfies Record<CheckName, string>;
 
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
 import { duration, longestTimeoutMs, nameText, shortestIntervalMs, strictObject } from "../../base/schema/values.ts";
+import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
@@ -11,9 +12,7 @@ export const matchShape = {
     .string()
     .min(1)
     .optional()
-    .describe(
-      "The name of a check (`dead-asset-spike`, `review-queue`, `sentinel`, `event-flow`, `regret`), or a pattern with `*`.",
-    ),
+    .describe(`The name of a check (${checkNames.map((name) => `\`${name}\``).join(", ")}), or a pattern with \`*\`.`),
   labels: z
     .record(z.string(), z.string())
     .optional()

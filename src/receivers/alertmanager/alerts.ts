@@ -1,5 +1,5 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
-import type { CheckName } from "../../contract/report.ts";
+import { checks } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { fleetMessage } from "../wording/fleet.ts";
 import { cutList, plainText } from "../wording/text.ts";
@@ -87,17 +87,8 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
 export const fleetAlertName = "FlatlineFleetSpike";
 
 function alertName({ kind, check }: AlertNotice): string {
-  if (kind === "unknown") return "FlatlineUnknown";
-  return alertNames[check];
+  return kind === "unknown" ? "FlatlineUnknown" : checks[check].alertName;
 }
-
-const alertNames = {
-  "dead-asset-spike": "FlatlineDeadAssetSpike",
-  "review-queue": "FlatlineReviewQueue",
-  sentinel: "FlatlineSentinel",
-  "event-flow": "FlatlineEventFlow",
-  regret: "FlatlineRegret",
-} as const satisfies Record<CheckName, string>;
 
 function noticeAnnotations(notice: AlertNotice, notification: Notification): Record<string, string> {
   const section = noticeSection(notice, notification.generatedAtMs, notification.externalUrl);

@@ -1,5 +1,5 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
-import type { CheckName } from "../../contract/report.ts";
+import { checks } from "../../contract/report.ts";
 import { minuteMs } from "../../base/time.ts";
 import { actSentence, actTitle, isActNotice } from "./acts.ts";
 import { evidenceSentences } from "./evidence.ts";
@@ -11,7 +11,7 @@ import { plainText } from "./text.ts";
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
 export function noticeTitle(notice: AlertNotice): string {
   if (notice.event === "test") return "[TEST] test notification";
-  const subject = `${plainText(notice.slug)}${subjectWords[notice.check]}`;
+  const subject = `${plainText(notice.slug)}${checks[notice.check].subject}`;
   if (isActNotice(notice)) return `${marker(notice)}${actTitle(notice, subject)}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
@@ -90,9 +90,8 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
     const severity = notice.result === null ? "" : ` The last one is ${notice.result.severity}.`;
     return `There are results again${after} without one.${severity}`;
   }
-  const backAgain = endedSentences[notice.check];
-  if (backAgain !== null) return `${backAgain}${after}.`;
-  return `The rate is back under the threshold${after}.${peakSentence(notice, nowMs)}`;
+  const { back, ended = back } = checks[notice.check];
+  return `${capital(ended)}${after}.${notice.check === "dead-asset-spike" ? peakSentence(notice, nowMs) : ""}`;
 }
 
 function endedDetails(notice: AlertNotice): string[] {
@@ -100,41 +99,18 @@ function endedDetails(notice: AlertNotice): string[] {
   return now === null || isRemoved(notice) ? [] : [`Now ${now}.`];
 }
 
-const subjectWords = {
-  "dead-asset-spike": "",
-  "review-queue": " review queue",
-  sentinel: " sentinels",
-  "event-flow": " event flow",
-  regret: " undone deaths",
-} as const satisfies Record<CheckName, string>;
-
-const endedSentences = {
-  "dead-asset-spike": null,
-  "review-queue": "The oldest report in the queue is under the limit again",
-  sentinel: "No sentinel is called dead any more",
-  "event-flow": "Liveness events flow again",
-  regret: "Fewer deaths are undone",
-} as const satisfies Record<CheckName, string | null>;
-
 function stateSentence(notice: AlertNotice): string | null {
-  switch (notice.check) {
-    case "review-queue":
-      return queueSentence(notice);
-    case "sentinel":
-    case "event-flow":
-    case "regret":
-      return `${firstFinding(notice)}.`;
-    case "dead-asset-spike":
-      return countsSentence(notice);
-    default:
-      return notice.check satisfies never;
-  }
+  if (checks[notice.check].isSaidByFinding) return `${firstFinding(notice)}.`;
+  return notice.check === "review-queue" ? queueSentence(notice) : countsSentence(notice);
 }
 
 /** The finding that says it all; what follows it names the single ones. */
 function firstFinding({ result, check }: AlertNotice): string {
-  const message = plainText(result?.findings[0]?.message ?? `${check} found something`);
-  return message.slice(0, 1).toUpperCase() + message.slice(1);
+  return capital(plainText(result?.findings[0]?.message ?? `${check} found something`));
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function isRemoved({ reason }: AlertNotice): boolean {
