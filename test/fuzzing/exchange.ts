@@ -43,7 +43,9 @@ function answerOf(bytes: Buffer): RawAnswer {
   );
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1] ?? 0);
   const rest = bytes.subarray(end + 4);
-  const body = headers.get("transfer-encoding") === "chunked" ? unchunked(rest) : rest;
+  // More may follow: an answer to what is left of a request.
+  const length = Number(headers.get("content-length") ?? rest.length);
+  const body = headers.get("transfer-encoding") === "chunked" ? unchunked(rest) : rest.subarray(0, length);
   return { status, headers, body: status === 0 ? bytes.toString() : body.toString() };
 }
 

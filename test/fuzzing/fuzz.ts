@@ -84,7 +84,9 @@ export async function fuzz(
       if (time > 0) globalThis.gc?.();
       const memory = watchMemory();
       const startedMs = clock.monotonicMs();
-      const found = await open.attempt(input);
+      const found = await open
+        .attempt(input)
+        .catch((error: unknown) => [`throws ${error instanceof Error ? error.stack : "no error"}`]);
       tookMs = clock.monotonicMs() - startedMs;
       peakBytes = memory.peakBytes();
       if (found.length > 0) {

@@ -133,7 +133,6 @@ export const platformSamples: readonly ApiSample[] = [
       reportedBy: "human",
       reviewedBy: "automation",
       country: "US",
-      cursor: "abc",
     },
   },
   ...[
