@@ -2,9 +2,11 @@ import type { ServerResponse } from "node:http";
 import { loadConfig } from "../../src/config/load.ts";
 import { join } from "node:path";
 
+import type { Dispatcher } from "undici";
 import { describe, expect, it } from "vitest";
 
 import { actor } from "../../src/contract/actor.ts";
+import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { secondMs } from "../../src/base/time.ts";
 import { createApp } from "../../src/daemon/create-app.ts";
@@ -57,6 +59,12 @@ storage: { path: flatline.db }
   const load = { path: join(folder.path, "flatline.yaml"), cwd: folder.path, env: {} };
   const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 22, 12) });
   let faulty: FaultyStore | null = null;
+  const network = createHttpDispatcher({ env: {} });
+  let ended = 0;
+  const dispatcher = network.compose((dispatch) => (options, handler) => {
+    const noteEnd = (): number => ended++;
+    return dispatch(options, noting(handler, noteEnd));
+  });
   let whenRead = (): void => undefined;
   const app = createApp(await loadConfig(load), {
     env: {},
@@ -66,6 +74,7 @@ storage: { path: flatline.db }
     version: "0.0.0",
     nodeVersion: "24.0.0",
     logger: createSilentLogger(),
+    dispatcher,
     withProcessMetrics: false,
     openStore: async (options) => {
       faulty = createFaultyStore(await openStore(options));
@@ -79,6 +88,8 @@ storage: { path: flatline.db }
   });
   await app.start();
   await clock.advanceUntil(() => upstream.requests.length === 3 && waiting.size === 4);
+
+  await clock.settleUntil(() => ended >= 1);
 
   let isStopping = false;
   let outcome: Stopped | null = null;
@@ -97,13 +108,36 @@ storage: { path: flatline.db }
   };
   void app.reload(actor("signal", "config")).catch(() => undefined);
   await clock.settleUntil(() => isStopping);
-  // What was answered is to be heard before the drain is over.
+  // What was answered is to be heard before the drain is over: of acme and initech, and by three receivers.
+  await clock.settleUntil(() => ended >= 5);
   for (let turn = 0; turn < 20; turn++) await clock.settle();
-  await clock.advanceUntil(() => outcome !== null, drainMs + 2 * secondMs);
+  await clock.advanceUntil(
+    async () => {
+      // Virtual time would not wait for the disk.
+      await clock.settleUntil(() => !process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq")));
+      return outcome !== null;
+    },
+    drainMs + 2 * secondMs,
+  );
   const tookMs = clock.monotonicMs() - startedMs;
   await Promise.all([upstream.close(), sink.close()]);
   if (outcome === null || faulty === null) throw new Error("has not stopped");
   return { outcome, tookMs, calls: [...(faulty as FaultyStore).calls()] };
+}
+
+/** Calls `onEnd` once the handler has heard the end of a response, or that there is none. */
+function noting(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
+  return {
+    ...handler,
+    onResponseEnd: (...args) => {
+      handler.onResponseEnd?.(...args);
+      onEnd();
+    },
+    onResponseError: (...args) => {
+      handler.onResponseError?.(...args);
+      onEnd();
+    },
+  };
 }
 
 /** What every stop tries, whatever else fails. */
