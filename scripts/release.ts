@@ -65,15 +65,21 @@ function writeSbom(tarball: string): string {
   return file;
 }
 
-/** Packages the chart, whose image is then the one that is published. */
+/** Packages the chart, whose image is then the one that is published, and whose alerts link to the runbooks of that tag. */
 function packageChart(helm: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "flatline-chart-"));
   try {
     const chart = join(scratch, name);
     cpSync(join(root, "deploy/helm/flatline"), chart, { recursive: true, dereference: true });
     const values = readFileSync(join(chart, "values.yaml"), "utf8");
-    const repository = options.repository === undefined ? "" : `ghcr.io/${options.repository.toLowerCase()}`;
-    writeFileSync(join(chart, "values.yaml"), values.replace('repository: ""', `repository: "${repository}"`));
+    const { repository } = options;
+    if (repository !== undefined) {
+      const runbooks = `https://github.com/${repository}/blob/v${version}/docs/runbooks.md`;
+      const published = values
+        .replace('repository: ""', `repository: "ghcr.io/${repository.toLowerCase()}"`)
+        .replace(/^( *runbooks: ).*$/m, `$1${runbooks}`);
+      writeFileSync(join(chart, "values.yaml"), published);
+    }
     run(helm, ["package", chart, "--destination", scratch]);
     const file = `${name}-chart-${version}.tgz`;
     // The package of npm has the name that Helm gives.

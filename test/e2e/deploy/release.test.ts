@@ -79,6 +79,10 @@ describe("the dry run of a release", () => {
 
     const deployment = parseManifests(stdout).find(({ kind }) => kind === "Deployment");
     expect(at(deployment, "spec/template/spec/containers/0/image")).toBe(`ghcr.io/example/flatline:${version}`);
+    const packed = runHelm(["show", "values", join(out, `flatline-chart-${version}.tgz`)], "");
+    expect(packed.stdout).toContain(
+      `runbooks: https://github.com/Example/Flatline/blob/v${version}/docs/runbooks.md\n`,
+    );
   });
 
   it("refuses a tag of another version, and one that the changelog knows nothing of", () => {
