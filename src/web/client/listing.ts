@@ -5,13 +5,51 @@ export function startListings(): void {
   document.addEventListener("input", (event) => {
     const input = event.target as Element;
     const form = input.closest<HTMLElement>("form[data-filter]");
-    if (input instanceof HTMLInputElement && form !== null) filterListing(form.dataset["filter"] ?? "", input.value);
+    if (input instanceof HTMLInputElement && form !== null) {
+      filterListing(form.dataset["filter"] ?? "", input.value);
+      keepSoon(input.value);
+    }
     const search = input.closest<HTMLFormElement>("form[data-search]");
     if (search !== null) searchSoon(search);
   });
   document.addEventListener("submit", (event) => {
     if ((event.target as Element).matches("form[data-filter], form[data-search]")) event.preventDefault();
   });
+  addEventListener("flatline-swap", restoreFilter);
+  // After a swap by a link the address is written: it holds what the rows are to be filtered by.
+  addEventListener("flatline-page", restoreFilter);
+  restoreFilter();
+}
+
+/** Filters as the address says: after a load, a way back, or another order of the same rows. */
+function restoreFilter(): void {
+  const form = document.querySelector<HTMLElement>("form[data-filter]");
+  const input = form?.querySelector("input");
+  if (form === null || input === null || input === undefined) return;
+  input.value = new URLSearchParams(location.search).get("q") ?? "";
+  if (input.value !== "") filterListing(form.dataset["filter"] ?? "", input.value);
+  keepInLinks(input.value);
+}
+
+/** Writes the filter into the address, and into the links that show the same rows in another order. */
+function keepSoon(text: string): void {
+  clearTimeout(pending.timer);
+  pending.timer = setTimeout(() => {
+    history.replaceState(null, "", withFilter(location.href, text));
+    keepInLinks(text);
+  }, searchAfterMs);
+}
+
+function keepInLinks(text: string): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(".tools nav a[data-swap]"))
+    link.href = withFilter(link.href, text);
+}
+
+function withFilter(href: string, text: string): string {
+  const address = new URL(href);
+  if (text.trim() === "") address.searchParams.delete("q");
+  else address.searchParams.set("q", text);
+  return address.href;
 }
 
 const searchAfterMs = 150;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/program/program.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 const token = "let-me-in-to-review";
@@ -111,6 +112,32 @@ describe("the review queue in a browser", () => {
       expect(await shown.count(), words).toBe(count);
     }
     expect(await page.locator("[data-away]").textContent()).toBe("Nothing matches «globex fail».");
+  });
+
+  it("keeps the filter in the address: over a reload, another order, and the way back", async () => {
+    const page = await browser.open(`${url}/queue`, authorized);
+    const shown = page.locator("#queue tr[data-words]:visible");
+
+    await page.locator("#q").fill("team=trust");
+    await page.waitForURL(/\?q=team%3Dtrust$/);
+    await page.reload();
+    expect(await page.locator("#q").inputValue()).toBe("team=trust");
+    expect(await shown.count()).toBe(3);
+
+    await page.getByRole("link", { name: "by organization" }).click();
+    await page.waitForURL(/by=organization&q=team%3Dtrust$/);
+    expect(await page.locator("#queue .group:visible").count()).toBe(1);
+    expect(await shown.count()).toBe(3);
+    await page.goBack();
+    await page.waitForURL(/\/queue\?q=team%3Dtrust$/);
+    // The way back loads the page again.
+    await eventually(async () => (await page.locator("#q").inputValue()) === "team=trust");
+    expect(await page.locator("#queue .group").count()).toBe(0);
+    expect(await shown.count()).toBe(3);
+    await page.goForward();
+    await page.waitForURL(/by=organization&q=team%3Dtrust$/);
+    await eventually(async () => (await page.locator("#queue .group:visible").count()) === 1);
+    expect(await shown.count()).toBe(3);
   });
 
   it("shows a proposal with its report, addresses broken and nothing as markup", async () => {
