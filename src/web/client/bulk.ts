@@ -1,4 +1,6 @@
 import { formatCount } from "../../base/numbers.ts";
+import { escapeHtml } from "../page/parts/html.ts";
+import { mark } from "../page/parts/marks.ts";
 import type { BulkSubject } from "../page/alerts/act-facts.ts";
 import { countOf, formatShare } from "../page/parts/figures.ts";
 import { choices, commentOf } from "./acts.ts";
@@ -7,7 +9,7 @@ import { runEach, type Step } from "./each-dialog.ts";
 import { drawLength, lengthField, readSilence, timeWords } from "./silence.ts";
 import { askToken, knownToken, mayActWithoutToken } from "./token.ts";
 
-export type BulkAct = "acknowledge" | "judge" | "silence";
+export type BulkAct = "acknowledge" | "judge" | "silence" | "release";
 
 /**
  * Asks once and acts on many alerts; what was done in words, or null when nothing was. `wanted` picks the alerts that are
@@ -25,6 +27,7 @@ export async function actOnMany(
   const hidden = Math.max(0, count - alerts.length);
   if (alerts.length === 0) return "Nothing was changed: none of these alerts is there any more.";
   if (act === "acknowledge") return acknowledge(alerts, hidden);
+  if (act === "release") return release(alerts, hidden);
   return act === "judge" ? judge(alerts, hidden) : silence(alerts, hidden);
 }
 
@@ -193,6 +196,60 @@ ${lengthField("For how long")}
     },
   );
 }
+
+function release(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+  const bySlug = Map.groupBy(
+    alerts.filter(({ isHeld }) => isHeld),
+    ({ slug }) => slug,
+  );
+  const open = organizations(alerts) - bySlug.size;
+  if (bySlug.size === 0) return Promise.resolve("Nothing was changed: the deaths of none of these are held.");
+  const largest = [...bySlug]
+    .map(([slug, own]) => ({ slug, deaths: Math.max(0, ...own.map(({ deaths }) => deaths ?? 0)) }))
+    .toSorted((left, right) => right.deaths - left.deaths || (left.slug < right.slug ? -1 : 1));
+  const deaths = largest.reduce((sum, one) => sum + one.deaths, 0);
+  const unjudged = alerts.filter(({ isHeld, verdict }) => isHeld && verdict === null).length;
+  const many = countOf(bySlug.size, "organization");
+  const held = deaths === 0 ? `The deaths of ${many}` : countOf(deaths, "death");
+  const shown = largest.slice(0, mostShown);
+  const rest = largest.length - shown.length;
+  const names = shown.map(
+    (one) => `<li><b>${escapeHtml(one.slug)}</b>${one.deaths === 0 ? "" : ` ${countOf(one.deaths, "death")}`}</li>`,
+  );
+  return runEach(
+    {
+      title: `Release the deaths of ${many}?`,
+      verb: `Release ${many}`,
+      kind: "wide",
+      foot: "A gate shuts again only with a new alert.",
+      content: `<p><b>${held} may be acted on at once.</b> What takedown pipelines then do, flatline cannot undo.</p>
+${unjudged === 0 ? "" : `<p class="caution">${mark("warn").html}<span>${countOf(unjudged, "alert")} of these ${unjudged === 1 ? "is" : "are"} not judged. If you know what they were, judge them instead.</span></p>`}
+<ul class="who">${names.join("")}${rest === 0 ? "" : `<li>and ${formatCount(rest)} more</li>`}</ul>${who([
+        [open, `${open === 1 ? "organization is" : "organizations are"} not held: nothing is to be released`],
+        [hidden, "not yours, or over by now"],
+      ])}
+<label><span>Why may they be acted on? <b>needed</b></span><textarea name="comment" rows="2" maxlength="1000" data-first></textarea></label>
+<label><span>How many organizations are these? <b>needed</b></span><input name="count" type="text" inputmode="numeric" autocomplete="off"></label>`,
+    },
+    "released",
+    (form) => {
+      if (textOf(form, "comment") === "")
+        return { message: "Write the reason. It is kept with your name.", field: "comment" };
+      // Who has counted has read.
+      if (textOf(form, "count").replaceAll(/[,.\s]/g, "") !== String(bySlug.size))
+        return { message: `Type ${formatCount(bySlug.size)}, the number of organizations.`, field: "count" };
+      return [...bySlug.keys()].map((slug) => ({
+        name: slug,
+        method: "POST",
+        path: `/api/v1/gate/${encodeURIComponent(slug)}/release`,
+        body: commentOf(form),
+      }));
+    },
+  );
+}
+
+// Of a release of hundreds nobody reads more names.
+const mostShown = 5;
 
 function post({ id, slug }: BulkSubject, act: string): Omit<Step, "body"> {
   return { name: slug, method: "POST", path: `/api/v1/alerts/${encodeURIComponent(id)}/${act}` };

@@ -171,3 +171,43 @@ describe("all members of a fleet verdict", () => {
     expect((await audited("judgement")).map(({ actor }) => actor)).toEqual(["dana", "dana", "dana"]);
   });
 });
+
+describe("gates that are held", () => {
+  it("are released with one dialog, which needs a reason and their number", async () => {
+    const page = await open("/alerts");
+    const heldGates = async (): Promise<string[]> => {
+      const { gates } = (await (await fetch(`${url}/api/v1/gate`)).json()) as { gates: { slug: string }[] };
+      return gates.map(({ slug }) => slug).toSorted();
+    };
+    const before = await heldGates();
+    for (const slug of ["eu-bank", "eu-pay"]) await pick(page, slug).check();
+    await page.locator("#bulkbar button", { hasText: "Release…" }).click();
+    const dialog = page.locator("dialog");
+    expect(await dialog.locator("h2").textContent()).toBe("Release the deaths of 2 organizations?");
+    expect(spaced(await dialog.innerText())).toMatch(
+      /120 deaths may be acted on at once\. What takedown pipelines then do/,
+    );
+    expect(spaced(await dialog.innerText())).toContain("2 alerts of these are not judged.");
+    expect(await dialog.locator(".who").first().locator("li").allInnerTexts()).toEqual([
+      "eu-bank 60 deaths",
+      "eu-pay 60 deaths",
+    ]);
+    expect(await axeViolations(page)).toEqual([]);
+
+    await dialog.locator("button.primary").click();
+    await dialog.locator(".problem-line", { hasText: "Write the reason" }).waitFor();
+    await dialog.locator("[name=comment]").fill("opened ten of each, all gone");
+    await dialog.locator("[name=count]").fill("3");
+    await dialog.locator("button.primary").click();
+    await dialog.locator(".problem-line", { hasText: "Type 2, the number of organizations." }).waitFor();
+    expect(await heldGates()).toEqual(before);
+    await dialog.locator("[name=count]").fill("2");
+    await dialog.locator("button.primary", { hasText: "Release 2 organizations" }).click();
+    await page.locator("#did", { hasText: "2 released." }).waitFor();
+
+    expect(await heldGates()).toEqual(before.filter((slug) => !slug.startsWith("eu-")));
+    expect((await audited("release")).map(({ slug }) => slug).toSorted()).toEqual(["eu-bank", "eu-pay"]);
+    await page.goto(url);
+    expect(await page.locator(".fleetacts [data-bulk=release]").innerText()).toMatch(/^Release \d…$/);
+  });
+});

@@ -17,6 +17,7 @@ export function renderBulkBar({ hasToken }: AlertsData): Html {
       <button type="button" data-bulk="acknowledge">Acknowledge…</button>
       <button type="button" data-bulk="judge">Judge…</button>
       <button type="button" data-bulk="silence">Silence…</button>
+      <button type="button" data-bulk="release">Release…</button>
       <button type="button" class="plain" data-bulk="clear">Clear <kbd>Esc</kbd></button>
     </div>
   </div>`;
