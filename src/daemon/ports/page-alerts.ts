@@ -35,7 +35,7 @@ const countOneWithinMs = 2 * secondMs;
 export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "alerts" | "alert" | "actRules"> {
   const { store, history, runtime, clock, logger } = options;
   const regrets = new Map<string, { readonly atMs: number; readonly regret: Regret | null }>();
-  const ratios = new Map<string, number | null>();
+  const expectations = new Map<string, number | null>();
 
   /** What was counted lately, else counted now while the signal lets it; null: unknown, or not counted yet. */
   async function deathsOf({ alert, end }: KeptAlert, signal: AbortSignal): Promise<PageAlert["deaths"]> {
@@ -57,25 +57,23 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
     }
   }
 
-  /** The ratio at its peak. */
-  async function ratioOf({ id, check, slug, kind, peak }: AlertState, signal: AbortSignal): Promise<number | null> {
+  /** What was expected at its peak; null: it is not counted, or not known. */
+  async function expectedOf({ id, check, slug, kind, peak }: AlertState, signal: AbortSignal): Promise<number | null> {
     if (check !== "dead-asset-spike" || kind !== "verdict" || peak.currentCount === null) return null;
     const key = `${id} ${peak.atMs}`;
-    const known = ratios.get(key);
+    const known = expectations.get(key);
     if (known !== undefined) return known;
     const report = options.states.of(check, slug)?.lastReport;
     const counts = report?.kind === "result" ? report.counts : null;
     // Nearly always the last run is the peak of what goes on: nothing has to be read.
-    if (counts?.currentCount === peak.currentCount && counts.expectedCount !== null)
-      return counts.expectedCount === 0 ? null : peak.currentCount / counts.expectedCount;
+    if (counts?.currentCount === peak.currentCount && counts.expectedCount !== null) return counts.expectedCount;
     if (signal.aborted) return null;
     // A point is of the end of its run, a peak of its begin.
     const points = await history.points({ check, slug, fromMs: peak.atMs - minuteMs, toMs: peak.atMs + 5 * minuteMs });
     const point = points.find(({ currentCount }) => currentCount === peak.currentCount) ?? points[0];
     const expected = point?.expectedCount ?? null;
-    const ratio = expected === null || expected === 0 ? null : peak.currentCount / expected;
-    if (point !== undefined) ratios.set(key, ratio);
-    return ratio;
+    if (point !== undefined) expectations.set(key, expected);
+    return expected;
   }
 
   async function viewer(): Promise<(kept: KeptAlert, signal: AbortSignal) => Promise<PageAlert>> {
@@ -92,6 +90,8 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
       const holding = end === null ? rules.filter((rule) => matches(rule, { check, slug, labels })) : [];
       const ends = holding.map((rule) => windowAt(rule, nowMs)?.endsAtMs ?? nowMs);
       const forMs = organizations.get(slug)?.alert.forMs ?? 0;
+      const expected = await expectedOf(alert, signal);
+      const { currentCount } = alert.peak;
       return {
         alert,
         endsAtMs: end?.atMs ?? null,
@@ -100,7 +100,8 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
         isSilenced: holding.length > 0,
         silencedUntilMs: ends.length === 0 ? null : Math.max(...ends),
         firesAtMs: alert.state === "pending" && alert.kind === "verdict" && forMs > 0 ? alert.startsAtMs + forMs : null,
-        ratio: await ratioOf(alert, signal),
+        expected,
+        ratio: currentCount === null || expected === null || expected === 0 ? null : currentCount / expected,
         deaths: await deathsOf(kept, signal),
       };
     };

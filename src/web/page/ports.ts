@@ -110,6 +110,8 @@ export interface PageAlert {
   readonly silencedUntilMs: number | null;
   /** While it is pending; null: it is not, or unknown. */
   readonly firesAtMs: number | null;
+  /** What was expected at its peak; null: nothing counts it, or it is not known. */
+  readonly expected: number | null;
   /** At its peak; null where nothing was expected, or without counts. */
   readonly ratio: number | null;
   /** Of its deaths those whose asset has a name, and of these those found alive again; null: unknown, or not counted yet. */

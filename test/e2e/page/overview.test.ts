@@ -100,9 +100,12 @@ describe("the overview in a browser", () => {
     expect(await page.title()).toMatch(/spiking$/);
     expect(await page.locator("#live").textContent()).toContain("acme is now fail");
 
+    expect(await rowOf(page, "acme").locator(".c-began time").textContent()).toMatch(/^\d\d:\d\d$/);
+
     answers.set("acme", "ok");
     await run("acme");
     await rowOf(page, "acme").locator(".c-sev", { hasText: "ok" }).waitFor();
+    expect(await rowOf(page, "acme").locator(".c-began").innerText()).toBe("–");
   });
 
   it("keeps filter and order over a reload", async () => {

@@ -1,5 +1,5 @@
-import { timesWords } from "../../../contract/death-counts.ts";
-import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
+import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
+import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { renderChart, renderChartTable, renderWeekNote } from "../chart/chart.ts";
 import { renderLanes } from "../chart/lanes.ts";
 import { renderSwitches, type ChartSwitches } from "../chart/switches.ts";
@@ -59,17 +59,18 @@ export function renderAlertPage(data: AlertData): Html {
 
 /** Returns the title of the document: "fail: ads-hosts, 459×". */
 export function alertTitle({ view }: AlertData): string {
-  const ratio = view.ratio === null ? "" : `, ${formatRatio(view.ratio)}`;
-  return `${view.endsAtMs === null ? view.alert.severity : "ended"}: ${view.alert.slug}${ratio}`;
+  const ratio = peakRatio(view);
+  return `${view.endsAtMs === null ? view.alert.severity : "ended"}: ${view.alert.slug}${ratio === null ? "" : `, ${ratio}`}`;
 }
 
 /** Returns what holds, what it means, who has it. */
 export function alertSentence({ view, row, nowMs, gate }: AlertData): string {
-  const { alert, endsAtMs, ratio } = view;
+  const { alert, endsAtMs } = view;
   const { peak, judgement } = alert;
   if (endsAtMs !== null) {
     const lasted = formatLengthInProse(endsAtMs - beganMs(alert));
-    const times = ratio === null ? "" : ` (${formatRatio(ratio)})`;
+    const ratio = peakRatio(view);
+    const times = ratio === null ? "" : ` (${ratio})`;
     const most = peak.currentCount === null ? "" : `, peak ${formatCount(peak.currentCount)}${times}`;
     const judged = { checker: "the checker was wrong", real: "the assets did die", expected: "it was expected" };
     return `It lasted ${lasted}${most}. ${judgement === undefined ? "Nobody has judged it." : `Judged: ${judged[judgement.verdict]}.`}`;
@@ -99,6 +100,11 @@ const rangeNames: Readonly<Record<AlertRange, string>> = {
   "7d": `7${nbsp}d`,
   all: "all",
 };
+
+/** Returns the ratio at the peak in words; null: it is not known. */
+function peakRatio({ alert, expected, ratio }: AlertData["view"]): string | null {
+  return ratioWords({ currentCount: alert.peak.currentCount, expectedCount: expected, ratio });
+}
 
 function renderAlertChart(data: AlertData): Html {
   const { chart, view, row, range, isScaleAsked } = data;

@@ -1,6 +1,6 @@
-import { formatCompactCount, formatCount, formatRatio, none } from "../../../base/numbers.ts";
+import { formatCompactCount, formatCount, none } from "../../../base/numbers.ts";
 import { compareWorst } from "../overview/row.ts";
-import { countOf, formatLength, formatShare, formatWait } from "../parts/figures.ts";
+import { countOf, formatRatioCell, formatLength, formatShare, formatWait } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { renderTime } from "../parts/time.ts";
@@ -227,9 +227,15 @@ function sortGroup(group: AlertGroup, views: readonly PageAlert[]): readonly Pag
   return views.toSorted(
     (left, right) =>
       compareWorst(right.alert.severity, left.alert.severity) ||
-      (right.ratio ?? -1) - (left.ratio ?? -1) ||
+      compareRatios(right, left) ||
       (left.alert.slug < right.alert.slug ? -1 : 1),
   );
+}
+
+/** Positive when the ratio of `left` is larger; where nothing was expected it is the largest. */
+function compareRatios(left: PageAlert, right: PageAlert): number {
+  const [a = 0, b = 0] = [left, right].map(({ ratio, expected }) => ratio ?? (expected === 0 ? Infinity : -1));
+  return a === b ? 0 : a - b;
 }
 
 function renderGroup(
@@ -283,7 +289,9 @@ function renderAlert(view: PageAlert, group: AlertGroup, data: AlertsData): Html
     <td class="num a-began">${renderTime(beganMs(alert), nowMs)}</td>
     <td class="num a-lasted">${formatLength((endsAtMs ?? nowMs) - beganMs(alert))}</td>
     <td class="num a-peak">${formatCompactCount(alert.peak.currentCount)}</td>
-    <td class="num a-ratio${isHot ? ` ${severity}` : ""}">${view.ratio === null ? none : formatRatio(view.ratio)}</td>
+    <td class="num a-ratio${isHot ? ` ${severity}` : ""}">
+      ${formatRatioCell({ count: alert.peak.currentCount, expected: view.expected, ratio: view.ratio })}
+    </td>
     <td class="num a-undone${isMuchUndone(view) ? " much" : ""}">${undone === null ? none : formatShare(undone)}</td>
     <td class="a-judged">
       ${

@@ -127,7 +127,7 @@ function renderGroup(group: RowGroup, by: string, open: readonly string[], query
     <td class="num c-exp">${formatExpected(expected)}</td>
     <td class="num c-ratio">${formatRatioCell({ count, expected, ratio })}</td>
     <td class="c-spark">${renderStrip(counts, 168)}</td>
-    <td class="c-since"></td>
+    <td class="c-began"></td>
     <td class="c-next"></td>
     <td class="c-alert"></td>
   </tr>`;

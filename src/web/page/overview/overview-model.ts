@@ -199,15 +199,16 @@ function alertOf(
   if (alert === undefined) return null;
   const unknownRuns = alerts.find(({ kind }) => kind === "unknown")?.unknownRuns ?? 0;
   const isAcknowledged = alert.acknowledgement !== null;
+  const common = { unknownRuns, isAcknowledged, beganMs: alert.onset?.atMs ?? alert.startsAtMs };
   if (alert.state === "pending") {
     const firesAtMs =
       alert.kind === "verdict" && organization !== null && organization.forMs > 0
         ? alert.startsAtMs + organization.forMs
         : null;
-    return { state: "pending", untilMs: firesAtMs, unknownRuns, isAcknowledged };
+    return { state: "pending", untilMs: firesAtMs, ...common };
   }
-  if (alert.silenced) return { state: "silenced", untilMs, unknownRuns, isAcknowledged };
-  return { state: "firing", untilMs: null, unknownRuns, isAcknowledged };
+  if (alert.silenced) return { state: "silenced", untilMs, ...common };
+  return { state: "firing", untilMs: null, ...common };
 }
 
 /** Since when the severity holds: by the runs, and before the first of them by the evaluated past. */

@@ -10,6 +10,7 @@ import {
 } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
+import { renderTime } from "../parts/time.ts";
 import { readWords, selectByWords, type Words, type WordSubject } from "../parts/words.ts";
 import { sparkline, type Spark } from "./spark.ts";
 
@@ -55,6 +56,8 @@ export interface RowAlert {
   /** Runs without a result in a row. */
   readonly unknownRuns: number;
   readonly isAcknowledged: boolean;
+  /** When its deaths began; where no run could find out, its first run that was not ok. */
+  readonly beganMs: number;
 }
 
 /** What the table is filtered and sorted by: the query of the URL. */
@@ -69,7 +72,7 @@ export interface RowQuery {
   readonly open?: readonly string[];
 }
 
-export const sortKeys = ["severity", "slug", "count", "expected", "ratio", "since", "next", "alert"] as const;
+export const sortKeys = ["severity", "slug", "count", "expected", "ratio", "began", "next", "alert"] as const;
 export type SortKey = (typeof sortKeys)[number];
 
 const ranks: Readonly<Record<RowSeverity, number>> = { fail: 1, warn: 2, unknown: 3, ok: 4 };
@@ -143,7 +146,7 @@ export function writeQuery(query: RowQuery, page = 1): string {
 
 /** Numbers and what is bad come first, names and times in their own order. */
 export function defaultDir(sort: SortKey): "asc" | "desc" {
-  return sort === "slug" || sort === "next" || sort === "since" ? "asc" : "desc";
+  return sort === "slug" || sort === "next" ? "asc" : "desc";
 }
 
 /** Returns what the text of the query asks for, in words. */
@@ -216,11 +219,7 @@ const sortValues: Readonly<Record<SortKey, (row: RowData) => number | string | n
   count: (row) => row.count,
   expected: (row) => row.expected,
   ratio: ratioOf,
-  // Ascending is the shortest first.
-  since: (row) => {
-    const { sinceMs } = shownSince(row);
-    return sinceMs === null ? null : -sinceMs;
-  },
+  began: beganMs,
   next: (row) => row.nextRunMs,
   alert: (row) => (row.alert === null ? null : alertRanks[row.alert.state]),
 };
@@ -251,10 +250,21 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
     <td class="c-spark">
       ${row.spark === null ? html`<span class="reading">reading the past</span>` : sparkline(row.spark)}
     </td>
-    <td class="num c-since">${sinceText(row, nowMs)}</td>
+    <td class="num c-began">${beganText(row, nowMs)}</td>
     <td class="num c-next">${nextText(row, nowMs)}</td>
     <td class="c-alert">${alertText(row, nowMs)}</td>
   </tr>`;
+}
+
+/** When what is wrong began; null: all is ok, or nothing is known of it. */
+function beganMs(row: RowData): number | null {
+  if (row.alert !== null) return row.alert.beganMs;
+  return shownSeverity(row) === "ok" || row.severity === null ? null : shownSince(row).sinceMs;
+}
+
+function beganText(row: RowData, nowMs: number): Html {
+  const atMs = beganMs(row);
+  return atMs === null ? html`<span class="detail">${none}</span>` : renderTime(atMs, nowMs);
 }
 
 /** Since when the severity holds, as a length. */

@@ -15,7 +15,7 @@ const columns: readonly { readonly key: SortKey | null; readonly name: string; r
   { key: "expected", name: "Expected", css: "num c-exp" },
   { key: "ratio", name: "Ratio", css: "num c-ratio" },
   { key: null, name: "Last 7 days", css: "c-spark" },
-  { key: "since", name: "Since", css: "num c-since" },
+  { key: "began", name: "Began", css: "num c-began" },
   { key: "next", name: "Next run", css: "num c-next" },
   { key: "alert", name: "Alert", css: "c-alert" },
 ];

@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+
+import type { PageAlert } from "../ports.ts";
+import { renderAlerts } from "./alerts.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+
+function view(slug: string, counts: Pick<PageAlert, "expected" | "ratio">): PageAlert {
+  return {
+    alert: {
+      id: slug,
+      check: "dead-asset-spike",
+      slug,
+      kind: "verdict",
+      state: "firing",
+      severity: "fail",
+      startsAtMs: nowMs - 60_000,
+      firingAtMs: nowMs - 60_000,
+      okSinceMs: null,
+      unknownRuns: 0,
+      peak: { severity: "fail", currentCount: 30, atMs: nowMs - 60_000 },
+      acknowledgement: null,
+      reason: "not_ok",
+    },
+    endsAtMs: null,
+    labels: {},
+    url: null,
+    isSilenced: false,
+    silencedUntilMs: null,
+    firesAtMs: null,
+    deaths: null,
+    ...counts,
+  };
+}
+
+it("says «from 0» where none was expected, before every other ratio, and nothing where nobody knows", () => {
+  const alerts = [
+    view("unknown", { expected: null, ratio: null }),
+    view("times", { expected: 2, ratio: 15 }),
+    view("first", { expected: 0, ratio: null }),
+  ];
+  const data = { nowMs, alerts, held: 0, retentionDays: 90, withPeople: true, hasToken: true };
+
+  const { html } = renderAlerts(data, { text: "", days: 90, page: 1 });
+
+  const rows = [...html.matchAll(/title="(\w+)"[\s\S]*?a-ratio[^>]*>([^<]*)</g)].map(([, slug, ratio]) => [
+    slug,
+    ratio?.trim(),
+  ]);
+  expect(rows).toEqual([
+    ["first", "from 0"],
+    ["times", "15.0×"],
+    ["unknown", "–"],
+  ]);
+});
