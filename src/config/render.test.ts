@@ -1,27 +1,14 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
+import { useConfigFolder } from "../../test/support/config-folder.ts";
 import type { Config } from "./config.ts";
 import { loadConfig } from "./load.ts";
 import { describeConfig, renderConfig } from "./render.ts";
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "flatline-render-"));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-async function load(text: string): Promise<Config> {
-  await writeFile(join(folder, "flatline.yaml"), text);
-  return loadConfig({ path: "flatline.yaml", cwd: folder, env: {} });
-}
+const { load } = useConfigFolder();
 
 function loadEveryKey(): Promise<Config> {
   const cwd = fileURLToPath(new URL("testdata", import.meta.url));

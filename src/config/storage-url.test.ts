@@ -1,29 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { inspect } from "node:util";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
+import { useConfigFolder } from "../../test/support/config-folder.ts";
 import type { Config } from "./config.ts";
-import { loadConfig } from "./load.ts";
 import { renderConfig } from "./render.ts";
 
 const url = "postgres://flatline:hu%2Fsh@db.example.com:5433/monitoring?sslmode=verify-full";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "flatline-storage-url-"));
-  await writeFile(join(folder, "store-url"), `${url}\n`);
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { write, load: loadText } = useConfigFolder();
+beforeEach(() => write("store-url", `${url}\n`));
 
-async function load(storage: string): Promise<Config> {
-  await writeFile(
-    join(folder, "flatline.yaml"),
-    `source: { type: embedded }\norganizations: [acme]\nstorage: ${storage}\n`,
-  );
-  return loadConfig({ path: "flatline.yaml", cwd: folder, env: { STORE_URL: url } });
+function load(storage: string): Promise<Config> {
+  return loadText(`source: { type: embedded }\norganizations: [acme]\nstorage: ${storage}\n`, { STORE_URL: url });
 }
 
 describe("storage.url", () => {

@@ -1,21 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, it } from "vitest";
 
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-
+import { useConfigFolder } from "../../test/support/config-folder.ts";
 import { loadConfig } from "./load.ts";
 import { renderConfig } from "./render.ts";
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "flatline-table-config-"));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const { folder, write, load: loadText } = useConfigFolder();
 
-async function load(source: string) {
-  await writeFile(join(folder, "flatline.yaml"), `source:\n${source}\norganizations: [acme]\n`);
-  return loadConfig({ path: "flatline.yaml", cwd: folder, env: { PASSWORD: "hush" } });
+function load(source: string) {
+  return loadText(`source:\n${source}\norganizations: [acme]\n`, { PASSWORD: "hush" });
 }
 
 const query =
@@ -58,14 +50,14 @@ describe("a source that reads a table", () => {
   ])("means the same when it is shown and loaded again: $rule", async ({ events }) => {
     const config = await load(`  type: postgres\n  url: postgres://db.example.com/platform\n${events}`);
 
-    await writeFile(
-      join(folder, "shown.yaml"),
+    await write(
+      "shown.yaml",
       renderConfig(config)
         .replace("'***'", "postgres://db.example.com/platform")
         .replace('"***"', "postgres://db.example.com/platform")
         .replace("url: ***", "url: postgres://db.example.com/platform"),
     );
-    const again = await loadConfig({ path: "shown.yaml", cwd: folder, env: {} });
+    const again = await loadConfig({ path: "shown.yaml", cwd: folder(), env: {} });
 
     expect(again.source).toEqual(config.source);
   });

@@ -1,159 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
-import { compareFractions, decimalFraction } from "./fraction.ts";
 import {
   completeThresholds,
-  countEvents,
   defaultThresholds,
   evaluateSpike,
   excessByAssetType,
   readAssetTypeExcess,
   SpikeInputError,
-  spikeWindow,
-  windowCoverage,
   type SpikeInput,
   type SpikeThresholds,
 } from "./spike.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const hourMs = 3_600_000;
 const base: SpikeInput = { slug: "acme", nowMs, currentCount: 5119, baselineCount: 78 };
-
-const count = fc.integer({ min: 0, max: 1_000_000 });
-const multiplier = fc.oneof(
-  fc.integer({ min: 1, max: 1000 }).map((tenths) => tenths / 10),
-  fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
-);
-const thresholds: fc.Arbitrary<SpikeThresholds> = fc.record({
-  windowHours: fc.integer({ min: 1, max: 1000 }),
-  baselineDays: fc.integer({ min: 1, max: 400 }),
-  warnMultiplier: multiplier,
-  failMultiplier: multiplier,
-  minSpikeCount: fc.integer({ min: 1, max: 100_000 }),
-});
-const rank = { ok: 0, warn: 1, fail: 2 };
 
 function severityOf(currentCount: number, baselineCount: number, given: Partial<SpikeThresholds>): string {
   return evaluateSpike({ ...base, currentCount, baselineCount, thresholds: given }).severity;
 }
-
-describe("evaluateSpike, laws", () => {
-  it("answers the same when both counts and the multiplier's scale grow together", () => {
-    fc.assert(
-      fc.property(count, count, thresholds, fc.integer({ min: 1, max: 1000 }), (current, baseline, given, factor) => {
-        const minimal = { ...given, minSpikeCount: 1 };
-
-        expect(severityOf(current * factor, baseline * factor, minimal)).toBe(severityOf(current, baseline, minimal));
-      }),
-    );
-  });
-
-  it("never becomes less severe when the count grows", () => {
-    fc.assert(
-      fc.property(count, count, count, thresholds, (current, more, baseline, given) => {
-        const ordered = { ...given, failMultiplier: Math.max(given.warnMultiplier, given.failMultiplier) };
-        const before = evaluateSpike({ ...base, currentCount: current, baselineCount: baseline, thresholds: ordered });
-        const after = evaluateSpike({
-          ...base,
-          currentCount: current + more,
-          baselineCount: baseline,
-          thresholds: ordered,
-        });
-
-        expect(rank[after.severity]).toBeGreaterThanOrEqual(rank[before.severity]);
-      }),
-    );
-  });
-
-  it("warns wherever it fails when the multipliers are ordered", () => {
-    fc.assert(
-      fc.property(count, count, thresholds, (current, baseline, given) => {
-        const [low, high] = [given.warnMultiplier, given.failMultiplier].toSorted((left, right) => left - right);
-        const fails =
-          severityOf(current, baseline, { ...given, warnMultiplier: low ?? 1, failMultiplier: high ?? 1 }) === "fail";
-        const warnsAlone = severityOf(current, baseline, {
-          ...given,
-          warnMultiplier: low ?? 1,
-          failMultiplier: Number.MAX_VALUE,
-        });
-
-        if (fails) expect(warnsAlone).not.toBe("ok");
-        else
-          expect(["ok", "warn"]).toContain(
-            severityOf(current, baseline, { ...given, failMultiplier: high ?? 1, warnMultiplier: low ?? 1 }),
-          );
-      }),
-    );
-  });
-
-  it("is ok below minSpikeCount", () => {
-    fc.assert(
-      fc.property(count, thresholds, fc.nat(), (baseline, given, below) => {
-        expect(severityOf(below % given.minSpikeCount, baseline, given)).toBe("ok");
-      }),
-    );
-  });
-
-  it("agrees with integer arithmetic on multipliers of one decimal", () => {
-    fc.assert(
-      fc.property(
-        count,
-        count,
-        fc.integer({ min: 1, max: 999 }),
-        fc.integer({ min: 1, max: 999 }),
-        (current, baseline, warn, fail) => {
-          const given = {
-            windowHours: 24,
-            baselineDays: 7,
-            warnMultiplier: warn / 10,
-            failMultiplier: fail / 10,
-            minSpikeCount: 1,
-          };
-          const left = BigInt(current) * 7n * 24n * 10n;
-          const right = BigInt(baseline) * 24n;
-          const exact =
-            current >= 1 && left > right * BigInt(fail)
-              ? "fail"
-              : current >= 1 && left > right * BigInt(warn)
-                ? "warn"
-                : "ok";
-
-          expect(severityOf(current, baseline, given)).toBe(exact);
-        },
-      ),
-    );
-  });
-
-  it("gives a valid result of the API for any input", () => {
-    fc.assert(
-      fc.property(
-        fc.string({ minLength: 1, unit: "binary" }),
-        fc.maxSafeNat(),
-        fc.maxSafeNat(),
-        thresholds,
-        (slug, currentCount, baselineCount, given) => {
-          const result: HealthcheckResult = evaluateSpike({
-            slug,
-            nowMs,
-            currentCount,
-            baselineCount,
-            thresholds: given,
-          });
-
-          expect(servedHealthcheckSchema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
-            ok: result.severity === "ok",
-            observed: { currentCount, baselineCount },
-          });
-          expect(result.findings.length === 0).toBe(result.ok);
-          expect(result.suggestedAction === null).toBe(result.ok);
-        },
-      ),
-    );
-  });
-});
 
 describe("evaluateSpike, rules", () => {
   const rules: {
@@ -402,106 +266,5 @@ describe("asset types", () => {
     );
     expect(readAssetTypeExcess({ kind: "dead-asset-spike", ref: "acme", message: "x expected (excess 3)" })).toBeNull();
     expect(readAssetTypeExcess({ kind: "dead-asset-spike.asset-type", ref: "URL", message: "many" })).toBeNull();
-  });
-});
-
-describe("windows", () => {
-  const window = spikeWindow(nowMs, defaultThresholds);
-
-  const instants: [string, number, string][] = [
-    ["an event exactly at now is in the window", nowMs, "current"],
-    ["one after now is in neither", nowMs + 1, "neither"],
-    ["one just after the window's start is in the window", nowMs - 24 * hourMs + 1, "current"],
-    ["one exactly at the window's start is in the baseline", nowMs - 24 * hourMs, "baseline"],
-    ["one just after the baseline's start is in the baseline", nowMs - 8 * 24 * hourMs + 1, "baseline"],
-    ["one exactly at the baseline's start is in neither", nowMs - 8 * 24 * hourMs, "neither"],
-  ];
-  it.each(instants)("%s", (_rule, atMs, place) => {
-    const counts = countEvents([{ atMs }], window);
-
-    expect(counts).toMatchObject({
-      currentCount: place === "current" ? 1 : 0,
-      baselineCount: place === "baseline" ? 1 : 0,
-    });
-  });
-
-  it("count deaths by weight and type, and nothing that is no death", () => {
-    const counts = countEvents(
-      [
-        { atMs: nowMs, count: 5, assetType: "URL" },
-        { atMs: nowMs, count: 0, assetType: "IP" },
-        { atMs: nowMs, status: "DETECTED_AS_ALIVE", assetType: "URL" },
-        { atMs: nowMs - 48 * hourMs, status: "DETECTED_AS_DEAD", assetType: "URL" },
-        { atMs: nowMs },
-      ],
-      window,
-    );
-
-    expect(counts).toEqual({
-      currentCount: 6,
-      baselineCount: 1,
-      assetTypes: [
-        { assetType: null, currentCount: 1, baselineCount: 0 },
-        { assetType: "URL", currentCount: 5, baselineCount: 1 },
-      ],
-    });
-  });
-
-  it("shift with now: moving events and now together changes nothing", () => {
-    const event = fc.record({
-      atMs: fc.integer({ min: nowMs - 10 * 24 * hourMs, max: nowMs + hourMs }),
-      count: fc.nat(100),
-    });
-    fc.assert(
-      fc.property(fc.array(event), fc.integer({ min: -1e12, max: 1e12 }), (events, shiftMs) => {
-        const shifted = events.map(({ atMs, count }) => ({ atMs: atMs + shiftMs, count }));
-
-        expect(countEvents(shifted, spikeWindow(nowMs + shiftMs, defaultThresholds))).toEqual(
-          countEvents(events, window),
-        );
-      }),
-    );
-  });
-
-  it("stay integers that a database can hold, however long they are", () => {
-    const longest = spikeWindow(nowMs, { windowHours: Number.MAX_SAFE_INTEGER, baselineDays: Number.MAX_SAFE_INTEGER });
-
-    expect(longest).toEqual({
-      baselineStartMs: Number.MIN_SAFE_INTEGER,
-      windowStartMs: Number.MIN_SAFE_INTEGER,
-      endMs: nowMs,
-    });
-  });
-
-  const coverages: [string, number | null, number][] = [
-    ["no event at all: 0", null, 0],
-    ["the first event within the window: 0", nowMs - hourMs, 0],
-    ["half of the baseline", nowMs - 24 * hourMs - 3.5 * 24 * hourMs, 0.5],
-    ["the first event before the baseline: 1", nowMs - 100 * 24 * hourMs, 1],
-  ];
-  it.each(coverages)("are covered: %s", (_rule, firstEventAtMs, coverage) => {
-    expect(windowCoverage(window, firstEventAtMs)).toBe(coverage);
-  });
-});
-
-describe("decimalFraction", () => {
-  it("is the shortest decimal, whatever the exponent", () => {
-    fc.assert(
-      fc.property(fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }), (value) => {
-        const { numerator, denominator } = decimalFraction(value);
-        const digits = denominator.toString().length - 1;
-
-        expect(Number(`${numerator}e-${digits}`)).toBe(value);
-      }),
-    );
-  });
-
-  it.each([
-    [1e-7, 1n, 10_000_000n],
-    [1.5e21, 15n * 10n ** 20n, 1n],
-    [0.1, 1n, 10n],
-    [2, 2n, 1n],
-  ])("%d", (value, numerator, denominator) => {
-    expect(compareFractions(decimalFraction(value), { numerator, denominator })).toBe(0);
   });
 });

@@ -1,3 +1,5 @@
+import { afterEach } from "vitest";
+
 import { once } from "node:events";
 import { connect } from "node:net";
 
@@ -332,4 +334,24 @@ export async function sendRaw(port: number, text: string): Promise<string> {
   socket.write(text);
   await once(socket, "close");
   return Buffer.concat(chunks).toString();
+}
+
+/** Returns a function that starts servers, which are closed after each test of the file. */
+export function useWebs(): (options?: Partial<WebOptions>) => Promise<RunningWeb> {
+  let running: RunningWeb[] = [];
+  afterEach(async () => {
+    for (const web of running) await web.close(0);
+    running = [];
+  });
+  return async (options = {}) => {
+    const web = await startWeb(options);
+    running.push(web);
+    return web;
+  };
+}
+
+/** Asks `METHOD /path`. */
+export function ask(web: RunningWeb, route: string, headers: Record<string, string> = {}): Promise<Response> {
+  const [method = "GET", path = "/"] = route.split(" ");
+  return fetch(web.url + path, { method, headers });
 }

@@ -1,0 +1,186 @@
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
+import { renderConfig } from "../render.ts";
+
+const { folder, load } = useConfigFolder();
+
+const remote = `source: { baseUrl: "https://api.example.com/v2", apiKey: key }\n`;
+const embedded = "source: { type: embedded }\n";
+
+describe("defaults", () => {
+  it("are CONTRACT 4's where nothing is said", async () => {
+    const config = await load(`${remote}organizations: [acme]\n`);
+
+    expect(JSON.parse(JSON.stringify(config))).toEqual({
+      discover: [],
+      files: [join(folder(), "flatline.yaml")],
+      source: {
+        type: "remote",
+        isLocal: false,
+        holdsEvents: false,
+        baseUrl: "https://api.example.com/v2",
+        apiKey: "***",
+        timeoutMs: 30_000,
+        retries: 2,
+        concurrency: 16,
+        observedKeys: {
+          currentCount: "currentCount",
+          baselineCount: "baselineCount",
+          expectedCount: "expectedCount",
+          ratio: "ratio",
+        },
+      },
+      organizations: [
+        {
+          slug: "acme",
+          schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
+          thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
+          baseline: "mean",
+          attributionDays: 28,
+          baselineExclude: "none",
+          whenNoEvents: "unknown",
+          sample: true,
+          receivers: [],
+          labels: {},
+          alert: {
+            forMs: 0,
+            keepFiringForMs: 0,
+            unknownAfter: 3,
+            repeatIntervalMs: 14_400_000,
+            minBaselineCoverage: 0,
+          },
+          reviewQueue: {
+            enabled: false,
+            schedule: { pattern: "*/10 * * * *", timezone: "UTC", jitterMs: 0 },
+            warnAfterMs: 14_400_000,
+            failAfterMs: 86_400_000,
+          },
+          sentinel: { assets: [], schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 } },
+          eventFlow: {
+            enabled: false,
+            schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
+            maxSilenceMs: "auto",
+            maxCoverageDrop: 0.5,
+          },
+          regret: null,
+          gate: { releaseOn: ["judged"], whenUnknown: "allow" },
+          apiKey: null,
+          discoveredBy: null,
+          setAt: { "": "flatline.yaml:2" },
+        },
+      ],
+      defaults: { baseline: "mean", gate: { releaseOn: ["judged"], whenUnknown: "allow" } },
+      alerting: {
+        groupWaitMs: 10_000,
+        groupIntervalMs: 60_000,
+        fleet: { minOrganizations: 3, ratio: 0.5 },
+        sample: 10,
+        externalUrl: null,
+      },
+      receivers: [],
+      silences: [],
+      appUrl: null,
+      server: {
+        listen: "127.0.0.1:9640",
+        token: null,
+        tokens: [],
+        trustedProxy: null,
+        publicRead: true,
+        linkSecret: null,
+        drainTimeoutMs: 8_000,
+      },
+      storage: {
+        path: "./data/flatline.db",
+        url: null,
+        poolSize: 10,
+        retentionMs: 7_776_000_000,
+        auditRetentionMs: 34_560_000_000,
+        eventRetentionMs: 0,
+      },
+      heartbeat: null,
+      log: { level: "info", format: "auto" },
+    });
+  });
+
+  it("choose the baseline, which an organization may choose anew, also for organizations that nobody names", async () => {
+    const config = await load(
+      `${embedded}\ndefaults: { baseline: median }\norganizations: [acme, { slug: globex, baseline: mean }]\n`,
+    );
+
+    expect(config.organizations.map(({ slug, baseline }) => [slug, baseline])).toEqual([
+      ["acme", "median"],
+      ["globex", "mean"],
+    ]);
+    expect(config.defaults).toMatchObject({ baseline: "median" });
+    expect(config.organizations[1]?.setAt["baseline"]).toMatch(/^flatline\.yaml:\d+$/);
+    const again = await load(renderConfig(config));
+    expect(again.defaults).toEqual(config.defaults);
+    expect(again.organizations.map(({ baseline }) => baseline)).toEqual(["median", "mean"]);
+  });
+
+  it("fill in what an organization does not say, field by field", async () => {
+    const config = await load(`${embedded}
+defaults:
+  schedule: "@hourly"
+  timezone: Europe/Berlin
+  jitter: 30s
+  thresholds: { failMultiplier: 5, minSpikeCount: 20 }
+  labels: { team: trust, tier: gold }
+  alert: { for: 10m, unknownAfter: 5 }
+  reviewQueue: { enabled: true, warnAfter: 2h }
+  receivers: [ops]
+organizations:
+  - acme
+  - slug: globex
+    timezone: UTC
+    thresholds: { failMultiplier: 6 }
+    labels: { tier: silver }
+    alert: { for: 0s }
+    reviewQueue: { schedule: "*/20 * * * *" }
+    receivers: [console]
+receivers:
+  - { name: ops, type: log }
+  - { name: console, type: log }
+`);
+
+    expect(organizationOf(config, "acme")).toMatchObject({
+      schedule: { pattern: "@hourly", timezone: "Europe/Berlin", jitterMs: 30_000 },
+      thresholds: { windowHours: 24, failMultiplier: 5, minSpikeCount: 20 },
+      labels: { team: "trust", tier: "gold" },
+      receivers: [{ name: "ops", afterMs: 0 }],
+    });
+    expect(organizationOf(config, "globex")).toMatchObject({
+      schedule: { pattern: "@hourly", timezone: "UTC", jitterMs: 30_000 },
+      thresholds: { windowHours: 24, failMultiplier: 6, minSpikeCount: 20, warnMultiplier: 2 },
+      labels: { team: "trust", tier: "silver" },
+      alert: { forMs: 0, unknownAfter: 5 },
+      reviewQueue: {
+        enabled: true,
+        warnAfterMs: 7_200_000,
+        schedule: { pattern: "*/20 * * * *", timezone: "UTC", jitterMs: 30_000 },
+      },
+      receivers: [{ name: "console", afterMs: 0 }],
+    });
+  });
+
+  it.each([
+    ["all receivers when nobody chose", "organizations: [acme]", ["a", "b"]],
+    ["none with an empty list of its own", "organizations: [{ slug: acme, receivers: [] }]", []],
+    ["none with an empty list of the defaults", "defaults: { receivers: [] }\norganizations: [acme]", []],
+  ])("give an organization %s", async (_rule, text, receivers) => {
+    const config = await load(`${embedded}${text}\nreceivers: [{ name: a, type: log }, { name: b, type: log }]\n`);
+
+    expect(organizationOf(config, "acme").receivers.map(({ name }) => name)).toEqual(receivers);
+  });
+
+  it("take a key with nothing after it for absent", async () => {
+    const config = await load(
+      `source:\n  type: embedded\n  concurrency:\norganizations: [acme]\ndefaults:\nserver:\n  token:\nlog:\n`,
+    );
+
+    expect(config).toMatchObject({ source: { concurrency: 16 }, server: { token: null }, log: { level: "info" } });
+  });
+});

@@ -1,0 +1,166 @@
+import { spawnSync } from "node:child_process";
+import { open, symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
+import { Secret } from "../../base/secret.ts";
+
+const { folder, write, load, problemsOf } = useConfigFolder();
+
+const embedded = "source: { type: embedded }\n";
+
+describe("references to the environment", () => {
+  it("cannot inject YAML", async () => {
+    const config = await load(`${embedded}organizations: ["\${SLUG}"]\n`, {
+      SLUG: "a, b]\nlog: { level: debug }",
+    }).catch((error: unknown) => String(error));
+
+    expect(config).toContain("flatline.yaml:2:17: organizations[0]: must not hold control characters");
+  });
+
+  it.each([
+    ["a number", "retries: ${N}", { N: "5" }, { retries: 5 }],
+    ["a number's default", "retries: ${N:-0}", {}, { retries: 0 }],
+    ["a string that looks like a number", "apiKey: ${N}", { N: "0123" }, { apiKey: new Secret("0123") }],
+    ["within text", "timeout: ${N}s", { N: "5" }, { timeoutMs: 5_000 }],
+  ])("are %s where that is wanted", async (_rule, line, env, expected) => {
+    const config = await load(
+      `source:\n  baseUrl: https://api.example.com\n  ${line}\norganizations: [{ slug: acme, apiKey: k }]\n`,
+      env,
+    );
+
+    expect(config.source).toMatchObject(expected);
+  });
+
+  it("are booleans where those are wanted, in unions too", async () => {
+    const text = `${embedded}organizations: [acme]\nserver:\n  publicRead: \${READ}\nalerting:\n  fleet: \${FLEET}\n`;
+
+    const config = await load(text, { READ: "false", FLEET: "false" });
+
+    expect(config).toMatchObject({ server: { publicRead: false }, alerting: { fleet: null } });
+  });
+
+  it("stay strings where strings are wanted", async () => {
+    const config = await load(`${embedded}organizations:\n  - \${SLUG}\n`, { SLUG: "123" });
+
+    expect(config.organizations[0]?.slug).toBe("123");
+  });
+
+  it.each([
+    ["set", "token", { TOKEN: "token" }, "token"],
+    ["empty: none", null, { TOKEN: "" }, null],
+    ["unset: none", null, {}, null],
+  ])("make a token that is %s", async (_rule, _value, env, expected) => {
+    const config = await load(`${embedded}organizations: [acme]\nserver: { token: "\${TOKEN:-}" }\n`, env);
+
+    expect(config.server.token?.reveal() ?? null).toBe(expected);
+  });
+});
+
+describe("secrets", () => {
+  it("are read from files relative to the file that names them, without the line end", async () => {
+    await write("conf.d/acme.yaml", "organizations: [{ slug: acme, apiKeyFile: acme.key }]\n");
+    await write("conf.d/acme.key", "own\r\n");
+    await write("secrets/hook", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n");
+    await write("secrets/old", "sixteen bytes xx\n");
+    await write("secrets/url", "https://hooks.example.com/T0/B0\n");
+    await write("secrets/headers", "Authorization: Bearer x:y\n\nX-Team: trust\n");
+    const config = await load(`${embedded}include: conf.d/*.yaml
+receivers:
+  - { name: hook, type: webhook, urlFile: secrets/url, secretFile: [secrets/hook, secrets/old], headersFile: secrets/headers }
+heartbeat: { urlFile: secrets/url }
+`);
+
+    const [receiver] = config.receivers;
+
+    if (receiver?.type !== "webhook") throw new Error("no webhook");
+    expect(organizationOf(config, "acme").apiKey?.reveal()).toBe("own");
+    expect(receiver.url.reveal()).toBe("https://hooks.example.com/T0/B0");
+    expect(receiver.secrets.map((secret) => secret.reveal())).toEqual([
+      "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3",
+      "sixteen bytes xx",
+    ]);
+    expect(Object.entries(receiver.headers).map(([name, value]) => [name, value.reveal()])).toEqual([
+      ["authorization", "Bearer x:y"],
+      ["x-team", "trust"],
+    ]);
+    expect(config.heartbeat?.url.reveal()).toBe("https://hooks.example.com/T0/B0");
+    expect(config.files).toEqual(
+      [
+        "flatline.yaml",
+        "conf.d/acme.yaml",
+        "conf.d/acme.key",
+        "secrets/url",
+        "secrets/hook",
+        "secrets/old",
+        "secrets/headers",
+      ].map((file) => join(folder(), file)),
+    );
+  });
+
+  it.each([
+    ["plain text of 16 bytes", "sixteen-bytes-xx", true],
+    ["plain text of 15 characters that are 16 bytes", "sixteen-bytes-ü", true],
+    ["plain text of 15 bytes", "fifteen-bytes-x", false],
+    ["base64 of 24 bytes", `whsec_${Buffer.alloc(24).toString("base64")}`, true],
+    ["base64 of 23 bytes", `whsec_${Buffer.alloc(23).toString("base64")}`, false],
+    ["base64 of 64 bytes", `whsec_${Buffer.alloc(64).toString("base64")}`, true],
+    ["base64 of 65 bytes", `whsec_${Buffer.alloc(65).toString("base64")}`, false],
+    ["whsec_ and no base64", "whsec_this-is-not-base64-at-all-but-long", false],
+  ])("of webhooks may be %s: %s, %s", async (_rule, secret, isRight) => {
+    const text = `${embedded}organizations: [acme]\nreceivers: [{ name: a, type: webhook, url: "https://x.example", secret: "${secret}" }]\n`;
+
+    const outcome = await load(text).then(
+      () => "right",
+      () => "wrong",
+    );
+
+    expect(outcome).toBe(isRight ? "right" : "wrong");
+  });
+
+  it("that a file holds are checked like those in the configuration, unseen", async () => {
+    await write("url", "hooks.example.com/hush\n");
+
+    const problems = await problemsOf(
+      `${embedded}organizations: [acme]\nreceivers: [{ name: a, type: slack, urlFile: url }]\n`,
+    );
+
+    expect(problems).toEqual([
+      "flatline.yaml:3:46: receivers[0].urlFile: what the file holds must be an address that begins with http:// or https://",
+    ]);
+  });
+
+  it.each([
+    ["a device without end", "/dev/zero", "is not a regular file but a pipe, a socket or a device"],
+    ["a pipe that nobody writes to", "pipe", "is not a regular file but a pipe, a socket or a device"],
+    ["a link to one", "linked-pipe", "is not a regular file but a pipe, a socket or a device"],
+    ["a folder", ".", "is a folder"],
+    ["a link to nothing", "dangling", "does not exist"],
+    ["a large file", "large", "is larger than 65536 bytes"],
+  ])("are not read from %s", async (_what, name, reason) => {
+    spawnSync("mkfifo", [join(folder(), "pipe")]);
+    await symlink("pipe", join(folder(), "linked-pipe"));
+    await symlink("nowhere", join(folder(), "dangling"));
+    await write("large", "x".repeat(65_537));
+
+    const problems = await problemsOf(
+      `source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`,
+    );
+
+    expect(problems).toEqual([`flatline.yaml:1:53: source.apiKeyFile: the file ${resolve(folder(), name)} ${reason}`]);
+  });
+
+  it("are read from what Kubernetes mounts, and from what a shell redirects", async () => {
+    await write("..2026_11_22/key", "mounted-key\n");
+    await symlink("..2026_11_22", join(folder(), "..data"));
+    await symlink("..data/key", join(folder(), "key"));
+    await using redirected = await open(join(folder(), "key"));
+
+    for (const name of ["key", `/proc/self/fd/${redirected.fd}`]) {
+      const config = await load(`source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`);
+      expect(config.source.type === "remote" && config.source.apiKey?.reveal()).toBe("mounted-key");
+    }
+  });
+});

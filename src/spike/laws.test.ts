@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
+import { evaluateSpike, type SpikeInput, type SpikeThresholds } from "./spike.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const base: SpikeInput = { slug: "acme", nowMs, currentCount: 5119, baselineCount: 78 };
+
+const count = fc.integer({ min: 0, max: 1_000_000 });
+const multiplier = fc.oneof(
+  fc.integer({ min: 1, max: 1000 }).map((tenths) => tenths / 10),
+  fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
+);
+const thresholds: fc.Arbitrary<SpikeThresholds> = fc.record({
+  windowHours: fc.integer({ min: 1, max: 1000 }),
+  baselineDays: fc.integer({ min: 1, max: 400 }),
+  warnMultiplier: multiplier,
+  failMultiplier: multiplier,
+  minSpikeCount: fc.integer({ min: 1, max: 100_000 }),
+});
+const rank = { ok: 0, warn: 1, fail: 2 };
+
+function severityOf(currentCount: number, baselineCount: number, given: Partial<SpikeThresholds>): string {
+  return evaluateSpike({ ...base, currentCount, baselineCount, thresholds: given }).severity;
+}
+
+describe("evaluateSpike, laws", () => {
+  it("answers the same when both counts and the multiplier's scale grow together", () => {
+    fc.assert(
+      fc.property(count, count, thresholds, fc.integer({ min: 1, max: 1000 }), (current, baseline, given, factor) => {
+        const minimal = { ...given, minSpikeCount: 1 };
+
+        expect(severityOf(current * factor, baseline * factor, minimal)).toBe(severityOf(current, baseline, minimal));
+      }),
+    );
+  });
+
+  it("never becomes less severe when the count grows", () => {
+    fc.assert(
+      fc.property(count, count, count, thresholds, (current, more, baseline, given) => {
+        const ordered = { ...given, failMultiplier: Math.max(given.warnMultiplier, given.failMultiplier) };
+        const before = evaluateSpike({ ...base, currentCount: current, baselineCount: baseline, thresholds: ordered });
+        const after = evaluateSpike({
+          ...base,
+          currentCount: current + more,
+          baselineCount: baseline,
+          thresholds: ordered,
+        });
+
+        expect(rank[after.severity]).toBeGreaterThanOrEqual(rank[before.severity]);
+      }),
+    );
+  });
+
+  it("warns wherever it fails when the multipliers are ordered", () => {
+    fc.assert(
+      fc.property(count, count, thresholds, (current, baseline, given) => {
+        const [low, high] = [given.warnMultiplier, given.failMultiplier].toSorted((left, right) => left - right);
+        const fails =
+          severityOf(current, baseline, { ...given, warnMultiplier: low ?? 1, failMultiplier: high ?? 1 }) === "fail";
+        const warnsAlone = severityOf(current, baseline, {
+          ...given,
+          warnMultiplier: low ?? 1,
+          failMultiplier: Number.MAX_VALUE,
+        });
+
+        if (fails) expect(warnsAlone).not.toBe("ok");
+        else
+          expect(["ok", "warn"]).toContain(
+            severityOf(current, baseline, { ...given, failMultiplier: high ?? 1, warnMultiplier: low ?? 1 }),
+          );
+      }),
+    );
+  });
+
+  it("is ok below minSpikeCount", () => {
+    fc.assert(
+      fc.property(count, thresholds, fc.nat(), (baseline, given, below) => {
+        expect(severityOf(below % given.minSpikeCount, baseline, given)).toBe("ok");
+      }),
+    );
+  });
+
+  it("agrees with integer arithmetic on multipliers of one decimal", () => {
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        fc.integer({ min: 1, max: 999 }),
+        fc.integer({ min: 1, max: 999 }),
+        (current, baseline, warn, fail) => {
+          const given = {
+            windowHours: 24,
+            baselineDays: 7,
+            warnMultiplier: warn / 10,
+            failMultiplier: fail / 10,
+            minSpikeCount: 1,
+          };
+          const left = BigInt(current) * 7n * 24n * 10n;
+          const right = BigInt(baseline) * 24n;
+          const exact =
+            current >= 1 && left > right * BigInt(fail)
+              ? "fail"
+              : current >= 1 && left > right * BigInt(warn)
+                ? "warn"
+                : "ok";
+
+          expect(severityOf(current, baseline, given)).toBe(exact);
+        },
+      ),
+    );
+  });
+
+  it("gives a valid result of the API for any input", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: "binary" }),
+        fc.maxSafeNat(),
+        fc.maxSafeNat(),
+        thresholds,
+        (slug, currentCount, baselineCount, given) => {
+          const result: HealthcheckResult = evaluateSpike({
+            slug,
+            nowMs,
+            currentCount,
+            baselineCount,
+            thresholds: given,
+          });
+
+          expect(servedHealthcheckSchema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
+            ok: result.severity === "ok",
+            observed: { currentCount, baselineCount },
+          });
+          expect(result.findings.length === 0).toBe(result.ok);
+          expect(result.suggestedAction === null).toBe(result.ok);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+
+import { ask, useWebs, basic, bearer, nobody, oneToken, token } from "../../../test/support/web-harness.ts";
+
+const start = useWebs();
+
+const publicReads = [
+  "GET /metrics",
+  "GET /probe?slug=acme",
+  "GET /api/v1/checks",
+  "GET /api/v1/checks/dead-asset-spike/acme",
+  "GET /api/v1/alerts",
+  "GET /",
+];
+const openReads = ["GET /-/healthy", "GET /-/ready"];
+const protectedReads = ["GET /api/v1/silences", "GET /api/v1/outbox", "GET /api/v1/receivers", "GET /api/v1/config"];
+const writes = [
+  "POST /-/reload",
+  "POST /api/v1/checks/dead-asset-spike/acme/run",
+  "POST /api/v1/alerts/a1/ack",
+  "POST /api/v1/silences",
+  "PATCH /api/v1/silences/s1",
+  "DELETE /api/v1/silences/s1",
+  "POST /api/v1/events",
+];
+
+describe("who gets in", () => {
+  it.each([...publicReads, ...openReads])("%s needs no token", async (route) => {
+    const web = await start();
+
+    expect((await ask(web, route)).status).toBe(200);
+  });
+
+  it.each(protectedReads)("%s needs the token, as Bearer or as the password of Basic", async (route) => {
+    const web = await start();
+
+    const refused = await ask(web, route);
+
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe(
+      'Bearer realm="flatline", Basic realm="flatline", charset="UTF-8"',
+    );
+    expect(await refused.json()).toEqual({ message: "the token is missing or wrong", code: "UNAUTHORIZED" });
+    expect((await ask(web, route, bearer)).status).toBe(200);
+    expect((await ask(web, route, basic)).status).toBe(200);
+  });
+
+  it.each(writes)("%s needs the token as Bearer", async (route) => {
+    const web = await start();
+
+    const refused = await ask(web, route);
+
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer realm="flatline"');
+    expect((await ask(web, route, basic)).status).toBe(401);
+    expect((await ask(web, route, bearer)).status).not.toBeOneOf([401, 403]);
+  });
+
+  it.each([...writes, ...protectedReads])("%s is forbidden to all while no token is configured", async (route) => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens: [], publicRead: true };
+
+    for (const headers of [{}, bearer, basic, { authorization: "Bearer " }]) {
+      const refused = await ask(web, route, headers);
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({ code: "FORBIDDEN" });
+    }
+  });
+
+  it.each([
+    { name: "a wrong one", authorization: "Bearer wrong" },
+    { name: "one with something before it", authorization: `Bearer x${token}` },
+    { name: "one with something behind it", authorization: `Bearer ${token}x` },
+    { name: "the plain one without its scheme", authorization: token },
+    { name: "an empty one", authorization: "Bearer " },
+    { name: "Basic without a colon", authorization: `Basic ${Buffer.from(token).toString("base64")}` },
+    { name: "Basic with the token as the user", authorization: `Basic ${Buffer.from(`${token}:`).toString("base64")}` },
+    { name: "another scheme", authorization: `Digest ${token}` },
+  ])("a token is refused: $name", async ({ authorization }) => {
+    const web = await start();
+
+    expect((await ask(web, "GET /api/v1/silences", { authorization })).status).toBe(401);
+  });
+
+  it("the scheme's name may be written in any case", async () => {
+    const web = await start();
+
+    expect((await ask(web, "GET /api/v1/silences", { authorization: `bearer ${token}` })).status).toBe(200);
+  });
+
+  it.each([...publicReads, "GET /nowhere", "PUT /metrics"])("%s is closed without publicRead", async (route) => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
+
+    expect((await ask(web, route)).status).toBe(401);
+    expect((await ask(web, route, basic)).status).not.toBe(401);
+    expect((await ask(web, route, bearer)).status).not.toBe(401);
+  });
+
+  it.each(openReads)("%s stays open without publicRead", async (route) => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens: [], publicRead: false };
+
+    expect((await ask(web, route)).status).toBe(200);
+    expect((await ask(web, "GET /metrics")).status).toBe(403);
+    expect((await ask(web, "GET /-/nowhere")).status).toBe(404);
+  });
+
+  it("a token of a reload counts from then on", async () => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens: [oneToken("new")], publicRead: true };
+
+    expect((await ask(web, "GET /api/v1/silences", bearer)).status).toBe(401);
+    expect((await ask(web, "GET /api/v1/silences", { authorization: "Bearer new" })).status).toBe(200);
+  });
+
+  it("the token is asked for before the body is looked at", async () => {
+    const web = await start();
+
+    const answer = await fetch(`${web.url}/api/v1/silences`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{",
+    });
+
+    expect(answer.status).toBe(401);
+  });
+});
