@@ -55,6 +55,7 @@ export const endedSchema = z.looseObject({
       reason: z.string(),
       judgedCount: z.number().nullable(),
       revivedCount: z.number().nullable(),
+      revisedCause: z.string().nullable().optional(),
       judgement: judgementSchema.nullable().optional(),
     }),
   ),

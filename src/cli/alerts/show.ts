@@ -27,7 +27,7 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .option("--url <url>", "address of the daemon, in place of server.listen")
     .option(
       "--json",
-      "print {alert, result, resultAt, assets}; of an alert that has ended, result is that of its worst run",
+      "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
     )
     .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (id: string, flags: ShowFlags) => {
@@ -94,7 +94,20 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
   ];
 }
 
-function evidenceRows({ result, resultAt }: ShownAlert, own: readonly string[]): Row[] {
+function evidenceRows(shown: ShownAlert, own: readonly string[]): Row[] {
+  return [...resultRows(shown, own), ...undoneRows(shown)];
+}
+
+function undoneRows({ undone }: ShownAlert): Row[] {
+  if (undone === null) return [];
+  const { count, known, revisedCause } = undone;
+  return [
+    ["undone by now", `${formatCount(count)} of ${formatCount(known)} deaths of known assets`],
+    ["revised cause", revisedCause === null ? "" : `checker: ${revisedCause}`],
+  ];
+}
+
+function resultRows({ result, resultAt }: ShownAlert, own: readonly string[]): Row[] {
   if (result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const reason = typeof likelyCauseReason === "string" ? `: ${breakAddresses(likelyCauseReason, own)}` : "";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
+import { endedSchema } from "../daemon-answers.ts";
 import type { DaemonClient } from "../daemon-client.ts";
 
 const said = { by: z.string().nullable().optional(), comment: z.string().nullable().optional() };
@@ -41,7 +42,7 @@ const detailSchema = alertSchema.extend({
   resultAt: z.string().nullable().optional(),
 });
 
-const checkSchema = z.looseObject({ result: resultSchema.nullable() });
+const checkSchema = endedSchema.extend({ result: resultSchema.nullable() });
 
 const assetsSchema = z.looseObject({ count: z.number(), knownCount: z.number() });
 
@@ -52,6 +53,8 @@ export interface ShownAlert {
   readonly result: z.infer<typeof resultSchema> | null;
   /** When the result was found, of an alert that has ended. */
   readonly resultAt: string | null;
+  /** What of its deaths was found alive again by now, of an alert that ended lately. null: unknown. */
+  readonly undone: { readonly count: number; readonly known: number; readonly revisedCause: string | null } | null;
   /** null: it has none, or the token may not read them. */
   readonly assets: z.infer<typeof assetsSchema> | null;
 }
@@ -62,12 +65,17 @@ export async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: str
   const { result, resultAt, ...alert } = await daemon.read(path, detailSchema);
   const isOver = alert.endsAt !== null && alert.endsAt !== undefined;
   const checkPath = `/api/v1/checks/${encodeURIComponent(alert.check)}/${encodeURIComponent(alert.slug)}`;
-  const check = isOver ? null : await daemon.read(checkPath, checkSchema).catch(ifMissing);
+  const check = await daemon.read(checkPath, checkSchema).catch(ifMissing);
+  const { revivedCount, judgedCount, revisedCause } = check?.endedAlerts.find((one) => one.id === alert.id) ?? {};
   const assets = await daemon.read(`${path}/assets?limit=1`, assetsSchema).catch(ifMissing);
   return {
     alert,
     result: isOver ? (result ?? null) : (check?.result ?? null),
     resultAt: resultAt ?? null,
+    undone:
+      typeof revivedCount === "number" && typeof judgedCount === "number"
+        ? { count: revivedCount, known: judgedCount, revisedCause: revisedCause ?? null }
+        : null,
     assets: assets === null ? null : { count: assets.count, knownCount: assets.knownCount },
   };
 }

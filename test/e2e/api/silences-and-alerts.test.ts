@@ -6,6 +6,7 @@ import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.t
 import { eventually } from "../../support/program/program.ts";
 
 const token = "a-token-of-the-tests";
+const dead = "DETECTED_AS_DEAD";
 const bearer = { authorization: `Bearer ${token}` };
 
 let folder: DaemonFolder;
@@ -91,10 +92,15 @@ describe("flatline alerts", () => {
   it("takes the first digits of an id where they are enough, and lists the alerts where they are not", async () => {
     const { id } = await alertOf("acme");
     const short = id.slice(0, 8);
-    await folder.withStore(async ({ alerts }) => {
-      const kept = await alerts.find(id);
+    await folder.withStore(async (store) => {
+      const event = { slug: "acme", assetType: "URL", id: null, count: 1 };
+      const died = ["a", "b", "c", "d"].map((asset) => ({ ...event, asset, atMs: Date.now() - 60_000, status: dead }));
+      const again = died.slice(1).map((death) => ({ ...death, atMs: Date.now() - 1_000, status: "DETECTED_AS_ALIVE" }));
+      await store.transaction(({ events }) => events.add([...died, ...again]));
+      const kept = await store.alerts.find(id);
       const end = { atMs: Date.now(), isByRun: true, baselineExclusion: null };
-      for (const twin of ["00aa11", "00aa22"]) if (kept !== null) await alerts.end({ ...kept.alert, id: twin }, end);
+      for (const twin of ["00aa11", "00aa22"])
+        if (kept !== null) await store.alerts.end({ ...kept.alert, id: twin }, end);
     });
 
     const listed = await flatline("alerts", "list");
@@ -108,6 +114,7 @@ describe("flatline alerts", () => {
     expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(id) });
     expect(over).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("00aa11") });
     expect(over.stdout).toMatch(/^as of +the run at \S+Z, when it was fail\nfinding +9\d deaths in 24 h/m);
+    expect(over.stdout).toMatch(/^undone by now +3 of 4 deaths of known assets\nrevised cause +checker: 3 of 4 dead/m);
     expect(both).toMatchObject({ exitCode: 64, stdout: "" });
     expect(both.stderr).toMatch(
       /^flatline: 2 alerts have an id that begins with 00aa: give more of it\n {2}00aa11 {2}acme, dead-asset-spike: fail, resolved, detected \S+Z\n {2}00aa22/,
