@@ -312,8 +312,8 @@ describe("the page of one alert", () => {
     const acts = titles.map((title) => title.replace(/,.*/, ""));
     expect(acts[0]).toBe("marker «captcha rollout»");
     expect(acts.slice(-3)).toEqual(["commented", "judged", "silenced"]);
-    expect(await page.locator(".lanes .shade.silenced").count()).toBe(1);
-    expect(await page.locator(".lanes .shade.excluded").count()).toBe(1);
+    expect(await page.locator(".lanes .shade-silenced").count()).toBe(1);
+    expect(await page.locator(".lanes .shade-excluded").count()).toBe(1);
     expect((await page.locator(".lanes .right text").allTextContents()).join(", ")).toMatch(
       /^fail, silenced, \d sent so far, silenced$/,
     );

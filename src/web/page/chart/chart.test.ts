@@ -54,9 +54,9 @@ it("shades what was silenced and what is not in the baseline, each in its way", 
 
   const drawn = renderChart({ ...data, shades }).html.replaceAll(/\s+/g, " ");
 
-  expect(drawn).toContain('<rect class="shade silenced" x="50%" y="0" width="25%"');
+  expect(drawn).toContain('<rect class="shade shade-silenced" x="50%" y="0" width="25%"');
   expect(drawn).toContain(">silenced</text>");
   // Four percent are too narrow for its words.
-  expect(drawn).toContain('<rect class="shade excluded"');
+  expect(drawn).toContain('<rect class="shade shade-excluded"');
   expect(drawn).not.toContain(">not in the baseline</text>");
 });

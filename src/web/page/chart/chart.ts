@@ -68,7 +68,7 @@ function renderShade({ kind }: Shade, left: number, width: number): Html {
   const hasRoom = width > shadeWords[kind].length * 0.7;
   const text = hasRoom ? html`<text x="${left + 0.4}%" y="14">${shadeWords[kind]}</text>` : nothing;
   return html`<rect
-      class="shade ${kind}"
+      class="shade shade-${kind}"
       x="${left}%"
       y="0"
       width="${Math.max(0.2, width)}%"

@@ -63,7 +63,7 @@ export function renderLanes(data: ChartData, lanes: Lanes): Html {
     <svg class="left" width="44" height="${height}">
       ${names.map((name, index) => html`<text x="38" y="${15 + index * laneHeight}" text-anchor="end">${name}</text>`)}</svg
     ><svg class="plot" height="${height}">
-      ${data.shades.filter(overlaps).map((shade) => html`<rect class="shade ${shade.kind}" x="${x(shade.fromMs)}%" y="0" width="${width(shade, 0.2)}%" height="${height}" />`)}${names.map((_, index) => html`<line class="grid" x1="0" x2="100%" y1="${11 + index * laneHeight}" y2="${11 + index * laneHeight}" />`)}${blocks.map((block) => html`<rect class="seg ${block.severity}" x="${x(block.fromMs)}%" y="5.5" width="${width(block, 0.3)}%" height="11" />`)}${lanes.spans.filter(overlaps).map((span) => renderSpan(span, x(span.fromMs), width(span, 0.2)))}${lanes.events.filter(isIn).map(({ atMs, severity, event }) => html`<svg x="${x(atMs)}%" y="26" width="14" height="14" class="at"><use class="mark ${shapeOf(event, severity)}" href="#m-${shapeOf(event, severity)}" x="-7" width="14" height="14" /></svg>`)}${lanes.sent.filter(isIn).map(({ atMs, outcome }) => html`<svg x="${x(atMs)}%" y="49" width="12" height="12" class="at">${deliveryShapes[outcome]}</svg>`)}${acts.map(({ atMs, kind, text }, index) => renderAct({ atMs, kind, text }, x(atMs), hasRoom(acts, index, x)))}</svg
+      ${data.shades.filter(overlaps).map((shade) => html`<rect class="shade shade-${shade.kind}" x="${x(shade.fromMs)}%" y="0" width="${width(shade, 0.2)}%" height="${height}" />`)}${names.map((_, index) => html`<line class="grid" x1="0" x2="100%" y1="${11 + index * laneHeight}" y2="${11 + index * laneHeight}" />`)}${blocks.map((block) => html`<rect class="seg ${block.severity}" x="${x(block.fromMs)}%" y="5.5" width="${width(block, 0.3)}%" height="11" />`)}${lanes.spans.filter(overlaps).map((span) => renderSpan(span, x(span.fromMs), width(span, 0.2)))}${lanes.events.filter(isIn).map(({ atMs, severity, event }) => html`<svg x="${x(atMs)}%" y="26" width="14" height="14" class="at"><use class="mark ${shapeOf(event, severity)}" href="#m-${shapeOf(event, severity)}" x="-7" width="14" height="14" /></svg>`)}${lanes.sent.filter(isIn).map(({ atMs, outcome }) => html`<svg x="${x(atMs)}%" y="49" width="12" height="12" class="at">${deliveryShapes[outcome]}</svg>`)}${acts.map(({ atMs, kind, text }, index) => renderAct({ atMs, kind, text }, x(atMs), hasRoom(acts, index, x)))}</svg
     ><svg class="right" width="142" height="${height}">${renderLaneEnds(data, lanes, data.toMs)}</svg>
   </div>`;
 }
@@ -88,10 +88,10 @@ function laneWords(data: ChartData, lanes: Lanes, atMs: number): readonly string
 
 function renderSpan({ state }: LaneSpan, left: number, width: number): Html {
   if (state === "acknowledged" || state === "silenced")
-    return html`<line class="life ${state}" x1="${left}%" x2="${round(left + width)}%" y1="33" y2="33" />`;
+    return html`<line class="life life-${state}" x1="${left}%" x2="${round(left + width)}%" y1="33" y2="33" />`;
   const isFiring = state === "firing";
   return html`<rect
-    class="life ${state}"
+    class="life life-${state}"
     x="${left}%"
     y="${isFiring ? 30.5 : 31}"
     width="${width}%"
