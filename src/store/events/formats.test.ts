@@ -6,7 +6,7 @@ import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.
 import { attributesJson } from "./input/attributes.ts";
 import { CsvParser } from "./input/csv.ts";
 import { hasControlCharacter } from "./input/fields.ts";
-import { NdjsonParser, readJsonArray } from "./input/json.ts";
+import { JsonArrayParser, NdjsonParser } from "./input/json.ts";
 import { createEventNames, type EventNames, type EventRow, type RowParser, type RowSink } from "./input/rows.ts";
 import type { LivenessEvent } from "./events.ts";
 
@@ -54,14 +54,25 @@ function read(content: string | Buffer, kind: "csv" | "ndjson", cuts: readonly n
   return reading;
 }
 
+/** In small chunks, and whole: what is read is the same. */
 function readArray(content: string | Buffer): Reading {
-  const { names, sink, reading } = createSink();
-  for (const _ of readJsonArray(Buffer.from(content), names, sink));
-  return reading;
+  const bytes = Buffer.from(content);
+  const readings = [bytes.length, Math.ceil(bytes.length / 60)].map((chunkBytes) => {
+    const { names, sink, reading } = createSink();
+    const parser = new JsonArrayParser(names, sink);
+    for (let at = 0; at < bytes.length; at += chunkBytes) parser.push(bytes.subarray(at, at + chunkBytes));
+    parser.end();
+    return reading;
+  });
+  const [whole = { events: [], problems: [] }, inPieces] = readings;
+
+  expect(inPieces).toEqual(whole);
+  return whole;
 }
 
 const atMs = Date.UTC(2026, 0, 15, 12);
 const at = "2026-01-15T12:00:00Z";
+const good = JSON.stringify({ at, slug: "good" });
 
 describe("CSV that is read", () => {
   it.each([
@@ -156,6 +167,13 @@ describe("CSV that is refused", () => {
     expect(problems).toEqual([expect.stringContaining(problem)]);
   });
 
+  it.each([
+    ["with a long element", `[${good},{"at":1,${" ".repeat(70_000)}"slug":"a"}]`],
+    ["whose second element never ends", `[${good},[${"[],".repeat(50_000)}`],
+  ])("a body %s", (_, text) => {
+    expect(readArray(text).problems).toEqual(["2: is longer than 65536 bytes"]);
+  });
+
   it("for bytes that are not UTF-8", () => {
     const bytes = Buffer.from(`at,slug,asset\n${at},a,x\n`);
     bytes[bytes.length - 2] = 0xff;
@@ -234,10 +252,8 @@ describe("JSON that is refused", () => {
       "count 1000000001 is not a whole number up to 1000000000",
     ],
   ])("%s", (_, value, reason) => {
-    const good = { at, slug: "good" };
-
-    expect(readArray(JSON.stringify([good, value])).problems).toEqual([expect.stringContaining(`2: ${reason}`)]);
-    expect(read(`${JSON.stringify(good)}\n${JSON.stringify(value)}\n`, "ndjson").problems).toEqual([
+    expect(readArray(`[${good},${JSON.stringify(value)}]`).problems).toEqual([expect.stringContaining(`2: ${reason}`)]);
+    expect(read(`${good}\n${JSON.stringify(value)}\n`, "ndjson").problems).toEqual([
       expect.stringContaining(`2: ${reason}`),
     ]);
   });
@@ -259,6 +275,11 @@ describe("JSON that is refused", () => {
   it.each([
     ["an array left open", `[{"at":1,"slug":"a"}`],
     ["text behind the array", `[] x`],
+    ["a comma before the end", `[{"at":1,"slug":"a"},]`],
+    ["a comma alone", "[,]"],
+    ["another bracket at the end", `[{"at":1,"slug":"a"}}`],
+    ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`],
+    ["nothing in it", ""],
   ])("a body with %s", (_, text) => {
     expect(readArray(text).problems).toEqual(["1: the body is not a valid JSON array"]);
   });

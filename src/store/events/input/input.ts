@@ -7,7 +7,7 @@ import { createGunzip } from "node:zlib";
 import { FlatlineError } from "../../../base/errors.ts";
 import { describeUnreadable, systemCodeOf } from "../../../base/file-error.ts";
 import { CsvParser } from "./csv.ts";
-import { NdjsonParser, readJsonArray } from "./json.ts";
+import { JsonArrayParser, NdjsonParser } from "./json.ts";
 import type { EventNames, RowParser, RowSink } from "./rows.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
@@ -148,8 +148,7 @@ export async function* readInput(input: EventInput, options: ReadOptions): Async
       } else parser.push(chunk);
       yield;
     }
-    if (parser instanceof ArrayCollector) yield* readJsonArray(parser.body(), options.names, options.sink);
-    else if (parser !== null) parser.end();
+    if (parser !== null) parser.end();
     else if (!input.allowsArray) options.sink.problem(1, "is empty");
   } catch (error) {
     throw unreadable(input.name, error);
@@ -190,7 +189,7 @@ function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOpti
   const first = firstCharacter(withoutByteOrderMark(head));
   if (first === undefined) return null;
   if (first === 0x7b) return new NdjsonParser(names, sink);
-  if (first === 0x5b && input.allowsArray) return new ArrayCollector();
+  if (first === 0x5b && input.allowsArray) return new JsonArrayParser(names, sink);
   if (first === 0x5b)
     throw new FlatlineError(
       "invalid_data",
@@ -199,23 +198,6 @@ function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOpti
   if (input.allowsArray)
     throw new FlatlineError("invalid_data", "the body is neither NDJSON nor a JSON array of events");
   return new CsvParser(names, sink);
-}
-
-/** Collects the chunks of a body that is one JSON array. */
-class ArrayCollector implements RowParser {
-  readonly #chunks: Buffer[] = [];
-
-  push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  end(): void {
-    // readInput parses body() instead.
-  }
-
-  body(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
 }
 
 /** Returns the first non-blank byte; undefined without one. */

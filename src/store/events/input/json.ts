@@ -25,6 +25,13 @@ import {
 } from "./rows.ts";
 
 const lineFeed = 0x0a;
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openingBracket = 0x5b;
+const closingBracket = 0x5d;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
 
 /** Parses NDJSON: one event per line, blank lines skipped; every other line is a problem. */
 export class NdjsonParser implements RowParser {
@@ -78,27 +85,99 @@ export class NdjsonParser implements RowParser {
 }
 
 /**
- * Parses a JSON array of events of a request body, whose size is bounded; a problem's line is the element's number, from 1.
- * Yields every few hundred elements, so that the work can be split.
+ * Parses a JSON array of events, one element after the other: parsed as a whole, 16 MiB of brackets would take 600 MB. A
+ * problem's line is the element's number, from 1. White space before the array is skipped.
  */
-export function* readJsonArray(body: Buffer, names: EventNames, sink: RowSink): Generator<void> {
-  let value: unknown;
-  try {
-    value = isUtf8(body) ? JSON.parse(body.toString("utf8")) : null;
-  } catch {
-    value = null;
+export class JsonArrayParser implements RowParser {
+  readonly #reader: EventReader;
+  readonly #sink: RowSink;
+  #rest: Buffer = Buffer.alloc(0);
+  #elements = 0;
+  #place: "before" | "inside" | "behind" | "nowhere" = "before";
+
+  constructor(names: EventNames, sink: RowSink) {
+    this.#reader = new EventReader(names);
+    this.#sink = sink;
   }
-  if (!Array.isArray(value)) {
-    sink.problem(1, "the body is not a valid JSON array");
-    return;
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let start = 0;
+    if (this.#place === "before") {
+      while (isSpace(bytes[start])) start++;
+      if (start === bytes.length) return;
+      if (bytes[start++] !== openingBracket) return this.#refuse();
+      this.#place = "inside";
+    }
+    while (this.#place === "inside") {
+      const end = elementEnd(bytes, start);
+      if (end < 0) break;
+      this.#one(bytes.subarray(start, end), bytes[end]);
+      start = end + 1;
+    }
+    if (this.#place === "behind" && !bytes.subarray(start).every(isSpace)) this.#refuse();
+    this.#rest = this.#place === "inside" ? Buffer.from(bytes.subarray(start)) : Buffer.alloc(0);
+    if (this.#rest.length > longestLineBytes)
+      this.#stop(this.#elements + 1, `is longer than ${longestLineBytes} bytes`);
   }
-  const reader = new EventReader(names);
-  for (const [index, element] of (value as readonly unknown[]).entries()) {
-    const row = reader.read(element);
-    if (typeof row === "string") sink.problem(index + 1, row);
-    else sink.row(row);
-    if (index % 512 === 511) yield;
+
+  end(): void {
+    if (this.#place === "before" || this.#place === "inside") this.#refuse();
   }
+
+  /** Reads an element, and what ends it. */
+  #one(bytes: Buffer, end: number | undefined): void {
+    if (end !== comma && end !== closingBracket) return this.#refuse();
+    if (end === closingBracket) this.#place = "behind";
+    if (end === closingBracket && this.#elements === 0 && bytes.every(isSpace)) return;
+    this.#elements++;
+    if (bytes.length > longestLineBytes) return this.#stop(this.#elements, `is longer than ${longestLineBytes} bytes`);
+    let value: unknown;
+    try {
+      value = isUtf8(bytes) ? JSON.parse(bytes.toString("utf8")) : undefined;
+    } catch {
+      value = undefined;
+    }
+    // JSON has no undefined.
+    if (value === undefined) return this.#refuse();
+    const row = this.#reader.read(value);
+    if (typeof row === "string") this.#sink.problem(this.#elements, row);
+    else this.#sink.row(row);
+  }
+
+  #refuse(): void {
+    this.#stop(1, "the body is not a valid JSON array");
+  }
+
+  /** Reports a problem that makes the rest unreadable, and ignores the rest. */
+  #stop(element: number, reason: string): void {
+    this.#sink.problem(element, reason);
+    this.#place = "nowhere";
+    this.#rest = Buffer.alloc(0);
+  }
+}
+
+/** Returns the position of the comma or bracket that ends the element at `start`; -1 if it is not in `bytes` yet. */
+function elementEnd(bytes: Buffer, start: number): number {
+  let depth = 0;
+  let isText = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === openingBracket || byte === openingBrace) depth++;
+    else if (byte === closingBracket || byte === closingBrace) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (byte === comma && depth === 0) return at;
+  }
+  return -1;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === lineFeed || byte === 0x0d;
 }
 
 /** Validates JSON values and converts them to rows. */
