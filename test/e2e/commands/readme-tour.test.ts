@@ -72,6 +72,13 @@ describe("the README's way to the first alert", () => {
     ]);
   });
 
+  it("writes a file that git leaves alone", () => {
+    const { status } = spawnSync("git", ["check-ignore", "--quiet", "--no-index", "flatline.yaml"], { cwd: root });
+
+    // 128: a copy without git.
+    expect([0, 128]).toContain(status);
+  });
+
   it("ends with the platform's verdict in Slack, pasted into a shell as it stands but for the three things of one's own", async () => {
     const platform = await startScriptedUpstream();
     platform.otherwise(({ headers, body }) => {
