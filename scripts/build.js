@@ -23,7 +23,20 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   const uplot = `${root}node_modules/uplot`;
   copyFileSync(`${uplot}/dist/uPlot.iife.min.js`, `${assets}/uplot.js`);
   // One file, in the order of the cascade: what is narrow or printed overrides all before it.
-  const styles = ["base", "frame", "overview", "organization", "chart", "parts", "narrow", "listing", "alerts"];
+  const styles = [
+    "base",
+    "frame",
+    "overview",
+    "organization",
+    "chart",
+    "parts",
+    "narrow",
+    "listing",
+    "alerts",
+    "acts",
+    "dead-assets",
+    "bulk",
+  ];
   const css = [`${uplot}/dist/uPlot.min.css`, ...styles.map((name) => `${client}/style/${name}.css`)].map((path) =>
     readFileSync(path, "utf8"),
   );
