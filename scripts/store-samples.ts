@@ -3,7 +3,6 @@
 // of what a daemon did; each later one is the newest of them, migrated, with rows for its new tables (`additions`), so that all
 // hold the same.
 // --list tells of tables in which nothing is.
-import { loadConfig } from "../src/config/load.ts";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,8 +13,6 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 import { Kysely, sql } from "kysely";
 
-import { createApp } from "../src/daemon/create-app.ts";
-import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../src/store/open.ts";
@@ -23,6 +20,7 @@ import { Board } from "../src/store/runs/board.ts";
 import type { Store } from "../src/store/store.ts";
 import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
 import { runCli } from "../test/support/program/cli-run.ts";
+import { createTestApp } from "../test/support/program/test-app.ts";
 
 const clock = createSystemClock();
 const folder = fileURLToPath(new URL("../test/fixtures/stores/", import.meta.url));
@@ -109,18 +107,7 @@ async function fillStore(work: string): Promise<string> {
   await writeFile(join(work, "events.csv"), `at,slug,assetType,asset,id\n${[...deaths, ...before].join("\n")}\n`);
   await run(work, "import", "events", "events.csv");
   await run(work, "import", "fixture", "fixture.yaml");
-  const load = { path: "flatline.yaml", cwd: work, env: {} };
-  const app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: work,
-    clock,
-    random: () => 0.5,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
-    logger: createSilentLogger(),
-    readConfig: () => loadConfig(load),
-    withProcessMetrics: false,
-  });
+  const app = await createTestApp(work, { clock });
   await app.start();
   try {
     const url = app.address()?.url ?? "";

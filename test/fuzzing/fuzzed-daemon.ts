@@ -6,13 +6,12 @@ import { fileURLToPath } from "node:url";
 
 import type { Logger } from "../../src/base/logger.ts";
 import { createSystemClock } from "../../src/base/time.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { createApp } from "../../src/daemon/create-app.ts";
 import { importFixtures } from "../../src/service/fixture/fixture.ts";
 import { makeDaemonFolder } from "../support/program/daemon.ts";
 import { eventually } from "../support/program/program.ts";
 import { exchange, type RawAnswer } from "./exchange.ts";
 import { complaintsOfText } from "./promises.ts";
+import { createTestApp } from "../support/program/test-app.ts";
 
 const fixture = fileURLToPath(new URL("../../examples/fixture.yaml", import.meta.url));
 
@@ -65,17 +64,9 @@ export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
   const clock = createSystemClock();
   const files = [{ name: "fixture.yaml", text: readFileSync(fixture, "utf8") }];
   await folder.withStore((store) => importFixtures({ store, clock, files, configured: slugs }));
-  const load = { path: "flatline.yaml", cwd: folder.path, env: {} };
-  const app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: folder.path,
+  const app = await createTestApp(folder.path, {
     clock,
-    random: () => 0.5,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
     logger: errorsTo((line) => errors.push(line)),
-    readConfig: () => loadConfig(load),
-    withProcessMetrics: false,
     newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
   });
   await app.start();

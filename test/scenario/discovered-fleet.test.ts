@@ -6,12 +6,11 @@ import { runInNewContext } from "node:vm";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { createSilentLogger } from "../../src/base/logger.ts";
 import { secondMs } from "../../src/base/time.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { createApp, type App } from "../../src/daemon/create-app.ts";
+import type { App } from "../../src/daemon/create-app.ts";
 import { openStore } from "../../src/store/open.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
+import { createTestApp } from "../support/program/test-app.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12, 0, 30);
 const organizations = process.env["FLATLINE_TEST_LONG"] === "1" ? 10_000 : 1_000;
@@ -55,18 +54,7 @@ server: { listen: "127.0.0.1:0" }
 storage: { path: flatline.db }
 `,
   );
-  const load = { path: "flatline.yaml", cwd: folder, env: {} };
-  app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: folder,
-    clock,
-    random: () => 0.5,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
-    logger: createSilentLogger(),
-    readConfig: () => loadConfig(load),
-    withProcessMetrics: false,
-  });
+  app = await createTestApp(folder, { clock });
   await app.start();
   const url = app.address()?.url ?? "";
   const metrics = async () => (await fetch(`${url}/metrics`)).text();

@@ -7,9 +7,7 @@ import { describe, expect, it } from "vitest";
 
 import { actor } from "../../src/contract/actor.ts";
 import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
-import { createSilentLogger } from "../../src/base/logger.ts";
 import { secondMs } from "../../src/base/time.ts";
-import { createApp } from "../../src/daemon/create-app.ts";
 import type { Stopped } from "../../src/daemon/stop-sequence.ts";
 import { openStore } from "../../src/store/open.ts";
 import { sampleHealthcheck } from "../support/far-side/api-samples.ts";
@@ -18,6 +16,7 @@ import { startHttpSink } from "../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../support/program/program-folder.ts";
 import { startScriptedUpstream } from "../support/far-side/scripted-upstream.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
+import { createTestApp } from "../support/program/test-app.ts";
 
 const drainMs = secondMs;
 const answers: Readonly<Record<string, number>> = { "/accepts": 204, "/refuses": 400, "/is-busy": 503 };
@@ -66,16 +65,9 @@ storage: { path: flatline.db }
     return dispatch(options, noting(handler, noteEnd));
   });
   let whenRead = (): void => undefined;
-  const app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: folder.path,
+  const app = await createTestApp(folder.path, {
     clock,
-    random: () => 0.5,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
-    logger: createSilentLogger(),
     dispatcher,
-    withProcessMetrics: false,
     openStore: async (options) => {
       faulty = createFaultyStore(await openStore(options));
       return faulty.store;

@@ -1,11 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { loadConfig } from "../../../src/config/load.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createApp, type App } from "../../../src/daemon/create-app.ts";
+import type { App } from "../../../src/daemon/create-app.ts";
 import { createLogger } from "../../../src/base/logger.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
@@ -14,6 +13,7 @@ import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.t
 import { createDatabase, type TestDatabase } from "../../support/postgres/postgres.ts";
 import { eventually, readText } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
+import { createTestApp } from "../../support/program/test-app.ts";
 
 const slugs = ["acme", "globex", "initech", "umbrella", "wonka"];
 
@@ -62,17 +62,10 @@ afterEach(async () => {
 const env = (): Record<string, string> => ({ STORE_URL: database.url.reveal() });
 
 async function startReplica(): Promise<string> {
-  const load = { path: "flatline.yaml", cwd: folder, env: env() };
-  const app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: folder,
+  const app = await createTestApp(folder, {
     clock: createSystemClock(),
     random: Math.random,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
     logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),
-    readConfig: () => loadConfig(load),
-    withProcessMetrics: false,
   });
   await app.start();
   apps.push(app);

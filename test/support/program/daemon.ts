@@ -1,14 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { loadConfig } from "../../../src/config/load.ts";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp, type App } from "../../../src/daemon/create-app.ts";
-import { createSilentLogger } from "../../../src/base/logger.ts";
+import type { App } from "../../../src/daemon/create-app.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { createTestApp } from "./test-app.ts";
 
 /** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
 export interface DaemonFolder {
@@ -30,7 +29,6 @@ const clock = createSystemClock();
 export async function makeDaemonFolder(): Promise<DaemonFolder> {
   const path = await mkdtemp(join(tmpdir(), "flatline-daemon-"));
   const apps: App[] = [];
-  const load = { path: "flatline.yaml", cwd: path, env: {} };
 
   async function withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
     const store = await openStore({ path: join(path, "flatline.db"), clock });
@@ -59,17 +57,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
       );
     },
     start: async () => {
-      const app = createApp(await loadConfig(load), {
-        env: {},
-        cwd: path,
-        clock,
-        random: () => 0.5,
-        version: "0.0.0",
-        nodeVersion: "24.0.0",
-        logger: createSilentLogger(),
-        readConfig: () => loadConfig(load),
-        withProcessMetrics: false,
-      });
+      const app = await createTestApp(path, { clock });
       await app.start();
       apps.push(app);
       return app;
