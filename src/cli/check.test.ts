@@ -42,6 +42,7 @@ storage: { path: flatline.db }
     "warn warned",
     "ok fine",
   ]);
+  expect(table.stdout).toMatch(/^fail +failed-of-none +12 +0 +none expected {2}/m);
   const slugs = (JSON.parse(json.stdout) as { slug: string }[]).map(({ slug }) => slug);
   expect(slugs).toEqual(["fine", "warned", "silent", "failed", "failed-of-none"]);
   expect([table.exitCode, json.exitCode]).toEqual([2, 2]);

@@ -2,7 +2,8 @@ import { Option, type Command } from "commander";
 import { checkOnce } from "../commands/check-once.ts";
 import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { formatCount, formatExpected, formatRatio, none } from "../base/numbers.ts";
+import { formatCount, formatExpected, none } from "../base/numbers.ts";
+import { ratioWords } from "../contract/death-counts.ts";
 import { brokenFinding } from "../contract/healthcheck.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
@@ -121,12 +122,12 @@ function ratioOf(report: CheckReport): number {
 function figures(report: CheckReport, own: readonly string[]): string[] {
   if (report.kind === "error")
     return [none, none, none, `${report.error.reason}: ${breakAddresses(report.error.message, own)}`];
-  const { currentCount, expectedCount, ratio } = report.counts;
+  const { currentCount, expectedCount } = report.counts;
   const [first] = report.result.findings;
   return [
     formatCount(currentCount),
     formatExpected(expectedCount),
-    ratio === null ? none : formatRatio(ratio),
+    ratioWords(report.counts) ?? none,
     first === undefined ? "" : brokenFinding(first, own).message,
   ];
 }
