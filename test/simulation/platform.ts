@@ -91,16 +91,20 @@ export class SimulatedPlatform implements FarSide {
   }
 }
 
+const other = { warn: "fail", fail: "warn" } as const;
+
 /** The spikes of one organization over so many days: one or two a day, of which many get worse and better. */
 export function scriptSpikes(chance: Chance, fromMs: number, untilMs: number): Spike[] {
   const spikes: Spike[] = [];
   let atMs = fromMs + chance.between(0, 20 * 60) * minuteMs;
   while (atMs < untilMs) {
     const endsMs = Math.min(untilMs, atMs + chance.pick([3, 12, 40, 180, 500]) * minuteMs);
-    const severity = chance.pick(["warn", "fail"] as const);
+    const before = spikes.at(-1);
+    // Some get worse or better without a break, and back.
+    const isGoingOn = before?.untilMs === atMs;
+    const severity = isGoingOn ? other[before.severity] : chance.pick(["warn", "fail"] as const);
     spikes.push({ fromMs: atMs, untilMs: endsMs, severity });
-    // Some get worse or better without a break.
-    atMs = chance.isTrue(0.4) ? endsMs : endsMs + chance.between(20, 24 * 60) * minuteMs;
+    atMs = chance.isTrue(0.5) ? endsMs : endsMs + chance.between(20, 24 * 60) * minuteMs;
   }
   return spikes;
 }

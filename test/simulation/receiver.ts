@@ -77,7 +77,8 @@ export class SimulatedReceiver implements FarSide {
     this.#idOf.set(said, id);
     for (const other of [before, headers["webhook-id"]])
       if (other !== undefined && other !== id) this.renamed.push(`${other} as ${id}`);
-    if (this.fault === "busy") return { latencyMs, kind: "answer", status: 503, body: "" };
+    // It takes some: what came later may overtake what is tried again.
+    if (this.fault === "busy" && this.#chance.isTrue(0.85)) return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
       for (const alert of alerts) this.refusedAlerts.set(alert.id, alert);
       return { latencyMs, kind: "answer", status: 410, body: "" };

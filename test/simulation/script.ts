@@ -49,7 +49,7 @@ const perDay = {
   receiver: 8,
   busy: 4,
   full: 0.7,
-  "lost-commits": 3,
+  "lost-commits": 4,
   die: 2,
   "die-before": 5,
   stop: 1,
@@ -64,7 +64,7 @@ const perDay = {
   comment: 4,
   judge: 10,
   withdraw: 5,
-  release: 6,
+  release: 10,
   run: 4,
 } as const satisfies Record<Incident["kind"], number>;
 
@@ -104,7 +104,13 @@ function draw(
     case "platform":
       return { kind, fault: chance.pick(platformFaults), forMs };
     case "receiver":
-      return { kind, name: chance.pick(receivers), fault: chance.pick(receiverFaults), forMs };
+      return {
+        kind,
+        name: chance.pick(receivers),
+        fault: chance.pick(receiverFaults),
+        // For longer than an alert lives: more than one notification of it waits.
+        forMs: chance.pick([3 * minuteMs, 20 * minuteMs, 2 * hourMs, 4 * hourMs]),
+      };
     case "busy":
       return { kind, statements: chance.between(1, 40) };
     case "full":
