@@ -135,6 +135,19 @@ describe("checks beside the spike check, on the pages", () => {
     expect(browser.complaints).toEqual([]);
   });
 
+  it.each([
+    ["beside the thresholds where there is room for both", 1440, "beside"],
+    ["before the thresholds on a phone", 390, "before"],
+  ] as const)("the timeline stands %s", async (_where, width, expected) => {
+    const page = await browser.open(`${url}/o/acme`, { viewport: { width, height: 844 } });
+    const boxOf = (heading: string): Promise<{ x: number; y: number } | null> =>
+      page.locator("h2", { hasText: heading }).first().boundingBox();
+    const [timeline, thresholds] = [await boxOf("Timeline"), await boxOf("Thresholds")];
+
+    expect(timeline !== null && thresholds !== null && timeline.y < thresholds.y).toBe(true);
+    expect(timeline?.x === thresholds?.x ? "before" : "beside").toBe(expected);
+  });
+
   it.each(["/", "/o/acme", "/o/silent"])("nothing scrolls sideways at 320 px: %s", async (path) => {
     const page = await browser.open(url + path, { viewport: { width: 320, height: 640 } });
 

@@ -126,9 +126,10 @@ export function renderOrganization(data: OrganizationData): Html {
     </section>
     <div class="columns">
       <div>
-        ${renderBaselineDays(data)}${renderAssetTypes(data)}${renderFindings(data)}${renderOtherChecks(data.others, data.nowMs)}${renderThresholds(data)}
+        ${renderBaselineDays(data)}${renderAssetTypes(data)}${renderFindings(data)}${renderOtherChecks(data.others, data.nowMs)}
       </div>
-      <div>${renderTimeline(data)}</div>
+      <div class="beside">${renderTimeline(data)}</div>
+      <div>${renderThresholds(data)}</div>
     </div>`;
 }
 
