@@ -81,13 +81,16 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
         const checkId = board.idOf({ check, slug });
         if (checkId !== undefined) slugOf.set(checkId, slug);
         // Read first, as in `runs`.
-        for (const run of board.openRuns({ check, slug }).filter(isWithin))
-          latestOf(open, Math.floor(run.atMs / hourMs)).set(slug, run);
+        for (const run of board.openRuns({ check, slug }).filter(isWithin)) {
+          const hour = Math.floor(run.atMs / hourMs);
+          const latest = open.get(hour) ?? new Map<string, RunPoint>();
+          open.set(hour, latest.set(slug, run));
+        }
       }
       const checkIds = new Set(slugOf.keys());
       const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
       for (let hour = Math.floor(fromMs / hourMs); hour <= Math.floor(toMs / hourMs); hour++) {
-        const latest = latestOf(open, hour);
+        const latest = new Map(open.get(hour));
         for (const { checkId, points } of await store.foldedHour(hour, checkIds)) {
           const slug = slugOf.get(checkId) ?? "";
           const last = points.findLast(isWithin);
@@ -120,12 +123,6 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
     },
     reports: (query) => store.reports(query),
   };
-}
-
-function latestOf(open: Map<number, Map<string, RunPoint>>, hour: number): Map<string, RunPoint> {
-  const latest = open.get(hour) ?? new Map<string, RunPoint>();
-  open.set(hour, latest);
-  return latest;
 }
 
 function byHour(runs: readonly RunPoint[]): RunPoint[][] {
