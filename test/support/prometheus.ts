@@ -51,17 +51,19 @@ const rangeSeconds = 30;
 
 /**
  * Starts one on a port of its own; `jobs` are addresses (`host:port`) by the name of their job, or what a scrape configuration
- * has beside its name.
+ * has beside its name. Its own alerts go to the Alertmanagers at these addresses.
  */
 export async function startPrometheus(
   jobs: Readonly<Record<string, string | object>>,
   ruleFiles: readonly string[] = [],
+  alertmanagers: readonly string[] = [],
 ): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-prometheus-"));
   const port = await freePort();
   const config = {
     global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
     rule_files: ruleFiles,
+    alerting: { alertmanagers: [{ static_configs: [{ targets: alertmanagers }] }] },
     scrape_configs: Object.entries(jobs).map(([job, target]) => ({
       job_name: job,
       ...(typeof target === "string" ? { static_configs: [{ targets: [target] }] } : target),

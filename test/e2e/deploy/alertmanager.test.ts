@@ -1,12 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-import { Agent, request } from "undici";
+import { Agent } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import type { Notification } from "../../../src/alerting/notify/notification.ts";
@@ -15,9 +7,10 @@ import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { alertmanagerWebhookBody } from "../../../src/receivers/alertmanager/body.ts";
 import { createAlertmanagerReceiver } from "../../../src/receivers/alertmanager/alertmanager.ts";
 import { sampleNotifications } from "../../../src/receivers/sample-notifications.ts";
+import { alertmanagerTool, startAlertmanager, type Alertmanager } from "../../support/alertmanager.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { eventually } from "../../support/program/program.ts";
 
-const binary = "/usr/bin/prometheus-alertmanager";
 const clock = createSystemClock();
 const signal = new AbortController().signal;
 const samples = sampleNotifications();
@@ -32,49 +25,31 @@ interface Gotten {
 }
 
 /** A real Alertmanager (Debian's) between the receiver and a webhook. */
-let alertmanager: ChildProcess;
-let folder: string;
-let url: string;
+let alertmanager: Alertmanager;
 let sink: HttpSink;
 let dispatcher: Agent;
 
-// Debian's package is a tool of the long tests: without it there is nothing to compare with.
-const isMissing = !existsSync(binary);
+// Without it there is nothing to compare with.
+const { isMissing, note } = alertmanagerTool;
 
 beforeAll(async () => {
   if (isMissing) return;
-  folder = await mkdtemp(join(tmpdir(), "flatline-alertmanager-"));
   dispatcher = new Agent();
   sink = await startHttpSink((response) => response.writeHead(200).end());
-  const route =
-    "route: { receiver: sink, group_by: [alertname, slug], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }";
-  const receivers = `receivers: [{ name: sink, webhook_configs: [{ url: "${sink.url}", send_resolved: true }] }]`;
-  await writeFile(join(folder, "alertmanager.yml"), `${route}\n${receivers}\n`);
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-  alertmanager = spawn(binary, [
-    `--config.file=${join(folder, "alertmanager.yml")}`,
-    `--storage.path=${join(folder, "data")}`,
-    `--web.listen-address=127.0.0.1:${port}`,
-    "--cluster.listen-address=",
-  ]);
-  await eventually(async () => (await request(`${url}/-/ready`, { dispatcher })).statusCode === 200);
+  alertmanager = await startAlertmanager(sink.url);
 });
 
 afterAll(async () => {
   if (isMissing) return;
-  const exited = once(alertmanager, "exit");
-  alertmanager.kill();
-  await exited;
+  await alertmanager[Symbol.asyncDispose]();
   await dispatcher.destroy();
   await sink.close();
-  await rm(folder, { recursive: true });
 });
 
 it.skipIf(isMissing)(
-  "takes firing, a change of severity and the end, and tells its own webhooks as we do",
+  `takes firing, a change of severity and the end, and tells its own webhooks as we do${note}`,
   async () => {
-    const urls = [new Secret(url)];
+    const urls = [new Secret(alertmanager.url)];
     const receiver = createAlertmanagerReceiver(
       { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
       { dispatcher },
@@ -122,22 +97,4 @@ function received(): Gotten[] {
 
 function hasAlert(alerts: Gotten["alerts"], status: string, severity: string): boolean {
   return alerts.some((alert) => alert.status === status && alert.labels["severity"] === severity);
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = clock.monotonicMs() + 15 * secondMs;
-  for (;;) {
-    if (await holds().catch(() => false)) return;
-    if (clock.monotonicMs() > deadlineMs) throw new Error("it did not happen within 15 s");
-    await clock.sleep(50);
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
