@@ -206,7 +206,7 @@ export function renderTrace(fleet: FleetData): Html {
   }
   const verdictLine = from === null ? nothing : html`<path class="from" d="M0 ${y(from)}H${traceWidth}" />`;
   return html`<div class="trace"><svg viewBox="0 0 ${traceWidth} ${traceHeight}" height="${traceHeight}" preserveAspectRatio="none" aria-hidden="true">${verdictLine}${none.length === 0 ? nothing : html`<path class="none" d="${none.join("")}" />`}${line.length === 0 ? nothing : html`<path class="line" d="${line.join("")}" />`}${hot.length === 0 ? nothing : html`<path class="hot" d="${hot.join("")}" />`}</svg>
-<p class="caption"><span class="cap-what">organizations spiking, last 7 days${fleet.pastShare < 1 ? `: reading the past, ${formatShare(fleet.pastShare)}` : ""}</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${fleet.spiking === 0 && fleet.trace.every((count) => count === null) ? "no result yet" : `${formatCount(fleet.spiking)} now`}</b></span></p></div>`;
+<p class="caption"><span class="cap-what">organizations spiking, last 7 days${fleet.pastShare < 1 ? `: reading the past, ${formatShare(Math.floor(fleet.pastShare * 100) / 100)}` : ""}</span> <span class="cap-now">${from === null ? nothing : html`<span class="cap-from">fleet verdict from ${formatCount(from)}</span> `}<b${fleet.verdict === null ? nothing : html` class="fail"`}>${fleet.spiking === 0 && fleet.trace.every((count) => count === null) ? "no result yet" : `${formatCount(fleet.spiking)} now`}</b></span></p></div>`;
 }
 
 /** Returns the title of the document. */
