@@ -23,6 +23,7 @@ export const secrets = {
   link: "the-secret-of-the-links",
   routing: "the-routing-key-of-the-pager",
 };
+const repeats = 5;
 export const slugs = ["acme", "globex", "initech", "ads-hosts", "risk-hosts"];
 
 const config = `
@@ -53,6 +54,8 @@ export interface FuzzedDaemon extends AsyncDisposable {
   complaintsOf(answer: RawAnswer, request: string): Promise<string[]>;
   /** The same for the same state, leaving out what changes by itself. */
   stateHash(): string;
+  /** Whether a request has changed that, and does each time: what an earlier one left under way changes it once. */
+  changes(before: string, request: Buffer): Promise<boolean>;
 }
 
 export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
@@ -97,6 +100,13 @@ export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
     .map(({ name }) => String(name))
     .filter((name) => tables.some((part) => name.includes(part)));
 
+  function stateHash(): string {
+    const hash = createHash("sha256");
+    for (const name of names)
+      for (const row of database.prepare(`select * from "${name}"`).iterate()) hash.update(JSON.stringify(row));
+    return hash.digest("hex");
+  }
+
   return {
     port,
     alertIds,
@@ -107,11 +117,16 @@ export async function startFuzzedDaemon(): Promise<FuzzedDaemon> {
       if (status !== 200) complaints.push(`/-/healthy is ${status} after it: ${body}`);
       return complaints;
     },
-    stateHash: () => {
-      const hash = createHash("sha256");
-      for (const name of names)
-        for (const row of database.prepare(`select * from "${name}"`).iterate()) hash.update(JSON.stringify(row));
-      return hash.digest("hex");
+    stateHash,
+    changes: async (before, request) => {
+      let known = before;
+      for (let time = 0; time < repeats; time++) {
+        const found = stateHash();
+        if (found === known) return false;
+        known = found;
+        await ask(request, false);
+      }
+      return stateHash() !== known;
     },
     [Symbol.asyncDispose]: async () => {
       database.close();

@@ -66,7 +66,7 @@ async function open(): Promise<OpenTarget> {
       // What follows a whole request and is none closes the connection, and the answer to that one may be lost.
       const isOfConnection = answer.body.includes('"Bad Request"');
       if (answer.status >= 200 && !isRefused) accepted++;
-      if (isRefused && !isOfConnection && daemon.stateHash() !== before)
+      if (isRefused && !isOfConnection && (await daemon.changes(before, request)))
         complaints.push(`refused with ${answer.status}, and it changed`);
       return complaints;
     },

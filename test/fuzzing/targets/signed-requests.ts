@@ -50,13 +50,13 @@ async function open(): Promise<OpenTarget> {
   function requestOf(signed: Signed): Buffer {
     if (signed.kind === "link") return requestBytes({ method: signed.method, path: pathOf(signed.path) });
     const body = signed.kind === "webhook" ? signed.body : whole;
-    const signature = signed.kind === "webhook" ? sign(body) : signed.signature.toString("latin1");
+    const signature = signed.kind === "webhook" ? sign(body) : headerOf(signed.signature);
     return requestBytes({
       method: "POST",
       path: "/api/v1/hooks/pagerduty/pager",
       headers: {
         "content-type": "application/json",
-        "x-pagerduty-signature": signature.replaceAll(/[^\x20-\x7e\x80-\xff]/g, "").slice(0, 4_000),
+        "x-pagerduty-signature": signature,
       },
       body,
     });
@@ -67,7 +67,8 @@ async function open(): Promise<OpenTarget> {
     const before = daemon.stateHash();
     const { status, ...answer } = await daemon.ask(request);
     const complaints = await daemon.complaintsOf({ status, ...answer }, request.toString());
-    const hasChanged = daemon.stateHash() !== before;
+    const isLook = signed.kind === "link" && signed.method === "GET";
+    const hasChanged = (status >= 400 || isLook) && (await daemon.changes(before, request));
     if (status < 400) accepted++;
     if (status >= 400 && hasChanged) complaints.push(`refused with ${status}, and the store has changed`);
     switch (signed.kind) {
@@ -75,11 +76,11 @@ async function open(): Promise<OpenTarget> {
         if (status === 403) complaints.push("a right signature is refused");
         break;
       case "signature":
-        if (status < 400 && !isOneOf(signed.signature.toString("latin1"), sign(whole)))
+        if (status < 400 && !isOneOf(headerOf(signed.signature), sign(whole)))
           complaints.push("a wrong signature is taken");
         break;
       case "link":
-        if (signed.method === "GET" && hasChanged) complaints.push("a look at a link has changed something");
+        if (isLook && hasChanged) complaints.push("a look at a link has changed something");
         if (
           status < 400 &&
           pathOf(signed.path).startsWith("/act/") &&
@@ -120,8 +121,17 @@ function sign(body: Buffer): string {
   return `v1=${createHmac("sha256", secrets.webhook).update(body).digest("hex")}`;
 }
 
+/** What a header can hold. */
+function headerOf(signature: Buffer): string {
+  return signature
+    .toString("latin1")
+    .replaceAll(/[^\x20-\x7e\x80-\xff]/g, "")
+    .slice(0, 4_000);
+}
+
+/** Hexadecimal digits mean the same in capitals. */
 function isOneOf(header: string, signature: string): boolean {
-  return header.split(",").some((one) => one.trim() === signature);
+  return header.split(",").some((one) => one.trim().toLowerCase() === signature);
 }
 
 /** What a request line can hold. */
