@@ -127,17 +127,22 @@ export class NotificationOracle {
         const [first] = alerts;
         if (first === undefined || alerts.some(isEnd) || receiver.refusedAlerts.has(first.id)) continue;
         const episode = this.#episodes.of(first);
-        if (episode === undefined || episode.endsAtMs === null) continue;
+        if (episode === undefined || !this.#isLongOver(episode)) continue;
         this.#facts.violate(`${name} was never notified of the end of ${first.id} (${first.slug} ${first.kind})`);
       }
       const refused = new Set([...receiver.refusedAlerts.values()].map((alert) => this.#episodes.of(alert)));
       for (const episode of this.#episodes.all) {
-        if (refused.has(episode) || !this.#mustHear(name, episode)) continue;
+        if (refused.has(episode) || !this.#isLongOver(episode) || !this.#mustHear(name, episode)) continue;
         const isKnown = ended.some((alerts) => alerts[0] !== undefined && this.#episodes.of(alerts[0]) === episode);
         if (!isKnown) this.#facts.violate(`${name} was never notified of ${describeEpisode(episode)}`);
       }
     }
     this.#acts.finish((slug, name) => this.#routedSince.get(`${slug} ${name}`) ?? Infinity);
+  }
+
+  /** A window of six hours may end with the world: there was no time to be notified of that. */
+  #isLongOver({ endsAtMs }: Episode): boolean {
+    return endsAtMs !== null && endsAtMs < this.#facts.nowMs - formingMs;
   }
 
   #check(name: string, alert: SentAlert, notification: Accepted): void {
