@@ -26,6 +26,7 @@ export const alertSchema = z.looseObject({
   notifiedAt: z.string().nullable().optional(),
   onsetAt: z.string().nullable().optional(),
   marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
+  peak: z.looseObject({ currentCount: z.number().nullable() }).optional(),
   silenced: z.boolean(),
   acknowledged: z.boolean(),
   reason: z.string(),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { breakAddresses } from "../../base/broken-address.ts";
+import { formatCount } from "../../base/numbers.ts";
 import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../../commands/daemon-answers.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
@@ -7,6 +8,7 @@ import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
 import { addReport } from "./report.ts";
 import { describeAuthor } from "../../contract/actor.ts";
+import { compareSeverity, severities } from "../../contract/severity.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
@@ -37,7 +39,7 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
 function addList(parent: Command, context: CliContext): void {
   parent
     .command("list")
-    .description("list live alerts, firing before pending, then the oldest first")
+    .description("list live alerts, firing before pending, then the worst first")
     .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths")
     .option("-c, --config <file>", "configuration file, for server.listen and server.token")
     .option("--url <url>", "address of the daemon, in place of server.listen")
@@ -58,7 +60,10 @@ function addList(parent: Command, context: CliContext): void {
     });
 }
 
+const worstFirst: readonly string[] = severities.toSorted((left, right) => compareSeverity(right, left));
+
 const listHelp = `
+PEAK: the most deaths that a run has counted. BEGAN: when the excess began, as far as the events show it.
 UNDONE: of the deaths from a window before its begin to its end, those whose asset was found alive again since.
 
 Examples:
@@ -72,18 +77,31 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       ? ""
       : `fleet verdict since ${seconds(fleet.startsAt)}: ${fleet.spiking} of ${fleet.organizations} organizations spike; suspect the liveness checker\n\n`;
   if (alerts.length === 0) return `${verdict}nothing fires\n`;
-  const rows = alerts.map((alert) => [
-    alert.severity,
-    alert.state,
-    alert.slug,
-    alert.check,
-    seconds(alert.startsAt),
-    alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : seconds(alert.notifiedAt),
-    shortId(alert.id),
-    notes(alert),
-  ]);
-  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "DETECTED", "NOTIFIED", "ID", ""];
-  return verdict + renderTable(head, rows, { context });
+  const rows = alerts
+    .toSorted(compareLive)
+    .map((alert) => [
+      alert.severity,
+      alert.state,
+      alert.slug,
+      alert.check,
+      formatCount(alert.peak?.currentCount ?? null),
+      alert.onsetAt === null || alert.onsetAt === undefined ? "" : seconds(alert.onsetAt),
+      seconds(alert.startsAt),
+      alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : seconds(alert.notifiedAt),
+      shortId(alert.id),
+      notes(alert),
+    ]);
+  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "PEAK", "BEGAN", "DETECTED", "NOTIFIED", "ID", ""];
+  return verdict + renderTable(head, rows, { right: ["PEAK"], context });
+}
+
+/** Orders firing alerts before pending ones, then the worst first, then the oldest. */
+function compareLive(left: LiveAlert, right: LiveAlert): number {
+  return (
+    Number(left.state === "pending") - Number(right.state === "pending") ||
+    worstFirst.indexOf(left.severity) - worstFirst.indexOf(right.severity) ||
+    Date.parse(left.startsAt) - Date.parse(right.startsAt)
+  );
 }
 
 function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): string {
@@ -97,14 +115,14 @@ function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): stri
     judgedCount === null || revivedCount === null ? "" : `${revivedCount} of ${judgedCount}`,
     judgement?.verdict ?? "",
   ]);
-  return renderTable(["SEVERITY", "CHECK", "BEGAN", "ENDED", "ID", "UNDONE", "JUDGED"], rows, {
+  return renderTable(["SEVERITY", "CHECK", "DETECTED", "ENDED", "ID", "UNDONE", "JUDGED"], rows, {
     right: ["UNDONE"],
     context,
   });
 }
 
 function notes(alert: LiveAlert): string {
-  const { silenced, acknowledged, acknowledgement, judgement, reason, onsetAt, marker } = alert;
+  const { silenced, acknowledged, acknowledgement, judgement, reason, marker } = alert;
   const who = describeAuthor(acknowledgement?.by ?? null, acknowledgement?.note);
   const why = acknowledgement?.comment ?? null;
   return [
@@ -114,7 +132,6 @@ function notes(alert: LiveAlert): string {
       : []),
     ...(judgement === null || judgement === undefined ? [] : [`judged ${wordJudgement(judgement)}`]),
     ...(silenced || acknowledged ? [] : [reason]),
-    ...(onsetAt === null || onsetAt === undefined ? [] : [`began about ${seconds(onsetAt)}`]),
     ...(marker === null || marker === undefined ? [] : [`after «${breakAddresses(marker.text)}»`]),
   ].join(", ");
 }
