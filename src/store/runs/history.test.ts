@@ -146,7 +146,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
 
       const hours = await own.history.hours({
         check: "dead-asset-spike",
-        slugs: ["acme"],
+        slugs: ["acme", "silent"],
         fromMs: startMs - 1,
         toMs: startMs + 2 * hourMs,
       });
@@ -154,6 +154,7 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       const series = hours.get("acme");
       expect([series?.atMs(0), series?.atMs(1)]).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
       expect(series).toHaveLength(2);
+      expect(hours.get("silent")).toHaveLength(0);
     });
 
     it("answers the last reports whole", async () => {
