@@ -69,7 +69,7 @@ describe("beside a running daemon", () => {
       organizations: ["acme", "globex"],
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    expect([made.exitCode, revoked.exitCode, again.exitCode]).toEqual([0, 0, 1]);
+    expect([made.exitCode, revoked.exitCode, again.exitCode]).toEqual([0, 0, 64]);
     expect(`${listed.stdout}${revoked.stdout}${made.stderr}`).not.toContain(key);
     expect(JSON.parse((await cli(["keys", "list", "--json"])).stdout)).toEqual([]);
   });

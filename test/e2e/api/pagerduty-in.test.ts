@@ -156,7 +156,7 @@ describe("what PagerDuty says of an incident", () => {
     expect(await post(bodyOf({ type: "incident.resolved", key, person: null }))).toMatchObject({ outcome: "applied" });
     expect(await alertOf("initech")).toMatchObject({
       acknowledged: true,
-      acknowledgement: { by: "PagerDuty: nobody" },
+      acknowledgement: { by: "PagerDuty: no name" },
     });
   });
 

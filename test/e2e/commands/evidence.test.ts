@@ -140,10 +140,10 @@ storage: { path: flatline.db }
     });
     const ended = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "acme"], { cwd: folder.path });
     expect(ended.stdout).toMatch(
-      /^SEVERITY +CHECK +BEGAN +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 24 of 40 +checker\n$/,
+      /^SEVERITY +CHECK +DETECTED +ENDED +ID +UNDONE +JUDGED\nwarn +dead-asset-spike .* 24 of 40 +checker\n$/,
     );
     const stranger = await runCli(["alerts", "list", "--url", daemon.url, "--ended", "x"], { cwd: folder.path });
-    expect([stranger.exitCode, stranger.stderr]).toEqual([1, "flatline: no organization x is checked\n"]);
+    expect([stranger.exitCode, stranger.stderr]).toEqual([64, "flatline: no organization x is checked\n"]);
     await sink.close();
   },
 );

@@ -158,6 +158,6 @@ describe("config.example.yaml", () => {
     expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
     expect(shown.stdout).toContain(`5,119 deaths, ${knownCount.toLocaleString("en")} different assets known`);
     expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
-    expect(unknown.stderr).toContain("nobody: no such alert of a spike over stored events");
+    expect(unknown.stderr).toContain("no such alert of a spike over stored events: it has no assets");
   });
 });

@@ -63,6 +63,7 @@ const env = (): Record<string, string> => ({ STORE_URL: database.url.reveal() })
 
 async function startReplica(): Promise<string> {
   const app = await createTestApp(folder, {
+    env: env(),
     clock: createSystemClock(),
     random: Math.random,
     logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),

@@ -5,7 +5,7 @@ import { createApp, type App } from "../../../src/daemon/create-app.ts";
 
 /** Creates a daemon in this process by flatline.yaml in the folder: silent, and with the same chance at each call. */
 export async function createTestApp(folder: string, given: Partial<AppDeps> & Pick<AppDeps, "clock">): Promise<App> {
-  const readConfig = () => loadConfig({ path: "flatline.yaml", cwd: folder, env: {} });
+  const readConfig = () => loadConfig({ path: "flatline.yaml", cwd: folder, env: given.env ?? {} });
   return createApp(await readConfig(), {
     env: {},
     cwd: folder,
