@@ -186,8 +186,8 @@ describe.skipIf(storage === "")(`the README's docker run${reason}`, { timeout: m
   it("runs the configuration beside it", async () => {
     const readme = await readFile(`${root}README.md`, "utf8");
     const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
-    const [, yaml = ""] = /```yaml\n( +source: \{ type: embedded \}\n[^`]+)```/.exec(readme) ?? [];
-    await using place = await makeProgramFolder(yaml.replaceAll(/^ {3}/gm, ""));
+    const [, yaml = ""] = /```yaml\n(source: \{ type: embedded \}\n[^`]+)```/.exec(readme) ?? [];
+    await using place = await makeProgramFolder(yaml);
     await runOrThrow("chmod", ["-R", "a+rX", place.path]);
     const name = `${container}-readme`;
     const port = await freePort();
