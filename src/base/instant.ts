@@ -61,3 +61,8 @@ function problem(text: string): InstantReading {
 function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
+
+/** Returns an instant in UTC (ISO 8601, with Z) without the fraction of its second, for people. */
+export function withoutFraction(instant: string): string {
+  return instant.replace(/\.\d+Z$/, "Z");
+}

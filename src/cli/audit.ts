@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withoutFraction } from "../base/instant.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { withStore } from "../commands/with-store.ts";
 import { loadCommandConfig } from "./command-config.ts";
@@ -56,7 +57,7 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
         return;
       }
       const rows = entries.map(({ at, actor: name, via, action, slug, subject, detail }) => [
-        at.replace(/\.\d+Z$/, "Z"),
+        withoutFraction(at),
         name,
         via,
         action,

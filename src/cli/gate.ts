@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withoutFraction } from "../base/instant.ts";
 import type { Gate, GateList } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
@@ -108,7 +109,7 @@ function renderAll({ gates, open }: GateList, context: CliContext): string {
   const rows = gates.map(({ slug, decision, since, reason, check, opens }) => [
     slug,
     decision,
-    since === null ? "–" : since.replace(/\.\d+Z$/, "Z"),
+    since === null ? "–" : withoutFraction(since),
     reasonWords[reason]?.(check ?? "a check") ?? reason,
     opens ?? "",
   ]);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withoutFraction } from "../base/instant.ts";
 import type { Silence } from "../commands/daemon-answers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { breakAddresses } from "../base/broken-address.ts";
@@ -216,7 +217,7 @@ function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): stri
 
 /** Without the fraction of the second. */
 function seconds(instant: string | null): string {
-  return instant === null ? "?" : instant.replace(/\.\d+Z$/, "Z");
+  return instant === null ? "?" : withoutFraction(instant);
 }
 
 function json(value: unknown): string {

@@ -83,16 +83,7 @@ export type GateList = z.infer<typeof gateListSchema>;
 
 /** The fields that distinguish alerts whose ids begin alike; live and ended ones. */
 export const alertIdsSchema = z.looseObject({
-  alerts: z.array(
-    z.looseObject({
-      id: z.string(),
-      slug: z.string(),
-      check: z.string(),
-      severity: z.string(),
-      state: z.string(),
-      startsAt: z.string(),
-    }),
-  ),
+  alerts: z.array(alertSchema.pick({ id: true, slug: true, check: true, severity: true, state: true, startsAt: true })),
 });
 export type IdentifiedAlert = z.infer<typeof alertIdsSchema>["alerts"][number];
 

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../../commands/daemon-answers.ts";
@@ -75,7 +76,7 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
   const verdict =
     fleet === null
       ? ""
-      : `fleet verdict since ${seconds(fleet.startsAt)}: ${fleet.spiking} of ${fleet.organizations} organizations spike; suspect the liveness checker\n\n`;
+      : `fleet verdict since ${withoutFraction(fleet.startsAt)}: ${fleet.spiking} of ${fleet.organizations} organizations spike; suspect the liveness checker\n\n`;
   if (alerts.length === 0) return `${verdict}nothing fires\n`;
   const rows = alerts
     .toSorted(compareLive)
@@ -85,9 +86,9 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       alert.slug,
       alert.check,
       formatCount(alert.peak?.currentCount ?? null),
-      alert.onsetAt === null || alert.onsetAt === undefined ? "" : seconds(alert.onsetAt),
-      seconds(alert.startsAt),
-      alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : seconds(alert.notifiedAt),
+      alert.onsetAt === null || alert.onsetAt === undefined ? "" : withoutFraction(alert.onsetAt),
+      withoutFraction(alert.startsAt),
+      alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : withoutFraction(alert.notifiedAt),
       shortId(alert.id),
       notes(alert),
     ]);
@@ -109,8 +110,8 @@ function renderEnded(ended: readonly EndedAlertRow[], context: CliContext): stri
   const rows = ended.map(({ severity, check, kind, startsAt, endsAt, id, judgedCount, revivedCount, judgement }) => [
     severity,
     kind === "verdict" ? check : `${check} (${kind})`,
-    seconds(startsAt),
-    seconds(endsAt),
+    withoutFraction(startsAt),
+    withoutFraction(endsAt),
     shortId(id),
     judgedCount === null || revivedCount === null ? "" : `${revivedCount} of ${judgedCount}`,
     judgement?.verdict ?? "",
@@ -144,9 +145,4 @@ function wordJudgement({ verdict, by, note, comment }: NonNullable<LiveAlert["ju
 /** Every command takes the first digits of an id. */
 function shortId(id: string): string {
   return id.slice(0, 8);
-}
-
-/** Without the fraction of the second. */
-function seconds(instant: string): string {
-  return instant.replace(/\.\d+Z$/, "Z");
 }

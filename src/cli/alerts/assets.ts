@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import { withoutFraction } from "../../base/instant.ts";
 import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../../commands/alerts/assets.ts";
 import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
 import { breakAddress } from "../../base/broken-address.ts";
@@ -65,15 +66,10 @@ Examples:
 function renderAssets(assets: readonly AlertAsset[], summary: string, context: CliContext): string {
   if (assets.length === 0) return `${summary}; none to list\n`;
   const rows = assets.map(({ asset, assetType, deadAt, revivedAt }) => [
-    seconds(deadAt),
+    withoutFraction(deadAt),
     assetType ?? "",
-    revivedAt === null ? "" : seconds(revivedAt),
+    revivedAt === null ? "" : withoutFraction(revivedAt),
     breakAddress(asset),
   ]);
   return `${renderTable(["DEAD SINCE", "TYPE", "ALIVE AGAIN", "ASSET"], rows, { context })}\n${summary}\n`;
-}
-
-/** Without the fraction of the second. */
-function seconds(instant: string): string {
-  return instant.replace(/\.\d+Z$/, "Z");
 }

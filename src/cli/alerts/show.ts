@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
@@ -59,11 +60,11 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
     ["check", kind === "verdict" ? check : `${check} (${kind})`],
     ["severity", `${severity}, ${state}${alert.silenced === true ? ", silenced" : ""}`],
     // The three instants, in their order: since when, since when flatline saw it, since when people were notified.
-    ["began", onsetAt === null || onsetAt === undefined ? "" : `about ${seconds(onsetAt)}${after}`],
-    ["detected", seconds(startsAt)],
-    ["notified", notifiedAt === null || notifiedAt === undefined ? "" : seconds(notifiedAt)],
-    ["ended", endsAt === null || endsAt === undefined ? "" : seconds(endsAt)],
-    ["peak", `${peak.severity}${count}, ${seconds(peak.at)}`],
+    ["began", onsetAt === null || onsetAt === undefined ? "" : `about ${withoutFraction(onsetAt)}${after}`],
+    ["detected", withoutFraction(startsAt)],
+    ["notified", notifiedAt === null || notifiedAt === undefined ? "" : withoutFraction(notifiedAt)],
+    ["ended", endsAt === null || endsAt === undefined ? "" : withoutFraction(endsAt)],
+    ["peak", `${peak.severity}${count}, ${withoutFraction(peak.at)}`],
     ["reason", alert.reason],
     ["acknowledged", acknowledgement === undefined ? "" : saidBy(acknowledgement.by, acknowledgement.comment)],
     [
@@ -77,7 +78,7 @@ function alertRows({ alert, assets }: ShownAlert): Row[] {
       .filter(({ act }) => act === null)
       .map(({ at, actor, note, text }): Row => [
         "comment",
-        `${describeAuthor(actor, note)}, ${seconds(at)}: ${breakAddresses(text)}`,
+        `${describeAuthor(actor, note)}, ${withoutFraction(at)}: ${breakAddresses(text)}`,
       ]),
     [
       "labels",
@@ -112,7 +113,7 @@ function resultRows({ result, resultAt }: ShownAlert, own: readonly string[]): R
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const reason = typeof likelyCauseReason === "string" ? `: ${breakAddresses(likelyCauseReason, own)}` : "";
   return [
-    ["as of", resultAt === null ? "" : `the run at ${seconds(resultAt)}, when it was ${result.severity}`],
+    ["as of", resultAt === null ? "" : `the run at ${withoutFraction(resultAt)}, when it was ${result.severity}`],
     ...result.findings.map((finding): Row => ["finding", brokenFinding(finding, own).message]),
     ["likely cause", typeof likelyCause === "string" ? `${likelyCause}${reason}` : ""],
     [
@@ -133,9 +134,4 @@ function resultRows({ result, resultAt }: ShownAlert, own: readonly string[]): R
 
 function saidBy(by: string | null, comment: string | null): string {
   return `${by === null ? "" : `by ${by}`}${comment === null ? "" : `: ${breakAddresses(comment)}`}`;
-}
-
-/** Without the fraction of the second. */
-function seconds(instant: string): string {
-  return instant.replace(/\.\d+Z$/, "Z");
 }

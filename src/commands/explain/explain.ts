@@ -1,4 +1,5 @@
 import { breakAddresses } from "../../base/broken-address.ts";
+import { mostStartingAlike } from "../../store/alerts/alerts.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
@@ -63,7 +64,7 @@ async function explainAlert(config: Config, store: ExplainStore, given: string):
 }
 
 async function readIdentified({ alerts }: Pick<Store, "alerts">, prefix: string): Promise<IdentifiedAlert[]> {
-  const found = await alerts.idsFrom(prefix, mostNamed);
+  const found = await alerts.idsFrom(prefix, mostStartingAlike);
   const kept = await Promise.all(found.map(({ id }) => alerts.find(id)));
   return kept.flatMap((one) => {
     if (one === null) return [];
@@ -80,9 +81,6 @@ async function readIdentified({ alerts }: Pick<Store, "alerts">, prefix: string)
     ];
   });
 }
-
-// More ids that begin alike are too many to choose from.
-const mostNamed = 50;
 
 const hint = ": give the id of an alert (`flatline alerts list`), or SLUG@TIME for the verdict of that time";
 

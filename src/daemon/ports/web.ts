@@ -1,4 +1,5 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
+import { mostStartingAlike } from "../../store/alerts/alerts.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
@@ -34,9 +35,6 @@ import { readStoredResult } from "../evidence/stored-result.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 import { createOutboxPort } from "./outbox.ts";
-
-// More ids that begin alike are too many to choose from; four digits are one of 65,536.
-const mostStartingAlike = 50;
 
 export interface WebPortsOptions {
   readonly store: Store;

@@ -1,4 +1,5 @@
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
+import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
@@ -146,7 +147,7 @@ function list(lines: readonly string[]): string {
 }
 
 function instant(atMs: number): string {
-  return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
+  return withoutFraction(new Date(atMs).toISOString());
 }
 
 /**
