@@ -48,7 +48,7 @@ describe("a server on the loopback interface", () => {
     expect(refusal === null).toBe(isServed);
   });
 
-  it("serves the name that it was told to listen on", () => {
+  it("serves the name that it listens on", () => {
     expect(
       refuseForeignHost("monitor.internal:9640", { listenHost: "monitor.internal", externalUrl: null }),
     ).toBeNull();

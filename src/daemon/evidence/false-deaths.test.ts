@@ -17,7 +17,7 @@ const alive = (atMs: number, asset: string, slug = "acme"): LivenessEvent =>
   death(atMs, slug, { asset, status: "DETECTED_AS_ALIVE" });
 
 describe("the share of false deaths", () => {
-  it("is told of each organization, again when events came in, and not sooner than after minutes", async () => {
+  it("is reported for each organization, again after new events, and at most every few minutes", async () => {
     await using world = await createEventWorld();
     const clock = createVirtualClock({ startMs: nowMs });
     const told: [string, number | null][] = [];

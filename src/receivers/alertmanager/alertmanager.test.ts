@@ -204,7 +204,7 @@ describe("createAlertmanagerReceiver", () => {
     ["one of two that is down is waited for at first", "503", 4_999, "retry", "1 of 2"],
     ["and holds nothing up after some seconds", "503", 5_000, "accepted", "1 of 2 accepted"],
     ["nor after a clock that was set back", "503", -1, "accepted", "1 of 2 accepted"],
-    ["one that refuses is told of, however old it is", "400", 60_000, "rejected", "1 of 2"],
+    ["a refusal is reported, however old it is", "400", 60_000, "rejected", "1 of 2"],
   ])("%s", async (_rule, status, ageMs, kind, says) => {
     const failing = await startHttpSink((response) => response.writeHead(Number(status)).end("no"));
     const urls = [failing, ...sinks.slice(0, 1)].map(({ url }) => new Secret(url));

@@ -84,7 +84,7 @@ function doneContent({ act, alert, outcome }: LinkView): Content {
     case "late":
       return { title: "Done already.", main: paragraph("Nothing was changed again.") };
     case "unchanged":
-      return { title: "Done already.", main: paragraph("Somebody has acknowledged it. Nothing was changed.") };
+      return { title: "Done already.", main: paragraph("It was acknowledged before. Nothing was changed.") };
     case "no_alert":
       return { title: "The alert has ended.", main: paragraph("There is nothing left to do. Nothing was changed.") };
     case "opens_gate":

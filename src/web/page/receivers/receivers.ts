@@ -49,9 +49,7 @@ export interface ReceiversData {
 export function renderReceivers({ receivers, outbox, attempts, chosen }: ReceiversData, nowMs: number): Html {
   if (receivers.length === 0)
     return html`<h1 class="sentence">No receiver is configured.</h1>
-      <p class="why">
-        Nobody is told of anything. Add one under <code>receivers</code> in flatline.yaml, then reload.
-      </p>`;
+      <p class="why">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>`;
   const good = receivers.filter((one) => receiverState(one) === "ok").length;
   const bad = receivers
     .filter((one) => one.deadLetters > 0 || one.waiting > 0 || one.pausedUntilMs !== null)
