@@ -8,7 +8,6 @@ import type { ChartData } from "../chart/chart-data.ts";
 import type { Lanes } from "../chart/lanes.ts";
 import { findingLines } from "../organization/evidence.ts";
 import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
-import { readSpan } from "../chart/span.ts";
 import { timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
 import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
@@ -79,22 +78,16 @@ export async function readAlert(
   const { nowMs } = model;
   const endMs = endsAtMs ?? nowMs;
   const range = alertRanges.find((one) => one === params.get("range")) ?? "alert";
-  const asksSpan = readSpan(params, nowMs);
   const startMs = range === "alert" ? beganMs(alert) - dayMs : nowMs - rangeMs[range];
-  const firstMs = range === "all" ? ((await page.points(slug, startMs, nowMs))[0]?.atMs ?? startMs) : startMs;
-  const span = asksSpan ?? { fromMs: firstMs, toMs: range === "alert" ? endMs : nowMs };
-  const { fromMs, toMs } = span;
-  const asked = params.get("scale");
-  const hasWeek = params.get("week") !== null;
-  const { chart, points, silenced } = await readChart(page, {
+  const { chart, isScaleAsked, points, silenced } = await readChart(page, {
     slug,
-    span,
+    params,
+    range: { fromMs: startMs, toMs: range === "alert" ? endMs : nowMs },
+    emptyFromMs: range === "all" ? startMs : null,
     nowMs,
-    isAsked: asksSpan !== null,
-    scale: asked,
-    hasWeek,
     beganMs: alert.onset?.atMs ?? null,
   });
+  const { fromMs, toMs } = chart;
   const gate = await page.gate(slug);
   const isOfAlert = (one: PageSilencedSpan): boolean => one.toMs > alert.startsAtMs && one.fromMs < endMs;
   const deliveries = (await page.deliveriesOf(slug, alert.startsAtMs)).filter(({ atMs }) => atMs <= endMs + dayMs);
@@ -118,7 +111,7 @@ export async function readAlert(
     waiting,
     chart,
     range,
-    isScaleAsked: asked === "log" || asked === "linear",
+    isScaleAsked,
     lanes: {
       spans: snapshot === undefined ? [] : spansOf(history, { ...snapshot, alerts: own }, silenced, fromMs, endMs),
       events: history

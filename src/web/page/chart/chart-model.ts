@@ -7,7 +7,7 @@ import { dayMs } from "../../../base/time.ts";
 import type { PageOrganization, PagePort, PageSilencedSpan, PageThresholds } from "../ports.ts";
 import type { ChartData } from "./chart-data.ts";
 import type { LaneAct, LaneDelivery, LaneSpan } from "./lanes.ts";
-import type { Span } from "./span.ts";
+import { readSpan, type Span } from "./span.ts";
 
 // More points than a chart has pixels show nothing.
 const mostPoints = 1_500;
@@ -17,13 +17,13 @@ const weekMs = 7 * dayMs;
 /** What the chart of an organization is to show. */
 export interface ChartAsk {
   readonly slug: string;
-  readonly span: Span;
+  /** Of the address: `from` and `to` ask for exactly that stretch; `scale` is chosen by the counts without one; `week`. */
+  readonly params: URLSearchParams;
+  /** The stretch without `from` and `to`. */
+  readonly range: Span;
+  /** Of a range that begins with the first run in it: where it begins without any; null: it begins where it says. */
+  readonly emptyFromMs: number | null;
   readonly nowMs: number;
-  /** The address asks for exactly this stretch. */
-  readonly isAsked: boolean;
-  /** `linear` or `log`; anything else is chosen by the counts. */
-  readonly scale: string | null;
-  readonly hasWeek: boolean;
   readonly beganMs: number | null;
 }
 
@@ -33,30 +33,34 @@ export async function readChart(
   ask: ChartAsk,
 ): Promise<{
   readonly chart: ChartData;
+  readonly isScaleAsked: boolean;
   readonly points: readonly VerdictPoint[];
   readonly silenced: readonly PageSilencedSpan[];
 }> {
-  const { slug, span, nowMs } = ask;
-  const { fromMs, toMs } = span;
-  const [points, kept, silenced, excluded, week] = await Promise.all([
-    page.points(slug, fromMs, toMs),
+  const { slug, params, nowMs } = ask;
+  const asked = readSpan(params, nowMs);
+  const { fromMs: firstMs, toMs } = asked ?? ask.range;
+  const points = await page.points(slug, firstMs, toMs);
+  const fromMs = asked === null && ask.emptyFromMs !== null ? (points[0]?.atMs ?? ask.emptyFromMs) : firstMs;
+  const [kept, silenced, excluded, week] = await Promise.all([
     page.thresholdsOf(slug, fromMs, toMs),
     page.silencedSpans(slug, fromMs, toMs),
     page.excludedSpans(slug, nowMs),
-    ask.hasWeek ? page.points(slug, fromMs - weekMs, toMs - weekMs) : null,
+    params.get("week") === null ? null : page.points(slug, fromMs - weekMs, toMs - weekMs),
   ]);
+  const scale = params.get("scale");
   const organization = page.organizations().find((one) => one.slug === slug) ?? null;
   const shades = [
     ...silenced.map((one) => ({ kind: "silenced" as const, fromMs: one.fromMs, toMs: one.toMs })),
     ...excluded.map((one) => ({ kind: "excluded" as const, ...one })),
   ].filter((shade) => shade.toMs > fromMs && shade.fromMs < toMs);
   const before = week === null ? null : thin(week);
-  const data = chartOf(points, thresholdsAt(kept, organization), span, ask.scale);
+  const data = chartOf(points, thresholdsAt(kept, organization), { fromMs, toMs }, scale);
   return {
     chart: {
       ...data,
       isLive: toMs === nowMs,
-      isAsked: ask.isAsked,
+      isAsked: asked !== null,
       beganMs: ask.beganMs,
       weekBefore:
         before === null
@@ -68,6 +72,7 @@ export async function readChart(
         toMs: Math.min(shade.toMs, toMs),
       })),
     },
+    isScaleAsked: scale === "log" || scale === "linear",
     points,
     silenced,
   };

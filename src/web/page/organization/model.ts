@@ -10,7 +10,6 @@ import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type Range } from "../chart/chart-data.ts";
 import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
-import { readSpan } from "../chart/span.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { formatTime, nbsp } from "../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";
@@ -46,28 +45,19 @@ export async function readOrganization(
   const { nowMs } = model;
   const organization = page.organizations().find((one) => one.slug === slug) ?? null;
   const range = ranges.find((one) => one === params.get("range")) ?? "3d";
-  const asked = params.get("scale");
   const others = model.others.get(slug) ?? [];
   const checks = [snapshot, ...others].map(({ state }) => state.check);
-  const asksSpan = readSpan(params, nowMs);
-  const firstMs =
-    range === "all"
-      ? ((await page.points(slug, nowMs - rangeMs.all, nowMs))[0]?.atMs ?? nowMs - dayMs)
-      : nowMs - rangeMs[range];
-  const span = asksSpan ?? { fromMs: firstMs, toMs: nowMs };
-  const { fromMs } = span;
-  const hasWeek = params.get("week") !== null;
   const spikeAlert = snapshot.alerts.find(({ kind }) => kind === "verdict");
-  const { chart, points, silenced } = await readChart(page, {
+  const { chart, isScaleAsked, points, silenced } = await readChart(page, {
     slug,
-    span,
+    params,
+    range: { fromMs: nowMs - rangeMs[range], toMs: nowMs },
+    emptyFromMs: range === "all" ? nowMs - dayMs : null,
     nowMs,
-    isAsked: asksSpan !== null,
-    scale: asked,
-    hasWeek,
     beganMs: spikeAlert?.onset?.atMs ?? null,
   });
-  const markers = await page.markers(slug, fromMs, span.toMs);
+  const { fromMs } = chart;
+  const markers = await page.markers(slug, fromMs, chart.toMs);
   const histories = await Promise.all(checks.map((check) => page.alertHistory(check, slug, fromMs)));
   const [history = []] = histories;
   const alertIds = [...new Set(history.map(({ alertId }) => alertId))].slice(-mostCommented);
@@ -89,7 +79,7 @@ export async function readOrganization(
     next: order[at + 1]?.slug ?? null,
     chart,
     range,
-    isScaleAsked: asked === "log" || asked === "linear",
+    isScaleAsked,
     lanes: {
       spans: spansOf(history, snapshot, silenced, fromMs, nowMs),
       events: history
@@ -182,7 +172,7 @@ export function timelineOf(
     const word = eventWords[event]?.(severity) ?? event;
     const isEnd = event === "resolved" || event === "recovered" || event === "cleared";
     // No notification is sent of an alert that never fired: one sent then was of another check.
-    const isTold = event !== "pending" && event !== "cleared" && !peopleEvents.has(event);
+    const isNotified = event !== "pending" && event !== "cleared" && !peopleEvents.has(event);
     const sent = deliveries.filter((one) => one.atMs >= atMs && one.atMs < Math.min(untilMs, atMs + hourMs));
     return {
       atMs,
@@ -192,7 +182,7 @@ export function timelineOf(
       text: !isSpike
         ? ""
         : `${countsAt(points, atMs)}${isEnd ? undoneText(ended.find(({ id }) => id === alertId)) : ""}`,
-      told: isTold ? toldOf(sent) : null,
+      notified: isNotified ? notifiedOf(sent) : null,
     };
   });
   entries.push(
@@ -200,7 +190,7 @@ export function timelineOf(
     ...releaseEntries(people.releases, people.withPeople),
   );
   for (const { atMs, text } of markers)
-    entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, told: null });
+    entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, notified: null });
   for (const { receiver, recipient, atMs, outcome, detail } of deliveries) {
     if (outcome !== "refused") continue;
     entries.push({
@@ -209,7 +199,7 @@ export function timelineOf(
       severity: "fail",
       title: `Not delivered to ${recipient === null ? receiver : `one recipient of ${receiver}`}`,
       text: `${detail}, dead-lettered at once.`,
-      told: null,
+      notified: null,
     });
   }
   const first = history.find(
@@ -224,13 +214,13 @@ export function timelineOf(
       severity: "ok",
       title: "Last ok run",
       text: countsAt(points, lastOk.atMs),
-      told: null,
+      notified: null,
     });
   return entries.toSorted((left, right) => right.atMs - left.atMs).slice(0, mostTimeline);
 }
 
 function silenceEntries(silenced: readonly PageSilencedSpan[], withPeople: boolean, nowMs: number): TimelineEntry[] {
-  const common = { kind: "dot", severity: "ok", told: null } as const;
+  const common = { kind: "dot", severity: "ok", notified: null } as const;
   return silenced.flatMap(({ fromMs, toMs, comment, by, madeAtMs }): TimelineEntry[] => {
     const why = withPeople ? `${by === null ? "" : ` by ${by}`} «${breakAddresses(comment)}»` : "";
     const beginMs = Math.max(fromMs, madeAtMs ?? fromMs);
@@ -246,7 +236,7 @@ function releaseEntries(releases: GateView["releases"], withPeople: boolean): Ti
     const why = withPeople
       ? `${by === null ? "" : `by ${by}`}${comment === null ? "" : ` «${breakAddresses(comment)}»`}`.trim()
       : "";
-    return [{ atMs, kind: "dot", severity: "ok", title: "Released by hand", text: why, told: null }];
+    return [{ atMs, kind: "dot", severity: "ok", title: "Released by hand", text: why, notified: null }];
   });
 }
 
@@ -265,7 +255,7 @@ function undoneText(alert: EndedAlert | undefined): string {
   return `. ${formatCount(revivedCount)} of its ${formatCount(judgedCount)} deaths were undone since${revised}`;
 }
 
-function toldOf(deliveries: readonly DeliveryAttempt[]): string | null {
+function notifiedOf(deliveries: readonly DeliveryAttempt[]): string | null {
   const accepted = deliveries.filter(({ outcome }) => outcome === "accepted");
   if (accepted.length === 0) return null;
   const names = [...Map.groupBy(deliveries, ({ receiver }) => receiver)].flatMap(([receiver, attempts]) =>

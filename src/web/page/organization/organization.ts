@@ -77,7 +77,7 @@ export interface TimelineEntry {
   readonly title: string;
   readonly text: string;
   /** The notified receivers, in a line below. */
-  readonly told: string | null;
+  readonly notified: string | null;
 }
 
 /** Renders the page of one organization. */
@@ -212,7 +212,7 @@ function renderButtons({ row, hasToken, checks, openAlerts }: OrganizationData):
 function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): Html {
   const severity = shownSeverity(row);
   const alert = row.alert === null ? none : row.alert.state;
-  const told = [
+  const deliveries = [
     sent.accepted > 0 ? `${sent.accepted} sent` : "",
     sent.dead > 0 ? countOf(sent.dead, "dead letter") : "",
   ]
@@ -229,7 +229,7 @@ function renderFigures({ row, nowMs, lastRunTookMs, sent }: OrganizationData): H
       row.lastRunMs === null ? "" : `ago${lastRunTookMs === null ? "" : `, ${lastRunTookMs}${nbsp}ms`}`,
     ],
     ["Next run", row.isRunning ? "running" : formatWait(row.nextRunMs - nowMs), ""],
-    ["Alert", alert, row.alert?.isAcknowledged === true ? "acknowledged" : told],
+    ["Alert", alert, row.alert?.isAcknowledged === true ? "acknowledged" : deliveries],
   ];
   return html`<dl class="figures">
     ${figures.map(

@@ -117,14 +117,15 @@ export function renderTimeline(
         html`<h3>${formatLongDay(entries[0]?.atMs ?? nowMs)}</h3>
           <ol class="timeline">
             ${entries.map(
-              ({ atMs, kind, severity, title, text, told }) =>
+              ({ atMs, kind, severity, title, text, notified }) =>
                 html`<li>
                   <time datetime="${new Date(atMs).toISOString()}">${formatClock(atMs)}</time
                   ><span class="beat"
                     >${kind === "mark" ? mark(severity) : html`<svg class="mark ${kind}" width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">${kind === "dot" ? html`<circle cx="7" cy="7" r="2.6" fill="currentColor" />` : html`<path d="M2.5 2.5l9 9m0-9l-9 9" stroke="currentColor" stroke-width="2" />`}</svg>`}</span
                   >
                   <div>
-                    <b>${title}</b> ${text}${told === null ? nothing : html`<br /><span class="detail">${told}</span>`}
+                    <b>${title}</b>
+                    ${text}${notified === null ? nothing : html`<br /><span class="detail">${notified}</span>`}
                   </div>
                 </li>`,
             )}
