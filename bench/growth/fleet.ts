@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
-import { unpackRow, type KnownShapes } from "../../src/store/runs/journal-row.ts";
+import { nothingRead, unpackRow, type ReadRuns } from "../../src/store/runs/journal-row.ts";
 import type { RunningSide, RunOptions } from "../harness/benchmark.ts";
 import { startChild } from "../harness/child.ts";
 import { everySecond, sleepMs, startDaemon, type BenchDaemon } from "../daemon.ts";
@@ -71,11 +71,11 @@ function claims({ folder }: BenchDaemon): number {
   const db = new DatabaseSync(join(folder, "flatline.db"), { readOnly: true, timeout: 5_000 });
   try {
     const rows = db.prepare("SELECT owner_id, runs FROM journal ORDER BY owner_id, seq").all();
-    const shapes = new Map<unknown, KnownShapes>();
+    const read = new Map<unknown, ReadRuns>();
     let runs = 0;
     for (const { owner_id: ownerId, runs: packed } of rows) {
-      const known = shapes.get(ownerId) ?? new Map();
-      shapes.set(ownerId, known);
+      const known = read.get(ownerId) ?? nothingRead();
+      read.set(ownerId, known);
       if (packed instanceof Uint8Array) runs += unpackRow(packed, known).length;
     }
     return runs;

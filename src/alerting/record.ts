@@ -10,9 +10,9 @@ import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
 import type { JournalRun } from "../store/runs/journal-row.ts";
-import { digestOf, shouldKeepReport } from "../store/runs/kept-reports.ts";
+import { shouldKeepReport } from "../store/runs/kept-reports.ts";
 import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
-import { splitReport } from "../store/runs/report-shape.ts";
+import { sameReport, splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
 import { runTimeMs } from "./decide/run-time.ts";
@@ -237,9 +237,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function entryOf({ run, report }: RecordRequest): JournalRun {
     const { check, slug, dueAtMs, isAsked } = run;
     const { startedAtMs, finishedAtMs } = report;
-    const isReportKept = shouldKeepReport(board.state(check, slug)?.kept ?? null, digestOf(report), finishedAtMs);
+    const before = board.state(check, slug);
+    const split = sameReport(before?.split ?? null, splitReport(report));
+    const isReportKept = shouldKeepReport(before?.kept ?? null, split.shape.digest, finishedAtMs);
     const checkId = board.idOf(run) ?? 0;
-    return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: splitReport(report) };
+    return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
   }
 
   function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {

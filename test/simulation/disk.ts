@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import { connectSqlite } from "../../src/store/engine/sqlite-file.ts";
-import { unpackRow, type JournalRun, type KnownShapes } from "../../src/store/runs/journal-row.ts";
+import { nothingRead, unpackRow, type JournalRun, type ReadRuns } from "../../src/store/runs/journal-row.ts";
 
 /** What is written, by its statements: faults can wait for it. */
 export const diskTargets = {
@@ -71,7 +71,7 @@ export function createSimulatedDisk({
   const open: DatabaseSync[] = [];
   let isDead = false;
   /** By owner. */
-  const shapes = new Map<number, KnownShapes>();
+  const read = new Map<number, ReadRuns>();
 
   function fail(kind: keyof typeof errors): never {
     const [errcode, message] = errors[kind];
@@ -125,8 +125,8 @@ export function createSimulatedDisk({
   function note(sql: string, parameters: readonly SQLInputValue[], { uncommitted }: Connection): void {
     if (!/\binsert into journal\b/i.test(sql)) return;
     const ownerId = Number(parameters[0]);
-    const known = shapes.get(ownerId) ?? new Map();
-    shapes.set(ownerId, known);
+    const known = read.get(ownerId) ?? nothingRead();
+    read.set(ownerId, known);
     const bytes = parameters.find((one) => one instanceof Uint8Array);
     if (bytes instanceof Uint8Array) uncommitted.push(...unpackRow(bytes, known));
   }

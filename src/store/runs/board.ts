@@ -3,8 +3,7 @@ import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { HourPacker, unpackHour, type ExpectationRule, type RunPoint } from "./hour-runs.ts";
-import { unpackRow, type JournalRun, type KnownShapes } from "./journal-row.ts";
-import { digestOf } from "./kept-reports.ts";
+import { nothingRead, unpackRow, type JournalRun, type ReadRuns } from "./journal-row.ts";
 import { countAmong, joinReport, readShape, type SplitReport } from "./report-shape.ts";
 import type {
   BoardRecord,
@@ -58,6 +57,16 @@ export class CheckState implements CheckKey {
     return this.#last.finishedAtMs;
   }
 
+  /** Returns the report of the last run, in two parts. */
+  get split(): SplitReport {
+    return this.#last.report;
+  }
+
+  /** Returns the current count of the last run; null if its report has none. */
+  get currentCount(): number | null {
+    return countAmong(this.#last.report, "currentCount");
+  }
+
   get lastSuccessAtMs(): number | null {
     return this.#lastResult?.finishedAtMs ?? null;
   }
@@ -86,9 +95,7 @@ export class CheckState implements CheckKey {
       severitySinceMs: isSame ? before.severitySinceMs : finishedAtMs,
       last,
       lastResult: isResult ? last : before === null ? null : before.#lastResult,
-      kept: isReportKept
-        ? { atMs: finishedAtMs, digest: digestOf(joinReport(report, { ...key, startedAtMs, finishedAtMs })) }
-        : (before?.kept ?? null),
+      kept: isReportKept ? { atMs: finishedAtMs, digest: report.shape.digest } : (before?.kept ?? null),
     });
   }
 
@@ -138,10 +145,11 @@ export class Board {
   readonly #states = new Map<number, CheckState>();
   /** By owner and check. */
   readonly #open = new Map<number, Map<number, OpenHour[]>>();
-  readonly #shapes = new Map<number, KnownShapes>();
+  /** What the rows of each owner may refer to. */
+  readonly #read = new Map<number, ReadRuns>();
   /** The last applied commit of each owner. */
   readonly #seqs = new Map<number, number>();
-  /** Owners whose commits were applied, not read: the shapes that their rows define are unknown here. */
+  /** Owners whose commits were applied, not read: what their rows refer to is unknown here. */
   readonly #applied = new Set<number>();
   /** Commits that arrive during a reload. */
   #meanwhile: Commit[] | null = null;
@@ -159,7 +167,7 @@ export class Board {
   }
 
   #load({ checks, board, owners, journal }: RunSnapshot): void {
-    for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#shapes, this.#seqs, this.#applied])
+    for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#read, this.#seqs, this.#applied])
       known.clear();
     for (const { checkId, check, slug } of checks) this.name(checkId, { check, slug });
     for (const record of board) {
@@ -189,9 +197,9 @@ export class Board {
    */
   read({ ownerId, seq, runs: packed }: JournalRecord): CheckState[] | null {
     if (this.#applied.has(ownerId)) return null;
-    let shapes = this.#shapes.get(ownerId);
-    if (shapes === undefined) this.#shapes.set(ownerId, (shapes = new Map()));
-    const runs = unpackRow(packed, shapes);
+    let known = this.#read.get(ownerId);
+    if (known === undefined) this.#read.set(ownerId, (known = nothingRead()));
+    const runs = unpackRow(packed, known);
     return runs.every(({ checkId }) => this.#keys.has(checkId))
       ? this.#learn({ ownerId, seq, runs, isOwn: false })
       : null;
@@ -299,7 +307,7 @@ export function pointOf({
   finishedAtMs,
 }: Pick<JournalRun, "report" | "startedAtMs" | "finishedAtMs">): RunPoint {
   // A service reports the time of its own clock.
-  const generatedAtMs = report.values[report.shape.slots.indexOf("generatedAt")] ?? startedAtMs;
+  const generatedAtMs = startedAtMs + (report.values[report.shape.slots.indexOf("generatedAt")] ?? 0);
   return {
     atMs: finishedAtMs,
     evaluatedAtMs: generatedAtMs >= startedAtMs && generatedAtMs <= finishedAtMs ? generatedAtMs : startedAtMs,

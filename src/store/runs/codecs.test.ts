@@ -6,7 +6,7 @@ import type { CheckReport } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { HourPacker, mergeRuns, packHour, unpackHour, type RunPoint } from "./hour-runs.ts";
-import { packRow, ShapeNumbers, unpackRow, type JournalRun, type KnownShapes } from "./journal-row.ts";
+import { nothingRead, packRow, unpackRow, WrittenRuns, type JournalRun } from "./journal-row.ts";
 import { joinReport, splitReport } from "./report-shape.ts";
 
 const number = fc.oneof(
@@ -109,8 +109,8 @@ describe("a row of the journal", () => {
       fc.property(
         fc.array(fc.array(report, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }),
         (rows) => {
-          const numbers = new ShapeNumbers();
-          const known: KnownShapes = new Map();
+          const numbers = new WrittenRuns();
+          const known = nothingRead();
           for (const reports of rows) {
             const runs = reports.map((one, index) => ({ ...runOf(index * 3 + 1, one), isAsked: index % 2 === 1 }));
 
@@ -144,20 +144,67 @@ describe("a row of the journal", () => {
       return runOf(index + 1, { ...one, result: { ...one.result, observed, threshold, generatedAt } });
     });
 
-    const bytes = packRow(runs, new ShapeNumbers());
+    const bytes = packRow(runs, new WrittenRuns());
 
     const shape = runs[0]?.report.shape.text.length ?? 0;
     expect((bytes.length - shape) / runs.length).toBeLessThan(8);
   });
 
-  it("is refused when it refers to what no row before it has defined", () => {
-    const numbers = new ShapeNumbers();
+  it("takes two bytes for all runs of checks side by side that found the same as before", () => {
+    const first = Array.from({ length: 500 }, (_, index) => runOf(index + 1, resultReport()));
+    const again = first.map((run) => ({
+      ...run,
+      dueAtMs: run.dueAtMs + 60_000,
+      startedAtMs: run.startedAtMs + 60_000,
+    }));
+    const written = new WrittenRuns();
+    const known = nothingRead();
+    unpackRow(packRow(first, written), known);
+
+    const bytes = packRow(again.toReversed(), written);
+
+    expect(bytes.length).toBeLessThan(32);
+    expect(unpackRow(bytes, known)).toEqual(again);
+  });
+
+  it("writes out what a reader cannot know from the run before it: asked for, kept, or of another report", () => {
+    const written = new WrittenRuns();
+    const known = nothingRead();
+    const [one, other] = [runOf(1, resultReport()), runOf(1, errorReport())];
+    const runs = [one, { ...one, isAsked: true }, one, { ...one, isReportKept: true }, other, one, one];
+
+    const read = runs.map((run) => unpackRow(packRow([run], written), known));
+
+    expect(read).toEqual(runs.map((run) => [run]));
+  });
+
+  it("leaves out the repeats of a report that cannot be read", () => {
+    const written = new WrittenRuns();
+    const known = nothingRead();
     const run = runOf(1, resultReport());
-    packRow([run], numbers);
+    unpackRow(packRow([run], written), known);
+    known.last.set(1, null);
 
-    const second = packRow([run], numbers);
+    expect(unpackRow(packRow([run], written), known)).toEqual([]);
+  });
 
-    expect(() => unpackRow(second, new Map())).toThrow(/shape that no row defines/);
+  it("is refused when it repeats a run that no row before it has", () => {
+    const written = new WrittenRuns();
+    const run = runOf(1, resultReport());
+    packRow([run], written);
+
+    const second = packRow([run], written);
+
+    expect(() => unpackRow(second, nothingRead())).toThrow(/repeats a run that no row has/);
+  });
+
+  it("is refused when it refers to what no row before it has defined", () => {
+    const numbers = new WrittenRuns();
+    packRow([runOf(1, resultReport())], numbers);
+
+    const second = packRow([runOf(2, resultReport())], numbers);
+
+    expect(() => unpackRow(second, nothingRead())).toThrow(/shape that no row defines/);
   });
 });
 

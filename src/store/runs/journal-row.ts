@@ -16,11 +16,12 @@ export interface JournalRun {
 }
 
 /**
- * Numbers of shapes in one owner's journal since its last fold. A row defines the shapes that it uses first, so readers in
- * order know them all.
+ * What the next row of one owner's journal may refer to, since its last fold: the numbers of shapes, and the last report of each
+ * check. A row defines the shapes that it uses first, so readers in order know the same.
  */
-export class ShapeNumbers {
+export class WrittenRuns {
   readonly #numbers = new Map<string, number>();
+  readonly #last = new Map<number, SplitReport>();
 
   /** Returns the number of a shape, and whether it is new. */
   numberOf({ id }: ReportShape): { readonly number: number; readonly isNew: boolean } {
@@ -30,56 +31,142 @@ export class ShapeNumbers {
     this.#numbers.set(id, number);
     return { number, isNew: true };
   }
+
+  /** Records a run. Returns whether a reader knows its report from the run of the check before it. */
+  repeats({ checkId, report, isAsked, isReportKept }: JournalRun): boolean {
+    const known = this.#last.get(checkId);
+    if (known === report) return !isAsked && !isReportKept;
+    this.#last.set(checkId, report);
+    return false;
+  }
 }
 
-/** The shapes known to a reader, by number; null for a shape that cannot be read. */
-export type KnownShapes = Map<number, ReportShape | null>;
+/** The same for a reader; null for a shape that cannot be read, and for a report with such a shape. */
+export interface ReadRuns {
+  readonly shapes: Map<number, ReportShape | null>;
+  readonly last: Map<number, SplitReport | null>;
+}
+
+/** Returns what the reader of a journal knows before its first row. */
+export function nothingRead(): ReadRuns {
+  return { shapes: new Map(), last: new Map() };
+}
 
 const version = 1;
-const section = { shapes: 1, runs: 2 } as const;
+/** repeats: checks whose reports are those of their runs before. */
+const section = { shapes: 1, runs: 2, repeats: 3 } as const;
 /** numbers: the result has counts; differs: some of them do not follow from the two counts. */
 const flag = { asked: 1, kept: 2, numbers: 4, differs: 8 } as const;
 
-/** Packs the runs of one commit. Runs with the same due, start and end times share them. */
-export function packRow(runs: readonly JournalRun[], numbers: ShapeNumbers): Uint8Array {
+type RunTimes = Pick<JournalRun, "dueAtMs" | "startedAtMs" | "finishedAtMs">;
+
+/** Runs with the same times. */
+interface TimedRuns {
+  readonly times: RunTimes;
+  readonly runs: { readonly run: JournalRun; readonly shapeNumber: number }[];
+  /** Numbers of the checks whose reports are known. */
+  readonly repeats: number[];
+}
+
+/** Packs the runs of one commit, at most one of each check. Runs with the same due, start and end times share them. */
+export function packRow(runs: readonly JournalRun[], written: WrittenRuns): Uint8Array {
   const writer = new ByteWriter();
   const baseMs = runs.reduce((least, { dueAtMs }) => Math.min(least, dueAtMs), runs[0]?.dueAtMs ?? 0);
   writer.varint(version);
   writer.signed(baseMs);
-  const numbered = runs.map((run) => ({ run, ...numbers.numberOf(run.report.shape) }));
-  const added = numbered.filter(({ isNew }) => isNew);
+  const groups: TimedRuns[] = [];
+  const added: { readonly shape: ReportShape; readonly number: number }[] = [];
+  for (const run of runs) {
+    const group = groupOf(run, groups);
+    if (written.repeats(run)) {
+      group.repeats.push(run.checkId);
+      continue;
+    }
+    const { shape } = run.report;
+    const { number, isNew } = written.numberOf(shape);
+    if (isNew) added.push({ shape, number });
+    group.runs.push({ run, shapeNumber: number });
+  }
   if (added.length > 0) {
     writer.varint(section.shapes);
     writer.varint(added.length);
-    for (const { run, number } of added) {
+    for (const { shape, number } of added) {
       writer.varint(number);
-      writer.text(run.report.shape.text);
+      writer.text(shape.text);
     }
   }
-  const byTimes = Map.groupBy(numbered, ({ run }) => `${run.dueAtMs} ${run.startedAtMs} ${run.finishedAtMs}`);
-  for (const group of byTimes.values()) {
-    const first = group[0];
-    if (first === undefined) continue;
-    writer.varint(section.runs);
-    writer.varint(first.run.dueAtMs - baseMs);
-    writer.signed(first.run.startedAtMs - first.run.dueAtMs);
-    writer.signed(first.run.finishedAtMs - first.run.startedAtMs);
-    writer.varint(group.length);
-    let beforeId = 0;
-    for (const { run, number } of group.toSorted((left, right) => left.run.checkId - right.run.checkId)) {
-      writer.varint(run.checkId - beforeId);
-      beforeId = run.checkId;
-      writeRun(writer, run, number);
-    }
+  for (const group of groups) {
+    if (group.runs.length > 0) writeRuns(writer, group, baseMs);
+    if (group.repeats.length > 0) writeRepeats(writer, group, baseMs);
   }
   return writer.bytes();
 }
 
+/** Most runs have the times of the run before. */
+function groupOf(run: JournalRun, groups: TimedRuns[]): TimedRuns {
+  const last = groups.at(-1);
+  if (last !== undefined && hasTimes(run, last.times)) return last;
+  const known = groups.length < searchedGroups ? groups.find(({ times }) => hasTimes(run, times)) : undefined;
+  if (known !== undefined) return known;
+  const added = { times: run, runs: [], repeats: [] };
+  groups.push(added);
+  return added;
+}
+
+// With jitter each run has its own due time, and a search would only cost.
+const searchedGroups = 16;
+
+function hasTimes({ dueAtMs, startedAtMs, finishedAtMs }: RunTimes, times: RunTimes): boolean {
+  return finishedAtMs === times.finishedAtMs && startedAtMs === times.startedAtMs && dueAtMs === times.dueAtMs;
+}
+
+function writeTimes(writer: ByteWriter, { dueAtMs, startedAtMs, finishedAtMs }: RunTimes, baseMs: number): void {
+  writer.varint(dueAtMs - baseMs);
+  writer.signed(startedAtMs - dueAtMs);
+  writer.signed(finishedAtMs - startedAtMs);
+}
+
+function readTimes(reader: ByteReader, baseMs: number): RunTimes {
+  const dueAtMs = baseMs + reader.varint();
+  const startedAtMs = dueAtMs + reader.signed();
+  return { dueAtMs, startedAtMs, finishedAtMs: startedAtMs + reader.signed() };
+}
+
+function writeRuns(writer: ByteWriter, { times, runs }: TimedRuns, baseMs: number): void {
+  writer.varint(section.runs);
+  writeTimes(writer, times, baseMs);
+  writer.varint(runs.length);
+  let beforeId = 0;
+  for (const { run, shapeNumber } of runs.toSorted((left, right) => left.run.checkId - right.run.checkId)) {
+    writer.varint(run.checkId - beforeId);
+    beforeId = run.checkId;
+    writeRun(writer, run, shapeNumber);
+  }
+}
+
+/** Numbers that follow each other take two bytes, however many they are. */
+function writeRepeats(writer: ByteWriter, { times, repeats }: TimedRuns, baseMs: number): void {
+  writer.varint(section.repeats);
+  writeTimes(writer, times, baseMs);
+  const ids = Float64Array.from(repeats).sort();
+  let endId = 0;
+  for (let at = 0; at < ids.length;) {
+    const firstId = ids[at] ?? 0;
+    let length = 1;
+    while (ids[at + length] === firstId + length) length++;
+    writer.varint(length);
+    writer.varint(firstId - endId);
+    endId = firstId + length;
+    at += length;
+  }
+  writer.varint(0);
+}
+
 /**
- * Unpacks the runs of a row, without those whose reports are of an unknown version. Adds the shapes that the row defines.
+ * Unpacks the runs of a row, without those whose reports are of an unknown version. Adds what the rows after it may refer to.
  * @throws FlatlineError store_unusable for a damaged row
  */
-export function unpackRow(bytes: Uint8Array, shapes: KnownShapes): JournalRun[] {
+export function unpackRow(bytes: Uint8Array, read: ReadRuns): JournalRun[] {
   const reader = new ByteReader(bytes);
   if (reader.varint() !== version) throw damaged("has another version");
   const baseMs = reader.signed();
@@ -87,16 +174,26 @@ export function unpackRow(bytes: Uint8Array, shapes: KnownShapes): JournalRun[] 
   while (!reader.isAtEnd) {
     const kind = reader.varint();
     if (kind === section.shapes) {
-      for (let left = reader.varint(); left > 0; left--) shapes.set(reader.varint(), readShape(reader.text()));
+      for (let left = reader.varint(); left > 0; left--) read.shapes.set(reader.varint(), readShape(reader.text()));
     } else if (kind === section.runs) {
-      const dueAtMs = baseMs + reader.varint();
-      const startedAtMs = dueAtMs + reader.signed();
-      const finishedAtMs = startedAtMs + reader.signed();
+      const times = readTimes(reader, baseMs);
       let checkId = 0;
       for (let left = reader.varint(); left > 0; left--) {
         checkId += reader.varint();
-        const run = readRun(reader, { checkId, dueAtMs, startedAtMs, finishedAtMs }, shapes);
+        const run = readRun(reader, { checkId, ...times }, read.shapes);
+        read.last.set(checkId, run?.report ?? null);
         if (run !== null) runs.push(run);
+      }
+    } else if (kind === section.repeats) {
+      const times = readTimes(reader, baseMs);
+      let checkId = 0;
+      for (let length = reader.varint(); length > 0; length = reader.varint()) {
+        checkId += reader.varint();
+        for (let left = length; left > 0; left--, checkId++) {
+          const report = read.last.get(checkId);
+          if (report === undefined) throw damaged("repeats a run that no row has");
+          if (report !== null) runs.push({ checkId, ...times, isAsked: false, isReportKept: false, report });
+        }
       }
     } else throw damaged(`has a section ${kind}`);
   }
@@ -106,7 +203,7 @@ export function unpackRow(bytes: Uint8Array, shapes: KnownShapes): JournalRun[] 
 function writeRun(writer: ByteWriter, run: JournalRun, shapeNumber: number): void {
   const { report } = run;
   const counts = countsOf(report);
-  const expected = expectedValues(report.shape, { startedAtMs: run.startedAtMs, ...counts });
+  const expected = expectedValues(report.shape, counts);
   const differs = report.values.some((value, index) => value !== expected[index]);
   const hasNumbers = report.values.length > 0;
   const flags = [
@@ -134,7 +231,7 @@ function writeRun(writer: ByteWriter, run: JournalRun, shapeNumber: number): voi
 function readRun(
   reader: ByteReader,
   times: Pick<JournalRun, "checkId" | "dueAtMs" | "startedAtMs" | "finishedAtMs">,
-  shapes: KnownShapes,
+  shapes: ReadRuns["shapes"],
 ): JournalRun | null {
   const flags = reader.varint();
   const shape = shapes.get(reader.varint());
@@ -143,8 +240,7 @@ function readRun(
   if ((flags & flag.numbers) === 0) return shape === null ? null : { ...run, report: { shape, values: [] } };
   const currentCount = reader.number(0) ?? 0;
   const baselineCount = reader.number(0) ?? 0;
-  const values =
-    shape === null ? [] : expectedValues(shape, { startedAtMs: times.startedAtMs, currentCount, baselineCount });
+  const values = shape === null ? [] : expectedValues(shape, { currentCount, baselineCount });
   if ((flags & flag.differs) !== 0) {
     let index = 0;
     for (let left = reader.varint(); left > 0; left--) {

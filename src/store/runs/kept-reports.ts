@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { memoized } from "../../base/memo.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
-import type { CheckReport } from "../../contract/report.ts";
-import { chosenThresholds } from "./report-shape.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { LastKeptReport } from "./runs.ts";
 
 // The whole report is stored at least once a day,
@@ -10,16 +10,32 @@ const fullEveryMs = dayMs;
 // and at most once an hour if only the findings differ: a service may name them differently in each run.
 const findingsEveryMs = hourMs;
 
+/** The configured thresholds; others, such as warnAbove, follow from the counts and change with each run. */
+export const chosenThresholds: readonly string[] = [
+  "windowHours",
+  "baselineDays",
+  "warnMultiplier",
+  "failMultiplier",
+  "minSpikeCount",
+  "warnAfterSeconds",
+  "failAfterSeconds",
+];
+
+/** The parts of a report that its digest is made of. */
+type DigestedContent =
+  | Pick<ErrorReport, "kind" | "severity" | "error">
+  | (Pick<ResultReport, "kind" | "severity"> & { readonly result: Pick<HealthcheckResult, "threshold" | "findings"> });
+
 /**
  * Returns a digest of severity and thresholds, and one of the kinds and refs of the findings; order and messages change with
  * the numbers. An operator considers two runs different if the first part differs.
  */
-export function digestOf(report: CheckReport): string {
-  if (report.kind === "error") return `${report.severity} ${report.error.reason}`;
-  const { threshold, findings } = report.result;
+export function digestOf(content: DigestedContent): string {
+  if (content.kind === "error") return `${content.severity} ${content.error.reason}`;
+  const { threshold, findings } = content.result;
   const thresholds = chosenThresholds.map((name) => threshold[name] ?? null);
   const names = findings.map(({ kind, ref, severity }) => JSON.stringify([kind, ref, severity])).sort();
-  return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
+  return `${content.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }
 
 /** Returns whether the history stores this report completely, given the last one that it stored. */

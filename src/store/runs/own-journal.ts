@@ -1,4 +1,4 @@
-import { packRow, ShapeNumbers, type JournalRun } from "./journal-row.ts";
+import { packRow, WrittenRuns, type JournalRun } from "./journal-row.ts";
 import type { JournalRecord, Owner } from "./runs.ts";
 
 /** A commit to be appended. */
@@ -10,7 +10,7 @@ export interface OwnCommit extends Omit<JournalRecord, "ownerId"> {
 export class OwnJournal {
   readonly owner: Owner;
   #seq = 0;
-  #numbers = new ShapeNumbers();
+  #written = new WrittenRuns();
   #underWay: PromiseWithResolvers<void> | null = null;
 
   constructor(owner: Owner) {
@@ -20,13 +20,13 @@ export class OwnJournal {
   /** Packs the next commit; `end` must be called before the one after it. */
   begin(entries: readonly JournalRun[], atMs: number): OwnCommit {
     this.#underWay = Promise.withResolvers();
-    return { seq: this.#seq + 1, atMs, runs: packRow(entries, this.#numbers), entries };
+    return { seq: this.#seq + 1, atMs, runs: packRow(entries, this.#written), entries };
   }
 
-  /** Ends a commit. If it was not appended, the next one defines its shapes again. */
+  /** Ends a commit. If it was not appended, the next one refers to nothing before it. */
   end(commit: OwnCommit, isAppended: boolean): void {
     if (isAppended) this.#seq = commit.seq;
-    else this.#numbers = new ShapeNumbers();
+    else this.#written = new WrittenRuns();
     this.#underWay?.resolve();
     this.#underWay = null;
   }
@@ -34,7 +34,7 @@ export class OwnJournal {
   /** Returns the last commit. Later rows do not refer to earlier ones, so these can be folded. */
   async cut(): Promise<number> {
     while (this.#underWay !== null) await this.#underWay.promise;
-    this.#numbers = new ShapeNumbers();
+    this.#written = new WrittenRuns();
     return this.#seq;
   }
 }

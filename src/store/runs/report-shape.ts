@@ -4,6 +4,7 @@ import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckReport, ErrorReport, ObservedCounts, ResultReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { isStoredReport } from "./check-reports.ts";
+import { chosenThresholds, digestOf } from "./kept-reports.ts";
 
 /**
  * A report without its numbers and times. Runs that differ in nothing else share a shape, across organizations too. Nearly
@@ -15,6 +16,8 @@ export interface ReportShape {
   /** JSON with 0 in place of each number that changes from run to run. */
   readonly text: string;
   readonly severity: Severity;
+  /** See kept-reports.ts. */
+  readonly digest: string;
   /** Names of the numbers, in order. */
   readonly slots: readonly string[];
   /** Configured thresholds of a spike; null for other checks. */
@@ -29,7 +32,10 @@ interface ShapeThresholds {
   readonly failMultiplier: number;
 }
 
-/** A report in two parts, which `joinReport` reassembles. */
+/**
+ * A report in two parts, which `joinReport` reassembles. Times count from the start of the run, so that a run that found the same
+ * as the one before has the same report.
+ */
 export interface SplitReport {
   readonly shape: ReportShape;
   /** In the order of the shape's slots. */
@@ -38,17 +44,6 @@ export interface SplitReport {
 
 /** The fields of a report that are neither in its shape nor among its numbers. */
 export type ReportTimes = Pick<CheckReport, "check" | "slug" | "startedAtMs" | "finishedAtMs">;
-
-/** The configured thresholds; others, such as warnAbove, follow from the counts and change with each run. */
-export const chosenThresholds: readonly string[] = [
-  "windowHours",
-  "baselineDays",
-  "warnMultiplier",
-  "failMultiplier",
-  "minSpikeCount",
-  "warnAfterSeconds",
-  "failAfterSeconds",
-];
 
 type ValueMap = HealthcheckResult["observed"];
 /** A URL of the organization with a placeholder for its slug, or any other URL. */
@@ -62,6 +57,7 @@ interface ResultContent extends Pick<ResultReport, "kind" | "severity" | "counts
     readonly scope: HealthcheckResult["scope"] | null;
     readonly observed: ValueMap;
     readonly threshold: ValueMap;
+    readonly findings: HealthcheckResult["findings"];
     readonly appUrl: MarkedUrl;
   };
 }
@@ -98,6 +94,12 @@ export function splitReport(report: CheckReport): SplitReport {
   return { shape, values };
 }
 
+/** Returns `known` if both reports are the same, so that equal reports are one object; otherwise `report`. */
+export function sameReport(known: SplitReport | null, report: SplitReport): SplitReport {
+  if (known === null || known.shape.id !== report.shape.id) return report;
+  return known.values.every((value, index) => value === report.values[index]) ? known : report;
+}
+
 /** Reassembles a report. */
 export function joinReport({ shape, values }: SplitReport, times: ReportTimes): CheckReport {
   const { content } = shape;
@@ -117,7 +119,8 @@ export function joinReport({ shape, values }: SplitReport, times: ReportTimes): 
     ...rest,
     result: {
       ...(result as unknown as HealthcheckResult),
-      generatedAt: typeof generatedAt === "number" ? new Date(generatedAt).toISOString() : generatedAt,
+      generatedAt:
+        typeof generatedAt === "number" ? new Date(times.startedAtMs + generatedAt).toISOString() : generatedAt,
       scope: result.scope ?? { slug: times.slug },
       observed: takeMap(result.observed, () => false),
       threshold: takeMap(result.threshold, isChosen),
@@ -138,9 +141,8 @@ export function readShape(text: string): ReportShape | null {
 /** Returns the numbers that follow from the two counts by the rule of a spike; only different ones are written. */
 export function expectedValues(
   { slots, thresholds }: ReportShape,
-  run: { readonly startedAtMs: number; readonly currentCount: number; readonly baselineCount: number },
+  { currentCount, baselineCount }: { readonly currentCount: number; readonly baselineCount: number },
 ): number[] {
-  const { currentCount, baselineCount } = run;
   const expectedCount =
     thresholds === null ? 0 : (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
   const known: Readonly<Record<string, number>> = {
@@ -151,7 +153,7 @@ export function expectedValues(
     warnAbove: expectedCount * (thresholds?.warnMultiplier ?? 0),
     failAbove: expectedCount * (thresholds?.failMultiplier ?? 0),
     baselineCoverage: 1,
-    generatedAt: run.startedAtMs,
+    generatedAt: 0,
   };
   return slots.map((name) => known[name] ?? 0);
 }
@@ -173,8 +175,10 @@ const knownShape = memoized(1_000, makeShape);
 function makeShape(text: string): ReportShape {
   const content = JSON.parse(text) as ShapeContent;
   const id = createHash("sha256").update(text).digest("base64url").slice(0, 16);
-  if (content.kind === "error") return { id, text, severity: "unknown", slots: [], thresholds: null, content };
-  return { id, text, severity: content.severity, slots: slotsOf(content), thresholds: thresholdsOf(content), content };
+  const { severity } = content;
+  const common = { id, text, severity, digest: digestOf(content), content };
+  if (content.kind === "error") return { ...common, slots: [], thresholds: null };
+  return { ...common, slots: slotsOf(content), thresholds: thresholdsOf(content) };
 }
 
 function slotsOf({ counts, baselineCoverage, result }: ResultContent): string[] {
@@ -197,7 +201,7 @@ function thresholdsOf({ result }: ResultContent): ShapeThresholds | null {
   return { windowHours, baselineDays, warnMultiplier, failMultiplier };
 }
 
-function valuesOf({ counts, baselineCoverage, result }: ResultReport): number[] {
+function valuesOf({ counts, baselineCoverage, result, startedAtMs }: ResultReport): number[] {
   const values: number[] = [];
   const note = (value: unknown): void => {
     // JSON has no NaN, no infinities and no -0.
@@ -205,7 +209,8 @@ function valuesOf({ counts, baselineCoverage, result }: ResultReport): number[] 
   };
   for (const name of countNames) note(counts[name]);
   note(baselineCoverage);
-  note(timeOf(result.generatedAt));
+  const generatedAtMs = timeOf(result.generatedAt);
+  if (generatedAtMs !== null) note(generatedAtMs - startedAtMs);
   const { observed, threshold } = result;
   for (const name of Object.keys(observed)) note(observed[name]);
   for (const name of Object.keys(threshold)) if (!isChosen(name)) note(threshold[name]);

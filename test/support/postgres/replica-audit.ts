@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-import { unpackRow, type KnownShapes } from "../../../src/store/runs/journal-row.ts";
+import { nothingRead, unpackRow, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
 import { shardOf } from "../../../src/monitor/membership.ts";
 
 /** What a database saw of its replicas, written by the database itself: no replica can leave anything out. */
@@ -50,7 +50,7 @@ const lateIds = 1_000;
 /** Begins to watch the database at `url`, which has flatline's tables. Its connection may be cut: it takes another. */
 export async function startAudit(url: string): Promise<ReplicaAudit> {
   let client = await connect();
-  const shapes = new Map<string, KnownShapes>();
+  const known = new Map<string, ReadRuns>();
   const violations: string[] = [];
   const due = new Set<string>();
   const slugs = new Map<number, string>();
@@ -97,10 +97,10 @@ export async function startAudit(url: string): Promise<ReplicaAudit> {
       if (seen.has(commit.audit_id)) continue;
       seen.add(commit.audit_id);
       lastAuditId = Math.max(lastAuditId, Number(commit.audit_id));
-      const known = shapes.get(commit.owner_id) ?? new Map();
-      shapes.set(commit.owner_id, known);
+      const readRuns = known.get(commit.owner_id) ?? nothingRead();
+      known.set(commit.owner_id, readRuns);
       if (commit.is_fenced) violations.push(`owner ${commit.owner_id} wrote after its epoch had ended`);
-      for (const run of unpackRow(commit.runs, known)) {
+      for (const run of unpackRow(commit.runs, readRuns)) {
         const slug = slugs.get(run.checkId) ?? `check ${run.checkId}`;
         // A due time is over with its first recorded run, which moves it on.
         const key = `${slug} ${run.dueAtMs}`;
