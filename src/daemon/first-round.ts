@@ -9,7 +9,8 @@ export interface FirstRound {
   /** The checks as they are stored at the start; later calls say nothing new. */
   begin(states: readonly CheckState[]): void;
   /** A check ran, here or on another replica. */
-  note(state: CheckState): void;
+  note(state: Pick<CheckState, "check" | "slug" | "severity">): void;
+  isOver(): boolean;
 }
 
 /** Creates a round that begins now. */
@@ -45,5 +46,6 @@ export function createFirstRound({ logger, clock }: { readonly logger: Logger; r
       waiting?.delete(checkKey(state));
       sayWhenOver();
     },
+    isOver: () => severities === null,
   };
 }

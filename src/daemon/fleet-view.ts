@@ -23,6 +23,8 @@ export interface FleetView {
   refresh(): Promise<void>;
   /** Runs were recorded, here or by another replica. */
   note(states: readonly CheckState[]): void;
+  /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
+  showNoted(): void;
   /** A run of this replica was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
   isStoreAway(): boolean;
@@ -55,22 +57,32 @@ export function createFleetView(options: FleetViewOptions): FleetView {
   const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
+  /** Ran since the metrics last showed them, by key. */
+  const noted = new Map<string, CheckKey>();
 
   function note(changed: readonly CheckState[]): void {
     for (const state of changed) {
-      overdue.delete(checkKey(state));
+      const key = checkKey(state);
+      overdue.delete(key);
+      noted.set(key, state);
       // Not configured here: by a replica with another configuration.
-      const shown = states.of(state.check, state.slug);
-      if (shown === null) continue;
-      metrics.checks.set(states.seriesOf(shown));
-      firstRound.note(shown);
+      if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
       hours.note(state);
     }
     if (changed.length > 0) publisher.publish();
   }
 
+  function showNoted(): void {
+    for (const { check, slug } of noted.values()) {
+      const shown = states.of(check, slug);
+      if (shown !== null) metrics.checks.set(states.seriesOf(shown));
+    }
+    noted.clear();
+  }
+
   function showAll(): void {
     overdue.clear();
+    noted.clear();
     const all = states.all();
     metrics.checks.setAll(all.map((state) => states.seriesOf(state)));
     firstRound.begin(all);
@@ -100,6 +112,8 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
     const report = unrecorded(check, clock.nowMs());
+    // Of an earlier run: the failure is newer.
+    showNoted();
     overdue.add(checkKey(check));
     metrics.checks.showError(report);
     metrics.checkRan(report, durationSeconds);
@@ -112,6 +126,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     showAll,
     refresh,
     note,
+    showNoted,
     noteUnrecorded,
     isStoreAway: () => watch.isAway(),
     storeProblem,

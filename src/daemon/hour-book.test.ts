@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { resultReport } from "../../test/support/check-reports.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { HoursQuery } from "../store/runs/history.ts";
@@ -28,8 +27,8 @@ async function runHourly(book: HourBook, hours: number): Promise<HourSeries> {
   await book.read(["acme"]);
   for (let hour = 0; hour < hours; hour++) {
     await clock.advance(hourMs);
-    const lastReport = resultReport({ finishedAtMs: clock.nowMs() });
-    book.note({ check: "dead-asset-spike", slug: "acme", lastReport });
+    const lastRunAtMs = clock.nowMs();
+    book.note({ check: "dead-asset-spike", slug: "acme", lastRunAtMs, severity: "ok", currentCount: 3 });
   }
   return book.known("acme") ?? new HourSeries();
 }

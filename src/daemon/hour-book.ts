@@ -10,7 +10,7 @@ export interface HourBook {
   /** Reads those that are not known yet, together; resolves with how many these were. Readings follow each other. */
   read(slugs: readonly string[]): Promise<number>;
   /** After a run was recorded. */
-  note(state: Pick<CheckState, "check" | "slug" | "lastReport">): void;
+  note(state: Pick<CheckState, "check" | "slug" | "lastRunAtMs" | "severity" | "currentCount">): void;
   /** What was read of this organization is no longer so; without a slug, of all. */
   forget(slug?: string): void;
 }
@@ -61,16 +61,10 @@ export function createHourBook(
       last = done.catch(() => undefined);
       return done;
     },
-    note: ({ check: ran, slug, lastReport }) => {
+    note: ({ check: ran, slug, lastRunAtMs: atMs, severity, currentCount }) => {
       if (ran !== check) return;
-      const { finishedAtMs: atMs, severity } = lastReport;
-      const run = {
-        atMs,
-        severity,
-        currentCount: lastReport.kind === "result" ? lastReport.counts.currentCount : null,
-      };
-      if (reading?.slugs.has(slug) === true) reading.noted.push([slug, run]);
-      else amend(book.get(slug), run, keptHours());
+      if (reading?.slugs.has(slug) === true) reading.noted.push([slug, { atMs, severity, currentCount }]);
+      else amend(book.get(slug), { atMs, severity, currentCount }, keptHours());
     },
     forget: (slug) => {
       if (slug === undefined) {

@@ -43,7 +43,7 @@ export interface WebPortsOptions {
   readonly clock: Clock;
   readonly metrics: AppMetrics;
   readonly discovered: Pick<DiscoveredFleet, "gauges">;
-  readonly fleet: Pick<FleetView, "refresh" | "isStoreAway" | "storeProblem">;
+  readonly fleet: Pick<FleetView, "refresh" | "showNoted" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
   readonly silences: SilenceBook;
@@ -146,7 +146,9 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     metrics: {
       render: async (format, encoding) => {
         await options.fleet.refresh().catch(ignore);
-        return metrics.render(format, encoding, await gauges());
+        const read = await gauges();
+        options.fleet.showNoted();
+        return metrics.render(format, encoding, read);
       },
     },
     probe: {
