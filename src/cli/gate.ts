@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
-import type { Gate, GateList } from "../commands/daemon-answers.ts";
+import type { Gate, GateList } from "../contract/v1/gate.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";

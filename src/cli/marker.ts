@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ListedMarker } from "../commands/daemon-answers.ts";
+import type { ListedMarker } from "../contract/v1/markers.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { loadCommandConfig } from "./command-config.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
-import type { Silence } from "../commands/daemon-answers.ts";
+import type { Silence } from "../contract/v1/silences.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";

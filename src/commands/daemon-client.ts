@@ -9,29 +9,27 @@ import type { Config } from "../config/config.ts";
 import { userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
-import { checkNames } from "../contract/report.ts";
+import { checkNames, type CheckName } from "../contract/report.ts";
 import {
-  alertIdsSchema,
+  alertDetailSchema,
   alertListSchema,
   alertSchema,
-  endedSchema,
-  gateListSchema,
-  gateSchema,
-  markerSchema,
-  placesSchema,
-  silenceSchema,
-  statusSchema,
-  type DaemonStatus,
-  type EndedAlertRow,
-  type Gate,
-  type GateList,
-  type IdentifiedAlert,
-  type ListedMarker,
+  foundAlertsSchema,
+  type AlertDetailAnswer,
+  type EndedAlertAnswer,
   type LiveAlert,
   type LiveAlerts,
-  type Silence,
-} from "./daemon-answers.ts";
+} from "../contract/v1/alerts.ts";
+import { checkDetailSchema } from "../contract/v1/checks.ts";
+import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
+import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
+import { placeListSchema } from "../contract/v1/places.ts";
+import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
+import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
+
+/** An alert that ended, and the check that it is of. */
+export type EndedAlertRow = EndedAlertAnswer & { readonly check: CheckName };
 
 /** A marker to be made; an absent time is now, an absent slug means all organizations. */
 export interface MarkerRequest {
@@ -63,7 +61,7 @@ export interface DaemonClient {
   status(): Promise<DaemonStatus>;
   alerts(): Promise<LiveAlerts>;
   /** Those that live, or ended and are kept, whose id begins so. */
-  alertsStarting(prefix: string): Promise<readonly IdentifiedAlert[]>;
+  alertsStarting(prefix: string): Promise<readonly AlertDetailAnswer[]>;
   /** Of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
@@ -76,7 +74,7 @@ export interface DaemonClient {
     id: string,
     verdict: JudgementVerdict | null,
     said: { readonly by: string | null; readonly comment: string | null },
-  ): Promise<LiveAlert>;
+  ): Promise<AlertDetailAnswer>;
   gate(slug: string): Promise<Gate>;
   /** Those that hold, worst first, and how many others are open. */
   gates(): Promise<GateList>;
@@ -195,13 +193,15 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
     status: async () => read(statusSchema, await ask("GET", "/api/v1/status")),
     alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
     alertsStarting: async (prefix) =>
-      read(alertIdsSchema, await ask("GET", `/api/v1/alerts?id=${encodeURIComponent(prefix)}`)).alerts,
+      read(foundAlertsSchema, await ask("GET", `/api/v1/alerts?id=${encodeURIComponent(prefix)}`)).alerts,
     endedAlerts: async (slug) => {
       const found = await Promise.all(
         checkNames.map(async (check) => {
           const path = `/api/v1/checks/${check}/${encodeURIComponent(slug)}`;
           const answer = await ask("GET", path).catch(ifMissing);
-          return answer === null ? null : read(endedSchema, answer).endedAlerts.map((alert) => ({ ...alert, check }));
+          return answer === null
+            ? null
+            : read(checkDetailSchema, answer).endedAlerts.map((alert) => ({ ...alert, check }));
         }),
       );
       if (found.every((alerts) => alerts === null))
@@ -227,9 +227,9 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
     judge: async (id, verdict, { by, comment }) => {
       guarded();
       const path = `/api/v1/alerts/${encodeURIComponent(id)}/judgement`;
-      if (verdict === null) return read(alertSchema, await ask("DELETE", path));
+      if (verdict === null) return read(alertDetailSchema, await ask("DELETE", path));
       const body = { verdict, ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
-      return read(alertSchema, await ask("POST", path, body));
+      return read(alertDetailSchema, await ask("POST", path, body));
     },
     gate: async (slug) => read(gateSchema, await ask("GET", `/api/v1/gate/${encodeURIComponent(slug)}`)),
     gates: async () => read(gateListSchema, await ask("GET", "/api/v1/gate")),
@@ -240,7 +240,7 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
     },
     slugs: async () => {
       guarded();
-      const { places } = read(placesSchema, await ask("GET", "/places.json"));
+      const { places } = read(placeListSchema, await ask("GET", "/places.json"));
       return places.flatMap(({ kind, name }) => (kind === "organization" ? [name] : []));
     },
     silences: async () => {

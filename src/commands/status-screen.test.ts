@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { DaemonStatus } from "./daemon-answers.ts";
+import type { DaemonStatus } from "../contract/v1/status.ts";
 import { renderStatus } from "./status-screen.ts";
 
 const calm: DaemonStatus = {
@@ -10,6 +10,7 @@ const calm: DaemonStatus = {
   organizations: 214,
   severities: { fail: 0, unknown: 0, warn: 0, ok: 214 },
   alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },
+  unattended: 0,
   gate: { held: 0, longest: null },
   receivers: [
     {

@@ -2,7 +2,7 @@ import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
 import { countOf, formatLengthInProse } from "../web/page/parts/figures.ts";
-import type { DaemonStatus } from "./daemon-answers.ts";
+import type { DaemonStatus } from "../contract/v1/status.ts";
 
 export interface ScreenOptions {
   readonly isColoured: boolean;

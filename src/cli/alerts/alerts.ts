@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
-import type { EndedAlertRow, LiveAlert, LiveAlerts } from "../../commands/daemon-answers.ts";
+import type { EndedAlertRow } from "../../commands/daemon-client.ts";
+import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
@@ -85,10 +86,10 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       alert.state,
       alert.slug,
       alert.check,
-      formatCount(alert.peak?.currentCount ?? null),
-      alert.onsetAt === null || alert.onsetAt === undefined ? "" : withoutFraction(alert.onsetAt),
+      formatCount(alert.peak.currentCount),
+      alert.onsetAt === null ? "" : withoutFraction(alert.onsetAt),
       withoutFraction(alert.startsAt),
-      alert.notifiedAt === null || alert.notifiedAt === undefined ? "none yet" : withoutFraction(alert.notifiedAt),
+      alert.notifiedAt === null ? "none yet" : withoutFraction(alert.notifiedAt),
       shortId(alert.id),
       notes(alert),
     ]);
@@ -131,9 +132,9 @@ function notes(alert: LiveAlert): string {
     ...(acknowledged
       ? [`acknowledged${who === "" ? "" : ` by ${who}`}${why === null ? "" : `: ${breakAddresses(why)}`}`]
       : []),
-    ...(judgement === null || judgement === undefined ? [] : [`judged ${wordJudgement(judgement)}`]),
+    ...(judgement === null ? [] : [`judged ${wordJudgement(judgement)}`]),
     ...(silenced || acknowledged ? [] : [reason]),
-    ...(marker === null || marker === undefined ? [] : [`after «${breakAddresses(marker.text)}»`]),
+    ...(marker === null ? [] : [`after «${breakAddresses(marker.text)}»`]),
   ].join(", ");
 }
 

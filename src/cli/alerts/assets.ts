@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { withoutFraction } from "../../base/instant.ts";
-import { readAlertAssets, readAlertAssetsCsv, type AlertAsset } from "../../commands/alerts/assets.ts";
+import { readAlertAssets, readAlertAssetsCsv } from "../../commands/alerts/assets.ts";
+import type { DeadAsset } from "../../contract/v1/dead-assets.ts";
 import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
 import { breakAddress } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
@@ -37,7 +38,7 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
           context.stdout.write(await readAlertAssetsCsv(daemon, id, filter));
           return;
         }
-        const assets: AlertAsset[] = [];
+        const assets: DeadAsset[] = [];
         let summary = "";
         for await (const page of readAlertAssets(daemon, id, filter)) {
           if (flags.json === true) {
@@ -63,7 +64,7 @@ Examples:
   flatline alerts assets 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --still-dead --csv > revive.csv
 `;
 
-function renderAssets(assets: readonly AlertAsset[], summary: string, context: CliContext): string {
+function renderAssets(assets: readonly DeadAsset[], summary: string, context: CliContext): string {
   if (assets.length === 0) return `${summary}; none to list\n`;
   const rows = assets.map(({ asset, assetType, deadAt, revivedAt }) => [
     withoutFraction(deadAt),

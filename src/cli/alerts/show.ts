@@ -52,24 +52,24 @@ type Row = readonly [name: string, text: string];
 
 function alertRows({ alert, assets }: ShownAlert): Row[] {
   const { slug, check, kind, state, severity, startsAt, notifiedAt, endsAt, onsetAt, marker, peak, labels } = alert;
-  const after = marker === null || marker === undefined ? "" : `, after «${breakAddresses(marker.text)}»`;
+  const after = marker === null ? "" : `, after «${breakAddresses(marker.text)}»`;
   const count = peak.currentCount === null ? "" : `, ${formatCount(peak.currentCount)} deaths`;
   const { acknowledgement, judgement } = alert;
   return [
     ["organization", slug],
     ["check", kind === "verdict" ? check : `${check} (${kind})`],
-    ["severity", `${severity}, ${state}${alert.silenced === true ? ", silenced" : ""}`],
+    ["severity", `${severity}, ${state}${alert.silenced ? ", silenced" : ""}`],
     // The three instants, in their order: since when, since when flatline saw it, since when people were notified.
-    ["began", onsetAt === null || onsetAt === undefined ? "" : `about ${withoutFraction(onsetAt)}${after}`],
+    ["began", onsetAt === null ? "" : `about ${withoutFraction(onsetAt)}${after}`],
     ["detected", withoutFraction(startsAt)],
-    ["notified", notifiedAt === null || notifiedAt === undefined ? "" : withoutFraction(notifiedAt)],
-    ["ended", endsAt === null || endsAt === undefined ? "" : withoutFraction(endsAt)],
+    ["notified", notifiedAt === null ? "" : withoutFraction(notifiedAt)],
+    ["ended", endsAt === null ? "" : withoutFraction(endsAt)],
     ["peak", `${peak.severity}${count}, ${withoutFraction(peak.at)}`],
     ["reason", alert.reason],
     ["acknowledged", acknowledgement === undefined ? "" : saidBy(acknowledgement.by, acknowledgement.comment)],
     [
       "judged",
-      judgement === null || judgement === undefined
+      judgement === null
         ? ""
         : `${judgement.verdict} ${saidBy(judgement.by ?? null, judgement.comment ?? null)}`.trim(),
     ],

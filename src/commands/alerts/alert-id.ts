@@ -1,6 +1,9 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { beginOfAlertId } from "../../store/alerts/alerts.ts";
-import type { IdentifiedAlert } from "../daemon-answers.ts";
+import type { AlertDetailAnswer } from "../../contract/v1/alerts.ts";
+
+/** The fields that distinguish alerts whose ids begin alike; live and ended ones. */
+export type IdentifiedAlert = Pick<AlertDetailAnswer, "id" | "slug" | "check" | "severity" | "state" | "startsAt">;
 
 /**
  * Returns the id that a person named by its first digits; what is no begin of an id is returned as it is. @throws

@@ -1,24 +1,5 @@
-import { z } from "zod";
+import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { DaemonClient } from "../daemon-client.ts";
-
-const assetSchema = z.looseObject({
-  asset: z.string(),
-  assetType: z.string().nullable(),
-  deadAt: z.string(),
-  attributes: z.record(z.string(), z.string()),
-  revivedAt: z.string().nullable(),
-});
-/** An asset that died in an alert, as the daemon lists it; times are ISO 8601. */
-export type AlertAsset = z.infer<typeof assetSchema>;
-
-const pageSchema = z.looseObject({
-  count: z.number(),
-  knownCount: z.number(),
-  assets: z.array(assetSchema),
-  cursor: z.string().optional(),
-});
-/** A page of them; the counts are those of the whole alert. */
-export type AlertAssetsPage = z.infer<typeof pageSchema>;
 
 // As many as a page may have.
 const pageLimit = "1000";
@@ -28,12 +9,12 @@ export async function* readAlertAssets(
   daemon: Pick<DaemonClient, "read">,
   id: string,
   { stillDead }: { readonly stillDead: boolean },
-): AsyncGenerator<AlertAssetsPage> {
+): AsyncGenerator<DeadAssetPage> {
   let cursor: string | undefined;
   do {
     const query = new URLSearchParams({ limit: pageLimit, ...filterOf(stillDead) });
     if (cursor !== undefined) query.set("cursor", cursor);
-    const page = await daemon.read(`${pathOf(id)}?${query.toString()}`, pageSchema);
+    const page = await daemon.read(`${pathOf(id)}?${query.toString()}`, deadAssetPageSchema);
     yield page;
     cursor = page.cursor;
   } while (cursor !== undefined);

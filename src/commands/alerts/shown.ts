@@ -1,73 +1,31 @@
-import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
-import { endedSchema } from "../daemon-answers.ts";
+import { alertDetailSchema, type AlertDetailAnswer } from "../../contract/v1/alerts.ts";
+import { checkDetailSchema, type CheckDetailAnswer } from "../../contract/v1/checks.ts";
+import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { DaemonClient } from "../daemon-client.ts";
-
-const said = { by: z.string().nullable().optional(), comment: z.string().nullable().optional() };
-const resultSchema = z.looseObject({
-  severity: z.string(),
-  observed: z.record(z.string(), z.unknown()),
-  findings: z.array(z.looseObject({ kind: z.string(), ref: z.string().nullable(), message: z.string() })),
-  suggestedAction: z.string().nullable().optional(),
-});
-const alertSchema = z.looseObject({
-  id: z.string(),
-  check: z.string(),
-  slug: z.string(),
-  kind: z.string(),
-  state: z.string(),
-  severity: z.string(),
-  startsAt: z.string(),
-  notifiedAt: z.string().nullable().optional(),
-  endsAt: z.string().nullable().optional(),
-  onsetAt: z.string().nullable().optional(),
-  marker: z.looseObject({ text: z.string(), at: z.string() }).nullable().optional(),
-  silenced: z.boolean().optional(),
-  peak: z.looseObject({ severity: z.string(), currentCount: z.number().nullable(), at: z.string() }),
-  reason: z.string(),
-  labels: z.record(z.string(), z.string()),
-  acknowledgement: z.looseObject({ by: z.string().nullable(), comment: z.string().nullable() }).optional(),
-  comments: z
-    .array(
-      z.looseObject({ at: z.string(), actor: z.string(), note: said.by, text: z.string(), act: z.string().nullable() }),
-    )
-    .optional(),
-  judgement: z
-    .looseObject({ verdict: z.string(), ...said })
-    .nullable()
-    .optional(),
-});
-const detailSchema = alertSchema.extend({
-  result: resultSchema.nullable().optional(),
-  resultAt: z.string().nullable().optional(),
-});
-
-const checkSchema = endedSchema.extend({ result: resultSchema.nullable() });
-
-const assetsSchema = z.looseObject({ count: z.number(), knownCount: z.number() });
 
 /** An alert with the result that speaks for it, and how many assets died in it. */
 export interface ShownAlert {
-  readonly alert: z.infer<typeof alertSchema>;
+  readonly alert: Omit<AlertDetailAnswer, "result" | "resultAt">;
   /** While it lives its check's last one; of an ended alert that of its worst run. null: there is none, or none is kept. */
-  readonly result: z.infer<typeof resultSchema> | null;
+  readonly result: CheckDetailAnswer["result"];
   /** When the result was found, of an alert that has ended. */
   readonly resultAt: string | null;
   /** What of its deaths was found alive again by now, of an alert that ended lately. null: unknown. */
   readonly undone: { readonly count: number; readonly known: number; readonly revisedCause: string | null } | null;
   /** null: it has none, or the token may not read them. */
-  readonly assets: z.infer<typeof assetsSchema> | null;
+  readonly assets: Pick<DeadAssetPage, "count" | "knownCount"> | null;
 }
 
 /** Reads an alert that lives or has ended. @throws not_found */
 export async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: string): Promise<ShownAlert> {
   const path = `/api/v1/alerts/${encodeURIComponent(id)}`;
-  const { result, resultAt, ...alert } = await daemon.read(path, detailSchema);
-  const isOver = alert.endsAt !== null && alert.endsAt !== undefined;
+  const { result, resultAt, ...alert } = await daemon.read(path, alertDetailSchema);
+  const isOver = alert.endsAt !== null;
   const checkPath = `/api/v1/checks/${encodeURIComponent(alert.check)}/${encodeURIComponent(alert.slug)}`;
-  const check = await daemon.read(checkPath, checkSchema).catch(ifMissing);
+  const check = await daemon.read(checkPath, checkDetailSchema).catch(ifMissing);
   const { revivedCount, judgedCount, revisedCause } = check?.endedAlerts.find((one) => one.id === alert.id) ?? {};
-  const assets = await daemon.read(`${path}/assets?limit=1`, assetsSchema).catch(ifMissing);
+  const assets = await daemon.read(`${path}/assets?limit=1`, deadAssetPageSchema).catch(ifMissing);
   return {
     alert,
     result: isOver ? (result ?? null) : (check?.result ?? null),

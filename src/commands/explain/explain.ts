@@ -26,8 +26,7 @@ import type {
 } from "./explanation.ts";
 import { judgedBy, judgementsIn, revivalsOf, stretchesOf } from "./known-then.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
-import { findAlertId } from "../alerts/alert-id.ts";
-import type { IdentifiedAlert } from "../daemon-answers.ts";
+import { findAlertId, type IdentifiedAlert } from "../alerts/alert-id.ts";
 import { withStore } from "../with-store.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.

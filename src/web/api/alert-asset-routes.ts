@@ -8,7 +8,8 @@ import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization } from "../access/identity.ts";
 import type { AccessSettings, AlertAssets, AlertAssetsPort, AlertsPort, AssetCursor, ListedAsset } from "../ports.ts";
 import { addResource } from "../resource.ts";
-import { iso } from "./check-view.ts";
+import type { DeadAsset, DeadAssetPage } from "../../contract/v1/dead-assets.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
@@ -53,7 +54,7 @@ export function addAlertAssetRoutes(
   });
 }
 
-async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema>): Promise<object> {
+async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema>): Promise<DeadAssetPage> {
   const { stillDead, assetType, cursor, limit = defaultLimit } = query;
   const page = await assets.page({
     limit,
@@ -73,7 +74,7 @@ async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema
   };
 }
 
-function viewAsset({ asset, assetType, deadAtMs, attributes, revivedAtMs }: ListedAsset): object {
+function viewAsset({ asset, assetType, deadAtMs, attributes, revivedAtMs }: ListedAsset): DeadAsset {
   return { asset, assetType, deadAt: iso(deadAtMs), attributes, revivedAt: iso(revivedAtMs) };
 }
 

@@ -6,10 +6,19 @@ import { beginOfAlertId } from "../../store/alerts/alerts.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import type {
+  AlertCommentAnswer,
+  AlertDetailAnswer,
+  FleetAnswer,
+  FoundAlerts,
+  LiveAlert,
+  LiveAlerts,
+} from "../../contract/v1/alerts.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
-import { iso, viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
+import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
@@ -57,12 +66,12 @@ export function addAlertRoutes(
     request: FastifyRequest,
     verdict: JudgementVerdict | null,
     said: { readonly author: Actor; readonly comment: string | null },
-  ): Promise<object> => {
+  ): Promise<AlertDetailAnswer> => {
     const judged = await alerts.judge(await idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
     return viewDetail(known(judged), seesDetails(request));
   };
   /** Live and ended ones whose id begins so. */
-  const alertsStarting = async (request: FastifyRequest, prefix: string): Promise<object[]> => {
+  const alertsStarting = async (request: FastifyRequest, prefix: string): Promise<AlertDetailAnswer[]> => {
     const found = (await alerts.startingWith(prefix)).filter(({ slug }) => seesOrganization(request, slug));
     const details = await Promise.all(found.map(({ id }) => alerts.find(id)));
     return details.flatMap((detail) => (detail === null ? [] : [viewDetail(detail, seesDetails(request))]));
@@ -70,7 +79,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
-      handle: async (request) => {
+      handle: async (request): Promise<LiveAlerts | FoundAlerts> => {
         const { id } = readSearch(request.query);
         if (id !== undefined) return { alerts: await alertsStarting(request, id), fleet: null };
         const live = await alerts.list();
@@ -174,7 +183,7 @@ function mayOpen({ identity }: FastifyRequest): boolean {
 }
 
 /** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */
-function viewDetail(detail: AlertDetail, withPeople: boolean): object {
+function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer {
   const { endsAtMs, judgements, comments, state, worstResult } = detail;
   const worst =
     worstResult === null
@@ -188,12 +197,12 @@ function viewDetail(detail: AlertDetail, withPeople: boolean): object {
   };
 }
 
-function viewComment({ atMs, by, note, text, act }: AlertComment): object {
+function viewComment({ atMs, by, note, text, act }: AlertComment): AlertCommentAnswer {
   return { at: iso(atMs), actor: by, note, text, act };
 }
 
 /** Oldest first; a withdrawal is an end of the one before it. */
-function viewJudgements(entries: readonly JudgementEntry[]): object[] {
+function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDetailAnswer["judgements"]> {
   return entries.flatMap(({ verdict, comment, by, note, atMs }, index) => {
     if (verdict === null) return [];
     const next = entries[index + 1];
@@ -203,7 +212,7 @@ function viewJudgements(entries: readonly JudgementEntry[]): object[] {
 }
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
-function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot, withPeople: boolean): object {
+function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot, withPeople: boolean): LiveAlert {
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
   const judgement = viewJudgement(state.judgement ?? null, withPeople);
   return {
@@ -242,7 +251,7 @@ function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot
 }
 
 /** Totals without names: the first member is not named, as who reads it may not see it. */
-function viewFleet(fleet: FleetSnapshot): object {
+function viewFleet(fleet: FleetSnapshot): FleetAnswer {
   const { id, check, isSent, startsAtMs, spiking, peakSpiking, organizations, evidence } = fleet;
   const { beganAtMs, markers, undone } = evidence;
   return {

@@ -6,7 +6,8 @@ import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { AuditEntry } from "../../store/acts/audit.ts";
 import type { AccessSettings, AuditPort } from "../ports.ts";
 import { addResource } from "../resource.ts";
-import { iso } from "./check-view.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { AuditAnswer } from "../../contract/v1/operator.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -30,7 +31,7 @@ export function addAuditRoutes(
       access: "admin",
       isAboutAll: true,
       isWrite: false,
-      handle: async (request) => {
+      handle: async (request): Promise<AuditAnswer> => {
         const read = readWith(querySchema, request.query);
         if (read.kind === "problems")
           throw new FlatlineError("invalid_data", "not a listing of the audit", {
@@ -56,6 +57,15 @@ export function addAuditRoutes(
   });
 }
 
-function viewEntry({ id, atMs, actor, via, action, slug, subject, detail }: AuditEntry): object {
+function viewEntry({
+  id,
+  atMs,
+  actor,
+  via,
+  action,
+  slug,
+  subject,
+  detail,
+}: AuditEntry): AuditAnswer["entries"][number] {
   return { id: String(id), at: iso(atMs), actor, via, action, slug, subject, detail };
 }

@@ -4,6 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
+import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings, ChecksPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -28,7 +29,7 @@ export function addCheckRoutes(
   addResource(scope, "/api/v1/checks/:check/:slug", settings, {
     GET: {
       access: "public",
-      handle: async (request) => {
+      handle: async (request): Promise<CheckDetailAnswer> => {
         const { check, slug } = targetOf(request);
         requireOrganization(request, slug);
         const snapshot = await checks.get(check, slug);

@@ -3,6 +3,9 @@ import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { AlertJudgement } from "../../store/alerts/alerts.ts";
+import type { AlertJudgementAnswer, EndedAlertAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
+import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { CheckSnapshot, EndedAlert } from "../ports.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
@@ -13,7 +16,7 @@ export function findCheck(name: string): CheckName | null {
 }
 
 /** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
-export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: boolean): CheckView {
+export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: boolean): CheckAnswer {
   const { state, alerts } = snapshot;
   const { lastReport } = state;
   const isStale = isStaleResult(snapshot, nowMs);
@@ -36,7 +39,7 @@ export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: b
 }
 
 /** Returns the answer to a request that ran the check. */
-export function viewReport(report: CheckReport, withDetails: boolean): ReportView {
+export function viewReport(report: CheckReport, withDetails: boolean): RunReportAnswer {
   return {
     check: report.check,
     slug: report.slug,
@@ -48,49 +51,8 @@ export function viewReport(report: CheckReport, withDetails: boolean): ReportVie
   };
 }
 
-export interface ReportView {
-  readonly check: string;
-  readonly slug: string;
-  readonly severity: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly result: HealthcheckResult | null;
-  readonly error: { readonly reason: string; readonly message: string } | null;
-}
-
-export interface CheckView {
-  readonly check: string;
-  readonly slug: string;
-  /** Null before the first run; `unknown` after a failed one, and when the last verdict is stale. */
-  readonly severity: string | null;
-  readonly severitySince: string | null;
-  readonly isStale: boolean;
-  readonly lastRunAt: string | null;
-  readonly lastSuccessAt: string | null;
-  readonly nextRunAt: string | null;
-  readonly isRunning: boolean;
-  readonly result: HealthcheckResult | null;
-  readonly error: { readonly reason: string; readonly message: string } | null;
-  /** The first of `alerts`. */
-  readonly alert: AlertView | null;
-  /** Firing before pending, then the more severe first. */
-  readonly alerts: readonly AlertView[];
-}
-
-export interface AlertView {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly severity: string;
-  readonly startsAt: string | null;
-  /** When its excess began; null when unknown. */
-  readonly onsetAt: string | null;
-  readonly marker: { readonly text: string; readonly at: string } | null;
-  readonly silenced: boolean;
-}
-
 /** Returns an alert that has ended; `revivedCount` of its `deaths` were undone by now, null when unknown. */
-export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
+export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): EndedAlertAnswer {
   const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement } = alert;
   return {
     id,
@@ -107,19 +69,19 @@ export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): object {
 }
 
 /** Returns the judgement of an alert; null: none. `withPeople`: with its author and comment. */
-export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): object | null {
+export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): AlertJudgementAnswer | null {
   if (judgement === null) return null;
   const { verdict, atMs, by, note, comment } = judgement;
   return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
 }
 
-function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): AlertView {
+function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): CheckAlertAnswer {
   const onsetAt = iso(onset?.atMs ?? null);
   return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
 }
 
 /** Returns the markers before an alert's excess began; null without a marker, or when the onset is unknown. */
-export function viewOnsetMarker(onset: SpikeOnset | undefined): { readonly text: string; readonly at: string } | null {
+export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marker"] {
   const marker = onset?.marker ?? null;
   return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
 }
@@ -141,11 +103,4 @@ function resultOf(report: CheckReport | null, withDetails: boolean): Healthcheck
 /** Returns the result as the reader may see it: the findings of the review queue name reports (CONTRACT 8). */
 export function viewResult(check: string, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
   return check === "review-queue" && !withDetails ? { ...result, findings: [] } : result;
-}
-
-/** ISO 8601 with milliseconds and Z. */
-export function iso(atMs: number): string;
-export function iso(atMs: number | null): string | null;
-export function iso(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

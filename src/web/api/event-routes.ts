@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
+import type { IngestedAnswer } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings, EventsFormat, EventsPort } from "../ports.ts";
 import { sendProblem } from "../problem.ts";
@@ -79,7 +80,7 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
       organizations: request.identity?.organizations ?? null,
       signal: gone.signal,
     });
-    return { received, stored, duplicates };
+    return { received, stored, duplicates } satisfies IngestedAnswer;
   } finally {
     reply.raw.removeListener("close", abort);
   }

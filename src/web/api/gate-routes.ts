@@ -4,7 +4,8 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
-import { iso } from "./check-view.ts";
+import type { Gate, GateList } from "../../contract/v1/gate.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { AccessSettings, GatePort, GateView } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
@@ -37,7 +38,7 @@ export function addGateRoutes(
           seesOrganization(request, view.slug) ? [viewGate(view, withPeople)] : [],
         );
         const others = open.filter((slug) => seesOrganization(request, slug)).length;
-        return reply.header("cache-control", "no-store").send({ gates, open: others });
+        return reply.header("cache-control", "no-store").send({ gates, open: others } satisfies GateList);
       },
     },
   });
@@ -80,7 +81,7 @@ function known(view: GateView | null): GateView {
 function viewGate(
   { slug, decision, reason, message, opens, failure, sinceMs, suspectFromMs, releases }: GateView,
   withPeople: boolean,
-): object {
+): Gate {
   return {
     slug,
     decision,

@@ -6,7 +6,8 @@ import { dayMs, type Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf, requireOrganization, requirePattern, seesDetails, seesOrganization } from "../access/identity.ts";
-import { iso } from "./check-view.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings, MarkersPort } from "../ports.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 
@@ -96,6 +97,6 @@ function parse<Output>(schema: z.ZodType<Output>, value: unknown, problem: strin
 }
 
 /** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */
-function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): object {
+function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): ListedMarker {
   return { id, at: iso(atMs), text, slug, ...(withPeople ? { createdBy, note } : {}), createdAt: iso(createdAtMs) };
 }

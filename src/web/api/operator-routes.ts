@@ -3,7 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { authorOf, seesOrganization } from "../access/identity.ts";
-import { iso } from "./check-view.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type {
+  OutboxEntryAnswer,
+  ReceiverAnswer,
+  ReceiverTestAnswer,
+  UnwatchedAnswer,
+} from "../../contract/v1/operator.ts";
 import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
@@ -18,7 +24,7 @@ export function addOperatorRoutes(
     GET: {
       access: "read",
       isAboutAll: true,
-      handle: async () =>
+      handle: async (): Promise<OutboxEntryAnswer[]> =>
         (await outbox.list()).map(({ createdAtMs, nextAttemptAtMs, payload: _payload, ...entry }) => ({
           ...entry,
           createdAt: iso(createdAtMs),
@@ -49,7 +55,7 @@ export function addOperatorRoutes(
       POST: {
         access: "admin",
         isAboutAll: true,
-        handle: async (request) => {
+        handle: async (request): Promise<ReceiverTestAnswer> => {
           const { name } = request.params as { readonly name: string };
           const deliveries = await outbox.test(name, authorOf(request));
           if (deliveries === null)
@@ -63,7 +69,7 @@ export function addOperatorRoutes(
     GET: {
       access: "read",
       isAboutAll: true,
-      handle: async () =>
+      handle: async (): Promise<ReceiverAnswer[]> =>
         (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
           ...receiver,
           pausedUntil: iso(pausedUntilMs),
@@ -76,7 +82,7 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {
       access: "read",
-      handle: async (request) => ({
+      handle: async (request): Promise<UnwatchedAnswer> => ({
         slugs: (await unwatched.list())
           .filter(({ slug }) => seesOrganization(request, slug))
           .map(({ slug, events, firstAtMs, lastAtMs }) => ({

@@ -5,10 +5,12 @@ import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { Silence } from "../../contract/v1/silences.ts";
 import type { ListedSilence } from "../../contract/silence.ts";
 import type { NewSilence, SilenceChange } from "../../store/alerts/silences.ts";
 import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
-import { findCheck, iso } from "./check-view.ts";
+import { findCheck } from "./check-view.ts";
 import type { AccessSettings, SilencesPort } from "../ports.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
@@ -122,7 +124,7 @@ function readSilence(
 }
 
 /** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
-function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: ListedSilence): object {
+function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: ListedSilence): Silence {
   const { id, origin, createdBy, note } = silence;
   const { slug = null, check = null, labels = {}, comment } = rule;
   const isFixed = rule.kind === "fixed";

@@ -1,26 +1,10 @@
 import { formatCount } from "../../base/numbers.ts";
 import { breakAddress } from "../../base/broken-address.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
+import type { DeadAsset, DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import { html, nothing, type Html } from "../page/parts/html.ts";
 import { renderTime } from "../page/parts/time.ts";
 import { knownToken } from "./token.ts";
-
-/** What the API answers of the assets that died in an alert. */
-interface AssetPage {
-  readonly fromAt: string;
-  readonly count: number;
-  readonly knownCount: number;
-  readonly assets: readonly DeadAsset[];
-  readonly cursor?: string;
-}
-
-interface DeadAsset {
-  readonly asset: string;
-  readonly assetType: string | null;
-  readonly deadAt: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly revivedAt: string | null;
-}
 
 interface Asked {
   readonly stillDead: boolean;
@@ -39,7 +23,7 @@ export function startDeadAssets(): void {
   if (part === null || id === undefined || section?.dataset["may"] !== "yes") return;
   const types = new Set<string>();
   let shown: readonly DeadAsset[] = [];
-  let page: AssetPage | null = null;
+  let page: DeadAssetPage | null = null;
   let asked: Asked = { stillDead: false, assetType: "" };
 
   const address = (query: Readonly<Record<string, string>>): string => {
@@ -57,7 +41,7 @@ export function startDeadAssets(): void {
       part.innerHTML = problemOf(response?.status ?? 0).html;
       return;
     }
-    page = (await response.json()) as AssetPage;
+    page = (await response.json()) as DeadAssetPage;
     shown = cursor === null ? page.assets : [...shown, ...page.assets];
     for (const { assetType } of page.assets) if (assetType !== null) types.add(assetType);
     part.innerHTML = render(page, shown, asked, types).html;
@@ -110,7 +94,7 @@ function problemOf(status: number): Html {
   </p>`;
 }
 
-function render(page: AssetPage, shown: readonly DeadAsset[], asked: Asked, types: ReadonlySet<string>): Html {
+function render(page: DeadAssetPage, shown: readonly DeadAsset[], asked: Asked, types: ReadonlySet<string>): Html {
   const nowMs = Date.now();
   const { count, knownCount, fromAt, cursor } = page;
   if (knownCount === 0)

@@ -1,16 +1,12 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 import { mark } from "../page/parts/marks.ts";
-import { findPlaces, nearestPlaces, type Place } from "../page/parts/places.ts";
+import type { Place, PlaceList } from "../../contract/v1/places.ts";
+import { findPlaces, nearestPlaces } from "../page/parts/places.ts";
 
 const seenKey = "flatline-seen";
 const mostSeen = 5;
 const mostFound = 8;
-
-/** What `/places.json` answers. */
-interface Places {
-  readonly places: readonly Place[];
-}
 
 /** Starts the dialog that leads to an organization, an alert, a page or a setting. */
 export function startGoTo(): void {
@@ -52,7 +48,7 @@ function openGoTo(): Promise<void> {
     list.innerHTML = found
       .map(
         ({ place, letters }, index) =>
-          `<li role="option" id="goto-${index}" data-href="${escapeHtml(place.href)}" aria-selected="${String(index === at)}">${place.severity === null ? "<span class=mark></span>" : mark(place.severity).html}<span class="goto-name">${markLetters(place.name, letters)}</span><span class="goto-kind">${place.kind}</span></li>`,
+          `<li role="option" id="goto-${index}" data-href="${escapeHtml(place.href)}" aria-selected="${String(index === at)}">${place.severity === null ? "<span class=mark></span>" : mark(place.severity).html}<span class="goto-name">${markLetters(place.name, letters)}</span><span class="goto-kind">${escapeHtml(place.kind)}</span></li>`,
       )
       .join("");
     if (shown.length > 0) input.setAttribute("aria-activedescendant", `goto-${at}`);
@@ -107,7 +103,7 @@ function openGoTo(): Promise<void> {
 async function fetchPlaces(): Promise<readonly Place[]> {
   try {
     const response = await fetch("/places.json");
-    return response.ok ? ((await response.json()) as Places).places : [];
+    return response.ok ? ((await response.json()) as PlaceList).places : [];
   } catch {
     return [];
   }

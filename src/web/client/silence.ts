@@ -1,7 +1,7 @@
 import { nearestName } from "../../base/suggestions.ts";
 import { formatTime } from "../page/parts/figures.ts";
 import { escapeHtml } from "../page/parts/html.ts";
-import type { Place } from "../page/parts/places.ts";
+import type { PlaceList } from "../../contract/v1/places.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
 import { askToken, callApi, mayActWithoutToken, refusalOf } from "./token.ts";
@@ -165,7 +165,7 @@ export function timeWords(atMs: number): string {
 async function knownSlugs(): Promise<readonly string[]> {
   try {
     const response = await fetch("/places.json");
-    const { places } = (await response.json()) as { readonly places: readonly Place[] };
+    const { places } = (await response.json()) as PlaceList;
     return places.filter(({ kind }) => kind === "organization").map(({ name }) => name);
   } catch {
     return [];

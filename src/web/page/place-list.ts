@@ -1,7 +1,8 @@
+import type { Place } from "../../contract/v1/places.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 import { organizationPath, shownSeverity } from "./overview/row.ts";
 import { pages } from "./parts/layout.ts";
-import type { Place } from "./parts/places.ts";
+
 import type { PageOrganization } from "./ports.ts";
 
 /** Everything that the dialog *Go to* leads to: organizations, live alerts, pages, settings. */

@@ -4,6 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
+import type { PlaceList } from "../../contract/v1/places.ts";
 import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
 import { isNamedByProxy, requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
@@ -184,7 +185,12 @@ export function addPageRoutes(
       access: "public",
       handle: async (request, reply) => {
         const places = listPlaces(await readModel(request), page.organizations());
-        return sendText(request, reply, "application/json", escapeUnseen(JSON.stringify({ places })));
+        return sendText(
+          request,
+          reply,
+          "application/json",
+          escapeUnseen(JSON.stringify({ places } satisfies PlaceList)),
+        );
       },
     },
   });

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import { severities, worstSeverity } from "../../contract/severity.ts";
 import { reaches, reachesEverything, seesDetails } from "../access/identity.ts";
-import { iso } from "../api/check-view.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { DaemonStatus } from "../../contract/v1/status.ts";
 import type { AccessSettings, GatePort, GateView, UnwatchedPort } from "../ports.ts";
 import { addResource } from "../resource.ts";
 import { countSeverities, fleetSentence } from "./overview/fleet.ts";
@@ -37,7 +38,7 @@ export function addStatusRoute(
   }
 
   /** What is closed without `read`, and what is about all organizations. */
-  async function closedParts({ identity }: FastifyRequest): Promise<object> {
+  async function closedParts({ identity }: FastifyRequest): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
     const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
     return {
       receivers: rows.map((row) => ({
@@ -56,7 +57,7 @@ export function addStatusRoute(
   addResource(scope, "/api/v1/status", settings, {
     GET: {
       access: "public",
-      handle: async (request, reply) => {
+      handle: async (request, reply): Promise<DaemonStatus> => {
         const { identity } = request;
         const model = await readModel(request);
         const { nowMs, rows, fleet, storeProblem, snapshots, others, checks, late } = model;
@@ -88,7 +89,7 @@ export function addStatusRoute(
   });
 }
 
-function viewHeld(held: readonly GateView[], nowMs: number): object {
+function viewHeld(held: readonly GateView[], nowMs: number): DaemonStatus["gate"] {
   const longest = held.toSorted((left, right) => (left.sinceMs ?? nowMs) - (right.sinceMs ?? nowMs))[0];
   return {
     held: held.length,

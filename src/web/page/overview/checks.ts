@@ -4,7 +4,6 @@ import { formatCount } from "../../../base/numbers.ts";
 import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
 import type { OtherCheck } from "../organization/other-checks.ts";
-import type { RowSeverity } from "../parts/marks.ts";
 import { viewCheck } from "../../api/check-view.ts";
 import type { CheckSnapshot } from "../../ports.ts";
 
@@ -46,7 +45,7 @@ export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number
 
 function headOf(snapshot: CheckSnapshot, nowMs: number): Pick<OtherCheck, "check" | "severity" | "sinceMs"> {
   const { state } = snapshot;
-  const severity = viewCheck(snapshot, nowMs, false).severity as RowSeverity | null;
+  const severity = viewCheck(snapshot, nowMs, false).severity;
   // A result that became stale is unknown since its run.
   return {
     check: state.check,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { findPlaces, nearestPlaces, type Place } from "./places.ts";
+import type { Place } from "../../../contract/v1/places.ts";
+import { findPlaces, nearestPlaces } from "./places.ts";
 
 const place = (name: string, words: readonly string[] = []): Place => ({
   name,

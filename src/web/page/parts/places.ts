@@ -1,16 +1,5 @@
 import { nearestName } from "../../../base/suggestions.ts";
-import type { RowSeverity } from "./marks.ts";
-
-/** Pages that the search leads to. */
-export interface Place {
-  readonly name: string;
-  readonly href: string;
-  readonly kind: "organization" | "alert" | "page" | "setting";
-  /** What its mark shows; null: it has none. */
-  readonly severity: RowSeverity | null;
-  /** Other words that it is found by: labels. */
-  readonly words: readonly string[];
-}
+import type { Place } from "../../../contract/v1/places.ts";
 
 /** A place, and which letters of its name were asked for. */
 export interface FoundPlace {

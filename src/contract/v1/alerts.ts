@@ -1,0 +1,137 @@
+import { z } from "zod";
+
+import { healthcheckResultSchema } from "../healthcheck-schemas.ts";
+import { severities } from "../severity.ts";
+import { instantSchema } from "./instant.ts";
+
+/**
+ * What `/api/v1/alerts…` answers. Every schema of this folder holds what the server answers and a command reads. Sets that a
+ * later version may extend are text here, and its further fields are dropped: a client reads the answers of every version.
+ */
+
+/** The result of a healthcheck as it is kept: shortened where the service sent more than is kept. */
+export const keptResultSchema = healthcheckResultSchema.extend({
+  findings: healthcheckResultSchema.shape.findings.readonly(),
+  findingsOmitted: z.number().optional(),
+  isTruncated: z.literal(true).optional(),
+});
+
+/** What a person said that an alert was; author and comment only for readers with that right. */
+export const judgementSchema = z.object({
+  verdict: z.string(),
+  at: instantSchema,
+  by: z.string().nullable().optional(),
+  /** What a request claims about its author; not verified. */
+  note: z.string().nullable().optional(),
+  comment: z.string().nullable().optional(),
+});
+export type AlertJudgementAnswer = z.infer<typeof judgementSchema>;
+
+/** The marker before the begin of an alert's excess. */
+export const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
+
+/** A live alert; who acknowledged it and why only for readers with that right. */
+export const alertSchema = z.object({
+  id: z.string(),
+  check: z.string(),
+  slug: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  severity: z.enum(severities),
+  startsAt: instantSchema,
+  beganAt: instantSchema.nullable(),
+  detectedAt: instantSchema,
+  /** When a receiver first accepted a message about it. */
+  notifiedAt: instantSchema.nullable(),
+  firingAt: instantSchema.nullable(),
+  onsetAt: instantSchema.nullable(),
+  marker: onsetMarkerSchema.nullable(),
+  silenced: z.boolean(),
+  acknowledged: z.boolean(),
+  judgement: judgementSchema.nullable(),
+  peak: z.object({ severity: z.enum(severities), currentCount: z.number().nullable(), at: instantSchema }),
+  reason: z.string(),
+  labels: z.record(z.string(), z.string()),
+  url: z.string().nullable(),
+  acknowledgement: z
+    .object({
+      at: instantSchema,
+      by: z.string().nullable(),
+      note: z.string().nullable(),
+      comment: z.string().nullable(),
+      severity: z.enum(severities),
+    })
+    .optional(),
+});
+export type LiveAlert = z.infer<typeof alertSchema>;
+
+/** A comment on an alert, with the act that it came with. */
+export const commentSchema = z.object({
+  at: instantSchema,
+  actor: z.string(),
+  note: z.string().nullable(),
+  text: z.string(),
+  act: z.string().nullable(),
+});
+export type AlertCommentAnswer = z.infer<typeof commentSchema>;
+
+/** An alert that is live, or over and kept; an ended one with the result of its worst run. */
+export const alertDetailSchema = alertSchema.extend({
+  result: keptResultSchema.nullable().optional(),
+  resultAt: instantSchema.nullable().optional(),
+  /** null while it lives. */
+  endsAt: instantSchema.nullable(),
+  judgements: z
+    .array(
+      z.object({
+        verdict: z.string(),
+        comment: z.string().nullable(),
+        by: z.string(),
+        note: z.string().nullable(),
+        at: instantSchema,
+        withdrawnAt: instantSchema.nullable(),
+      }),
+    )
+    .optional(),
+  comments: z.array(commentSchema).optional(),
+});
+export type AlertDetailAnswer = z.infer<typeof alertDetailSchema>;
+
+/** The fleet verdict while it lasts: totals without names. */
+const fleetSchema = z.object({
+  id: z.string(),
+  check: z.string(),
+  state: z.string(),
+  startsAt: instantSchema,
+  beganAt: instantSchema.nullable(),
+  detectedAt: instantSchema,
+  spiking: z.number(),
+  peakSpiking: z.number(),
+  organizations: z.number(),
+  markers: z.array(onsetMarkerSchema),
+  undone: z.object({ share: z.number(), organizations: z.number() }).nullable(),
+});
+export type FleetAnswer = z.infer<typeof fleetSchema>;
+
+/** Everything that lives, and the fleet verdict while it lasts. */
+export const alertListSchema = z.object({ alerts: z.array(alertSchema), fleet: fleetSchema.nullable() });
+export type LiveAlerts = z.infer<typeof alertListSchema>;
+
+/** The live and ended alerts whose ids begin as asked. */
+export const foundAlertsSchema = z.object({ alerts: z.array(alertDetailSchema), fleet: z.null() });
+export type FoundAlerts = z.infer<typeof foundAlertsSchema>;
+
+/** An alert that ended, with how many of its deaths are undone by now; null: unknown. */
+export const endedAlertSchema = z.object({
+  id: z.string(),
+  kind: z.string(),
+  severity: z.enum(severities),
+  startsAt: instantSchema,
+  endsAt: instantSchema,
+  reason: z.string(),
+  judgedCount: z.number().nullable(),
+  revivedCount: z.number().nullable(),
+  revisedCause: z.string().nullable(),
+  judgement: judgementSchema.nullable(),
+});
+export type EndedAlertAnswer = z.infer<typeof endedAlertSchema>;

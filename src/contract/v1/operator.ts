@@ -1,0 +1,69 @@
+import { z } from "zod";
+
+import { instantSchema } from "./instant.ts";
+
+/** A notification in the outbox. */
+export const outboxEntrySchema = z.object({
+  id: z.string(),
+  receiver: z.string(),
+  recipient: z.string().nullable(),
+  state: z.string(),
+  attempts: z.number(),
+  lastError: z.string().nullable(),
+  subjects: z.array(z.string()).readonly(),
+  createdAt: instantSchema,
+  /** null: it is dead-lettered. */
+  nextAttemptAt: instantSchema.nullable(),
+});
+export type OutboxEntryAnswer = z.infer<typeof outboxEntrySchema>;
+
+/** A receiver, without its address, which is a secret. */
+export const receiverSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  minSeverity: z.string(),
+  sendResolved: z.boolean(),
+  pending: z.number(),
+  deadLetters: z.number(),
+  /** Until when it asked to be left alone (Retry-After); null: it did not. */
+  pausedUntil: instantSchema.nullable(),
+});
+export type ReceiverAnswer = z.infer<typeof receiverSchema>;
+
+/** What each recipient of a receiver answered to a test; recipient null: the receiver has no recipients. */
+export const receiverTestSchema = z.object({
+  receiver: z.string(),
+  accepted: z.boolean(),
+  deliveries: z
+    .array(z.object({ recipient: z.string().nullable(), outcome: z.string(), detail: z.string() }))
+    .readonly(),
+});
+export type ReceiverTestAnswer = z.infer<typeof receiverTestSchema>;
+
+/** The organizations that send events and are not configured. */
+export const unwatchedSchema = z.object({
+  slugs: z.array(z.object({ slug: z.string(), events: z.number(), firstAt: instantSchema, lastAt: instantSchema })),
+});
+export type UnwatchedAnswer = z.infer<typeof unwatchedSchema>;
+
+/** A page of what people and programs did, newest first. */
+export const auditSchema = z.object({
+  entries: z.array(
+    z.object({
+      id: z.string(),
+      at: instantSchema,
+      actor: z.string(),
+      via: z.string(),
+      action: z.string(),
+      slug: z.string().nullable(),
+      subject: z.string().nullable(),
+      detail: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  cursor: z.string().optional(),
+});
+export type AuditAnswer = z.infer<typeof auditSchema>;
+
+/** What became of posted events. */
+export const ingestedSchema = z.object({ received: z.number(), stored: z.number(), duplicates: z.number() });
+export type IngestedAnswer = z.infer<typeof ingestedSchema>;

@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+import { severities } from "../severity.ts";
+import { instantSchema } from "./instant.ts";
+
+/** One line of the status for each receiver. */
+const receiverSchema = z.object({
+  name: z.string(),
+  state: z.enum(["ok", "warn", "fail"]),
+  waiting: z.number(),
+  oldestAt: instantSchema.nullable(),
+  deadLetters: z.number(),
+  pausedUntil: instantSchema.nullable(),
+  lastError: z.object({ at: instantSchema, text: z.string() }).nullable(),
+});
+
+/** The daemon as a whole; receivers and unwatched slugs only for readers with that right. */
+export const statusSchema = z.object({
+  at: instantSchema,
+  sentence: z.string(),
+  severity: z.enum(severities),
+  organizations: z.number(),
+  severities: z.record(z.enum(severities), z.number()),
+  alerts: z.object({
+    firing: z.number(),
+    acknowledged: z.number(),
+    pending: z.number(),
+    silenced: z.number(),
+  }),
+  unattended: z.number(),
+  /** null: the store cannot be read, which `store.problem` explains. */
+  gate: z
+    .object({
+      held: z.number(),
+      longest: z.object({ slug: z.string(), since: instantSchema.nullable() }).nullable(),
+    })
+    .nullable(),
+  runs: z.object({ checks: z.number(), late: z.number(), lastAt: instantSchema.nullable() }),
+  store: z.object({ bytes: z.number().nullable(), problem: z.string().nullable() }),
+  daemon: z.object({ version: z.string(), startedAt: instantSchema }),
+  receivers: z.array(receiverSchema).optional(),
+  unwatched: z.array(z.string()).optional(),
+});
+export type DaemonStatus = z.infer<typeof statusSchema>;
