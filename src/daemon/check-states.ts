@@ -7,7 +7,7 @@ import type { Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../monitor/target.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { CheckSnapshot, CheckState } from "../web/ports.ts";
+import type { CheckSnapshot, CheckState } from "../web/ports/checks.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** The configured checks as metrics, page and API show them: the board, with what the schedule says. */

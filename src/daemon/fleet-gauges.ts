@@ -4,7 +4,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Store } from "../store/store.ts";
-import type { UnwatchedPort } from "../web/ports.ts";
+import type { UnwatchedPort } from "../web/ports/events.ts";
 import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
 import type { Runtime } from "./runtime.ts";
 

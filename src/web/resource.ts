@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 
 import { admit, refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
-import type { AccessSettings } from "./ports.ts";
+import type { AccessSettings } from "./access/settings.ts";
 import { sendProblem } from "./problem.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;

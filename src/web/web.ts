@@ -33,26 +33,18 @@ import { addLinkRoutes } from "./page/link/routes.ts";
 import { addPageAssets } from "./page/assets.ts";
 import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
-import type {
-  AccessSettings,
-  AlertAssetsPort,
-  AlertsPort,
-  ChecksPort,
-  AuditPort,
-  ConfigurationPort,
-  EventsPort,
-  GatePort,
-  HealthPort,
-  HooksPort,
-  LinksPort,
-  MarkersPort,
-  MetricsPort,
-  OutboxPort,
-  ProbePort,
-  ReloadPort,
-  SilencesPort,
-  UnwatchedPort,
-} from "./ports.ts";
+import type { AccessSettings } from "./access/settings.ts";
+import type { AlertsPort } from "./ports/alerts.ts";
+import type { ChecksPort } from "./ports/checks.ts";
+import type { AlertAssetsPort } from "./ports/dead-assets.ts";
+import type { EventsPort, UnwatchedPort } from "./ports/events.ts";
+import type { GatePort } from "./ports/gate.ts";
+import type { HealthPort, ReloadPort } from "./ports/health.ts";
+import type { MarkersPort } from "./ports/markers.ts";
+import type { MetricsPort, ProbePort } from "./ports/metrics.ts";
+import type { AuditPort, ConfigurationPort, OutboxPort } from "./ports/operator.ts";
+import type { HooksPort, LinksPort } from "./ports/outside.ts";
+import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 

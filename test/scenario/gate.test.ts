@@ -14,7 +14,7 @@ import { actor } from "../../src/contract/actor.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../src/contract/judgement.ts";
 import { createGatePort } from "../../src/daemon/ports/gate.ts";
 import type { Runtime } from "../../src/daemon/runtime.ts";
-import type { GatePort } from "../../src/web/ports.ts";
+import type { GatePort } from "../../src/web/ports/gate.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
 import { GateModel } from "../support/gate-model.ts";
 import { resultReport } from "../support/reports.ts";

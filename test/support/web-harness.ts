@@ -17,18 +17,11 @@ import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import { HourSeries } from "../../src/store/runs/hour-series.ts";
-import type {
-  AccessSettings,
-  AlertAssets,
-  AlertDetail,
-  AlertsSnapshot,
-  CheckSnapshot,
-  EndedAlert,
-  EventsFormat,
-  EventsPort,
-  UnwatchedSlug,
-  TokenAccess,
-} from "../../src/web/ports.ts";
+import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
+import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts";
+import type { CheckSnapshot, EndedAlert } from "../../src/web/ports/checks.ts";
+import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
+import type { EventsFormat, EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 

@@ -11,7 +11,7 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
-import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports.ts";
+import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports/dead-assets.ts";
 import { createAlertAssets } from "./alert-assets.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 

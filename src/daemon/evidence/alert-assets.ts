@@ -4,7 +4,7 @@ import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AssetEventRow, EventFacts, EventPlace } from "../../store/events/evidence.ts";
 import type { Store } from "../../store/store.ts";
-import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports.ts";
+import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
 
 export interface AlertAssetsOptions {
   readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence">;

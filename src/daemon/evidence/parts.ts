@@ -1,7 +1,7 @@
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { checkKey } from "../../contract/check-key.ts";
-import type { AlertAssetsPort } from "../../web/ports.ts";
+import type { AlertAssetsPort } from "../../web/ports/dead-assets.ts";
 import { createAlertAssets, type AlertAssetsOptions } from "./alert-assets.ts";
 import { createEndedAlerts, type EndedAlertsOptions } from "./ended-alerts.ts";
 import { createRegretBook } from "./regret-book.ts";

@@ -7,7 +7,7 @@ import { createSilentLogger } from "../../base/logger.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { GatePort } from "../../web/ports.ts";
+import type { GatePort } from "../../web/ports/gate.ts";
 import type { Runtime } from "../runtime.ts";
 import { createGatePort, type GatePortOptions } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";

@@ -12,7 +12,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { Store } from "../../store/store.ts";
-import type { GatePort, GateView } from "../../web/ports.ts";
+import type { GatePort, GateView } from "../../web/ports/gate.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
-import type { MarkersPort } from "../../web/ports.ts";
+import type { MarkersPort } from "../../web/ports/markers.ts";
 
 export interface MarkerPortOptions {
   readonly store: Pick<Store, "markers" | "transaction">;

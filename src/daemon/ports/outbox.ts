@@ -3,7 +3,7 @@ import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts"
 import { deliverTest } from "../../alerting/deliver/test-delivery.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
-import type { OutboxPort } from "../../web/ports.ts";
+import type { OutboxPort } from "../../web/ports/operator.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface OutboxPortOptions {

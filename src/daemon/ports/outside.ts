@@ -9,7 +9,7 @@ import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.
 import { deathWords } from "../../contract/death-counts.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import type { HooksPort, LinkAnswer, LinkParts, LinksPort } from "../../web/ports.ts";
+import type { HooksPort, LinkAnswer, LinkParts, LinksPort } from "../../web/ports/outside.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface OutsidePortsOptions {

@@ -13,7 +13,7 @@ import type { Board } from "../../store/runs/board.ts";
 import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page/ports.ts";
-import type { GatePort } from "../../web/ports.ts";
+import type { GatePort } from "../../web/ports/gate.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";

@@ -2,7 +2,7 @@ import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
-import type { UnwatchedPort } from "../../web/ports.ts";
+import type { UnwatchedPort } from "../../web/ports/events.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */

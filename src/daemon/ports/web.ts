@@ -15,18 +15,13 @@ import type { Scheduler } from "../../monitor/scheduler.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import type {
-  AlertAssetsPort,
-  AlertDetail,
-  AlertSnapshot,
-  CheckSnapshot,
-  CheckState,
-  EventsPort,
-  GatePort,
-  HealthVerdict,
-  MarkersPort,
-  UnwatchedPort,
-} from "../../web/ports.ts";
+import type { AlertDetail, AlertSnapshot } from "../../web/ports/alerts.ts";
+import type { CheckSnapshot, CheckState } from "../../web/ports/checks.ts";
+import type { AlertAssetsPort } from "../../web/ports/dead-assets.ts";
+import type { EventsPort, UnwatchedPort } from "../../web/ports/events.ts";
+import type { GatePort } from "../../web/ports/gate.ts";
+import type { HealthVerdict } from "../../web/ports/health.ts";
+import type { MarkersPort } from "../../web/ports/markers.ts";
 import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import type { Right } from "../../contract/rights.ts";
-import type { AccessSettings, TokenAccess } from "../ports.ts";
+import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { sendProblem } from "../problem.ts";
 import { identifyByProxy, isFromOwnPage } from "./proxy.ts";
 import { missingEverything, missingRight, reachesEverything, type Identity } from "./identity.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 
 import type { Right } from "../../contract/rights.ts";
-import type { ProxyAccess } from "../ports.ts";
+import type { ProxyAccess } from "./settings.ts";
 import type { Identity } from "./identity.ts";
 
 // A longer name is none.

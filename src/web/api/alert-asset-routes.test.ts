@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { basic, harnessNowMs, oneToken, token, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
-import type { AlertAssets, AlertSnapshot, AssetCursor, ListedAsset } from "../ports.ts";
+import type { AlertSnapshot } from "../ports/alerts.ts";
+import type { AlertAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
 
 let web: RunningWeb;
 let asked: object[];

@@ -5,7 +5,7 @@ import { resultReport } from "../../../test/support/reports.ts";
 import { actor } from "../../contract/actor.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { AlertDetail, AlertSnapshot } from "../ports.ts";
+import type { AlertDetail, AlertSnapshot } from "../ports/alerts.ts";
 
 let web: RunningWeb;
 

@@ -19,7 +19,8 @@ import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
-import type { AccessSettings, AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.

@@ -6,7 +6,8 @@ import type { CheckName } from "../../contract/report.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
-import type { AccessSettings, ChecksPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { ChecksPort } from "../ports/checks.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */

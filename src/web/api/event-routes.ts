@@ -7,7 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import type { IngestedAnswer } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AccessSettings, EventsFormat, EventsPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { EventsFormat, EventsPort } from "../ports/events.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 

@@ -6,7 +6,8 @@ import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { Gate, GateList } from "../../contract/v1/gate.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { AccessSettings, GatePort, GateView } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { GatePort, GateView } from "../ports/gate.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 import { authorOf } from "../access/identity.ts";
-import type { AccessSettings, HealthPort, HealthVerdict, ReloadPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { HealthPort, HealthVerdict, ReloadPort } from "../ports/health.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource, dropBodies } from "../resource.ts";
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
-import type { AccessSettings, HooksPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { HooksPort } from "../ports/outside.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 

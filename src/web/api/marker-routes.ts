@@ -8,7 +8,8 @@ import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf, requireOrganization, requirePattern, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { ListedMarker } from "../../contract/v1/markers.ts";
-import type { AccessSettings, MarkersPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { MarkersPort } from "../ports/markers.ts";
 import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
 
 const longestName = 200;

@@ -7,7 +7,8 @@ import { encodeParts, textPart, type ExpositionEncoding } from "../../metrics/ex
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
-import type { AccessSettings, MetricsPort, ProbePort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { MetricsPort, ProbePort } from "../ports/metrics.ts";
 import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";

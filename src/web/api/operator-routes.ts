@@ -10,7 +10,9 @@ import type {
   ReceiverTestAnswer,
   UnwatchedAnswer,
 } from "../../contract/v1/operator.ts";
-import type { AccessSettings, ConfigurationPort, OutboxPort, UnwatchedPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { UnwatchedPort } from "../ports/events.ts";
+import type { ConfigurationPort, OutboxPort } from "../ports/operator.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
 /** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */

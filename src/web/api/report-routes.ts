@@ -3,7 +3,11 @@ import type { FastifyInstance } from "fastify";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { requireOrganization } from "../access/identity.ts";
-import type { AccessSettings, AlertAssetsPort, AlertsPort, AssetPage, ChecksPort, GatePort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { AlertsPort } from "../ports/alerts.ts";
+import type { ChecksPort } from "../ports/checks.ts";
+import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
+import type { GatePort } from "../ports/gate.ts";
 import { renderAlertReport } from "../report/alert-report.ts";
 import { addResource } from "../resource.ts";
 

@@ -11,7 +11,8 @@ import type { ListedSilence } from "../../contract/silence.ts";
 import type { NewSilence, SilenceChange } from "../../store/alerts/silences.ts";
 import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
 import { findCheck } from "./check-view.ts";
-import type { AccessSettings, SilencesPort } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { SilencesPort } from "../ports/silences.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.

@@ -4,7 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { AccessSettings } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 

@@ -4,7 +4,7 @@ import { secondMs, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { scopeOf, type Identity } from "../access/identity.ts";
 import { isSameAccess } from "../access/admission.ts";
-import type { AccessSettings } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 
 /** Sends the overview's changes to every open page; reads nothing while no page is open. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/time.ts";
 import { hasIdentities } from "../access/admission.ts";
-import type { AccessSettings } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
 import { worstOf } from "./overview/fleet.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 import { countOf, formatLength } from "./parts/figures.ts";

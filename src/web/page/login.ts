@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { hasIdentities, type Refusal } from "../access/admission.ts";
-import type { AccessSettings } from "../ports.ts";
+import type { AccessSettings } from "../access/settings.ts";
 import { pathOf } from "../problem.ts";
 import { sendText } from "./answer.ts";
 import type { Documents } from "./documents.ts";

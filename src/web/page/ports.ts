@@ -8,7 +8,8 @@ import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
-import type { CheckState, GateView } from "../ports.ts";
+import type { CheckState } from "../ports/checks.ts";
+import type { GateView } from "../ports/gate.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
 /** One setting of an organization as it holds. */

@@ -3,7 +3,7 @@ import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { AlertComment } from "../../../store/alerts/comments.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
-import type { GateView } from "../../ports.ts";
+import type { GateView } from "../../ports/gate.ts";
 import type { ChartData } from "../chart/chart-data.ts";
 import type { Lanes } from "../chart/lanes.ts";
 import { findingLines } from "../organization/evidence.ts";

@@ -5,7 +5,7 @@ import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { beginOfAlertId } from "../../../store/alerts/alerts.ts";
 import { hasIdentities } from "../../access/admission.ts";
 import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
-import type { AccessSettings } from "../../ports.ts";
+import type { AccessSettings } from "../../access/settings.ts";
 import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";

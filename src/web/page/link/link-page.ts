@@ -1,4 +1,4 @@
-import type { LinkAnswer, LinkView } from "../../ports.ts";
+import type { LinkAnswer, LinkView } from "../../ports/outside.ts";
 import { formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";

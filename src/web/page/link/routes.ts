@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import type { Clock } from "../../../base/time.ts";
-import type { AccessSettings, LinkAnswer, LinkParts, LinksPort } from "../../ports.ts";
+import type { AccessSettings } from "../../access/settings.ts";
+import type { LinkAnswer, LinkParts, LinksPort } from "../../ports/outside.ts";
 import { addResource, dropBodies } from "../../resource.ts";
 import { sendText } from "../answer.ts";
 import { renderLinkPage } from "./link-page.ts";

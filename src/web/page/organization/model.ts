@@ -15,7 +15,8 @@ import { formatTime, nbsp } from "../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./organization.ts";
 import { selectRows } from "../overview/row.ts";
-import type { EndedAlert, GateView } from "../../ports.ts";
+import type { EndedAlert } from "../../ports/checks.ts";
+import type { GateView } from "../../ports/gate.ts";
 import type { PageSilencedSpan } from "../ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };

@@ -5,7 +5,7 @@ import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
 import type { OtherCheck } from "../organization/other-checks.ts";
 import { viewCheck } from "../../api/check-view.ts";
-import type { CheckSnapshot } from "../../ports.ts";
+import type { CheckSnapshot } from "../../ports/checks.ts";
 
 /** Returns the checks beside the spike check that are not ok, the worst first; one that never ran says nothing yet. */
 export function rowChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number): RowCheck[] {

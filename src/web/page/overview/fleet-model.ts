@@ -1,7 +1,8 @@
 import { fleetEvidence, fleetMember } from "../../../contract/fleet/evidence.ts";
 import { hourMs } from "../../../base/time.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
-import type { AlertsSnapshot, CheckSnapshot } from "../../ports.ts";
+import type { AlertsSnapshot } from "../../ports/alerts.ts";
+import type { CheckSnapshot } from "../../ports/checks.ts";
 import type { FleetData } from "./fleet.ts";
 import type { FleetVerdict } from "./verdict.ts";
 import type { Notified } from "../parts/notified.ts";

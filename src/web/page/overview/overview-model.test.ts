@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../../../test/support/check-reports.ts";
 import { harnessNowMs as nowMs, snapshotOf, startWeb, type RunningWeb } from "../../../../test/support/web-harness.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../../base/time.ts";
-import type { CheckSnapshot } from "../../ports.ts";
+import type { CheckSnapshot } from "../../ports/checks.ts";
 
 let web: RunningWeb | null = null;
 

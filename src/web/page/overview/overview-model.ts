@@ -10,7 +10,9 @@ import type { FleetData } from "./fleet.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import { lateAfterMs, type RowAlert, type RowData } from "./row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
-import type { AlertsPort, CheckSnapshot, ChecksPort, OutboxPort } from "../../ports.ts";
+import type { AlertsPort } from "../../ports/alerts.ts";
+import type { CheckSnapshot, ChecksPort } from "../../ports/checks.ts";
+import type { OutboxPort } from "../../ports/operator.ts";
 
 /** Everything that the overview shows, at one moment. */
 export interface PageModel {

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { OutboxEntry } from "../../../store/alerts/outbox.ts";
-import type { OutboxPort } from "../../ports.ts";
+import type { OutboxPort } from "../../ports/operator.ts";
 import type { PagePort } from "../ports.ts";
 import type { ReceiverRow } from "./receivers.ts";
 

@@ -1,0 +1,33 @@
+import type { Secret } from "../../base/secret.ts";
+import type { Right } from "../../contract/rights.ts";
+
+/** Who may read and write; asked at each request, so that a reload changes it. */
+export interface AccessSettings {
+  readonly tokens: readonly TokenAccess[];
+  /** With neither a token nor this all writes and protected reads are refused. */
+  readonly trustedProxy: ProxyAccess | null;
+  /** By which people reach flatline. */
+  readonly externalUrl: string | null;
+  readonly publicRead: boolean;
+}
+
+/** A reverse proxy that says who asks. */
+export interface ProxyAccess {
+  /** Addresses, and ranges of them: `10.0.0.0/8`. */
+  readonly from: readonly string[];
+  readonly userHeader: string;
+  readonly groupsHeader: string;
+  /** The rights of each group. */
+  readonly may: Readonly<Record<string, readonly Right[]>>;
+  /** The patterns of slugs that each group is for; who is in none of these is for all. */
+  readonly organizations: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A token and what it is good for. */
+export interface TokenAccess {
+  readonly name: string;
+  readonly secret: Secret;
+  readonly rights: ReadonlySet<Right>;
+  /** Patterns of slugs; null: every organization. */
+  readonly organizations: readonly string[] | null;
+}

@@ -1,0 +1,38 @@
+import type { IngestOutcome } from "../../store/events/events.ts";
+
+/** An organization that sends events and is not configured. */
+export interface UnwatchedSlug {
+  readonly slug: string;
+  /** Stored ones, of any status. */
+  readonly events: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+export interface UnwatchedPort {
+  /** Their names alone, in order. */
+  slugs(): Promise<readonly string[]>;
+  list(): Promise<readonly UnwatchedSlug[]>;
+}
+
+/** How a body of events is written; both are streamed. */
+export type EventsFormat = "ndjson" | "json-array";
+
+export interface EventsPort {
+  /**
+   * Stores all events of the body, or none. Stops reading when `body` throws, and rejects with what it threw.
+   * @throws FlatlineError invalid_data (issues name lines), conflict (the key was used for another body), store_busy
+   */
+  ingest(
+    body: AsyncIterable<Uint8Array>,
+    options: {
+      readonly format: EventsFormat;
+      readonly idempotencyKey: string | null;
+      /** Who posts: the key counts for that one alone. */
+      readonly author: string;
+      /** The patterns of the slugs that the author may post of; null: all. */
+      readonly organizations: readonly string[] | null;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<IngestOutcome>;
+}

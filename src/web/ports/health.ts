@@ -1,0 +1,19 @@
+import type { Actor } from "../../contract/actor.ts";
+
+/** Whether all is well; the reasons are for people. */
+export interface HealthVerdict {
+  readonly ok: boolean;
+  readonly reasons: readonly string[];
+}
+
+export interface HealthPort {
+  /** The scheduler and the outbox tick. */
+  isHealthy(): HealthVerdict;
+  /** The store is open, the configuration is applied, and the process is not stopping. */
+  isReady(): HealthVerdict;
+}
+
+export interface ReloadPort {
+  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
+  reload(author: Actor): Promise<void>;
+}

@@ -1,0 +1,42 @@
+import type { Actor } from "../../contract/actor.ts";
+import type { AuditStore } from "../../store/acts/audit.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+
+/** A receiver, without its address, which is a secret. */
+export interface ReceiverView {
+  readonly name: string;
+  readonly type: string;
+  readonly minSeverity: string;
+  readonly sendResolved: boolean;
+  readonly pending: number;
+  readonly deadLetters: number;
+  /** Until when it asked to be left alone (Retry-After); null: it did not. */
+  readonly pausedUntilMs: number | null;
+}
+
+export interface OutboxPort {
+  list(): Promise<readonly OutboxEntry[]>;
+  receivers(): Promise<readonly ReceiverView[]>;
+  /** Queues it again, due now. False: no such entry, or it is in flight. */
+  retry(id: string, author: Actor): Promise<boolean>;
+  /** Deletes it for good. False: no such entry, or it is in flight. */
+  discard(id: string, author: Actor): Promise<boolean>;
+  /** Sends a test to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
+  test(receiver: string, author: Actor): Promise<readonly TestedDelivery[] | null>;
+}
+
+/** What one recipient of a receiver answered to a test. */
+export interface TestedDelivery {
+  /** null: the receiver has no recipients. */
+  readonly recipient: string | null;
+  readonly outcome: "accepted" | "retry" | "rejected";
+  readonly detail: string;
+}
+
+/** What people and programs did. */
+export type AuditPort = Pick<AuditStore, "list">;
+
+export interface ConfigurationPort {
+  /** The effective configuration as JSON shows it, secrets as `***`. */
+  show(): unknown;
+}
