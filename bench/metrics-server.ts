@@ -18,8 +18,8 @@ if (process.argv[2] === "flatline") {
   const server = fastify();
   const settings = () => ({ tokens: [], trustedProxy: null, externalUrl: null, publicRead: true });
   addMetricsRoutes(server, settings, {
-    metrics: { render: (format, encoding) => series.render(format, encoding) },
-    probe: { probe: async () => null },
+    renderMetrics: (format, encoding) => series.render(format, encoding),
+    probe: async () => null,
   });
   await server.listen({ port: 0, host: "127.0.0.1" });
   console.log((server.server.address() as AddressInfo).port);

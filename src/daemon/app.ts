@@ -241,7 +241,6 @@ export async function startApp(
       logger,
       hours,
       deliveries,
-      gate,
       subscribe: (listener) => publisher.subscribe(listener),
       publish: () => publisher.publish(),
       storeProblem,

@@ -23,26 +23,26 @@ import {
   type WebTimeouts,
 } from "./front.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
-import { addHealthRoutes } from "./api/health-routes.ts";
+import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
-import { addMetricsRoutes } from "./api/metrics-routes.ts";
+import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addLinkRoutes } from "./page/link/routes.ts";
 import { addPageAssets } from "./page/assets.ts";
 import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
+import type { AuditStore } from "../store/acts/audit.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertsPort } from "./ports/alerts.ts";
 import type { ChecksPort } from "./ports/checks.ts";
 import type { AlertAssetsPort } from "./ports/dead-assets.ts";
 import type { EventsPort, UnwatchedPort } from "./ports/events.ts";
 import type { GatePort } from "./ports/gate.ts";
-import type { HealthPort, ReloadPort } from "./ports/health.ts";
+import type { HealthPort } from "./ports/health.ts";
 import type { MarkersPort } from "./ports/markers.ts";
-import type { MetricsPort, ProbePort } from "./ports/metrics.ts";
-import type { AuditPort, ConfigurationPort, OutboxPort } from "./ports/operator.ts";
+import type { OutboxPort } from "./ports/operator.ts";
 import type { HooksPort, LinksPort } from "./ports/outside.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
@@ -61,10 +61,10 @@ export interface WebOptions {
   readonly externalUrl?: () => string | null;
   /** Asked at each request. */
   readonly access: () => AccessSettings;
-  readonly metrics: MetricsPort;
-  readonly probe: ProbePort;
+  readonly renderMetrics: MetricsRoutesOptions["renderMetrics"];
+  readonly probe: MetricsRoutesOptions["probe"];
   readonly health: HealthPort;
-  readonly reload: ReloadPort;
+  readonly reload: HealthRoutesOptions["reload"];
   readonly checks: ChecksPort;
   readonly alerts: AlertsPort;
   readonly alertAssets: AlertAssetsPort;
@@ -76,8 +76,9 @@ export interface WebOptions {
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly outbox: OutboxPort;
-  readonly audit: AuditPort;
-  readonly configuration: ConfigurationPort;
+  readonly audit: Pick<AuditStore, "list">;
+  /** The effective configuration as JSON shows it, secrets as `***`. */
+  readonly showConfiguration: () => unknown;
   readonly unwatched: UnwatchedPort;
   readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404. */

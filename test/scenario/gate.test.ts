@@ -178,7 +178,7 @@ class Life {
     // Of a stranger whose gate nothing holds nobody says anything.
     const isStranger = !this.#isConfigured && wanted.decision === "allow";
     expect(await this.answer()).toEqual(isStranger ? null : wanted);
-    const held = (await this.#port.held()).map(({ slug }) => slug);
+    const held = (await this.#port.all()).held.map(({ slug }) => slug);
     expect(held).toEqual(wanted.decision === "hold" ? ["acme"] : []);
   }
 

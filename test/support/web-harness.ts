@@ -60,6 +60,7 @@ export interface WebWorld {
   ingest: EventsPort["ingest"] | null;
   ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
+  heldSince: WebOptions["page"]["heldSince"];
   unwatched: UnwatchedSlug[];
   /** By alert. */
   assets: Map<string, AlertAssets>;
@@ -127,6 +128,7 @@ export async function startWeb(
     ingest: null,
     ingested: [],
     outbox: [],
+    heldSince: async () => new Map(),
     unwatched: [],
     assets: new Map(),
     logged: [],
@@ -147,15 +149,11 @@ export async function startWeb(
     clock,
     logger,
     access: () => world.access,
-    metrics: {
-      render: (format, encoding) =>
-        encodeParts([textPart(world.exposition), textPart(format === "openmetrics" ? "# EOF\n" : "")], encoding),
-    },
-    probe: {
-      probe: (check, slug, timeoutMs) => {
-        world.probed.push({ check, slug, timeoutMs });
-        return world.probe(check, slug);
-      },
+    renderMetrics: (format, encoding) =>
+      encodeParts([textPart(world.exposition), textPart(format === "openmetrics" ? "# EOF\n" : "")], encoding),
+    probe: (check, slug, timeoutMs) => {
+      world.probed.push({ check, slug, timeoutMs });
+      return world.probe(check, slug);
     },
     // Tested over a real store (e2e/gate-and-markers).
     markers: {
@@ -172,7 +170,6 @@ export async function startWeb(
     },
     gate: {
       look: async () => null,
-      held: async () => [],
       all: async () => ({ held: [], open: [] }),
       release: async () => null,
     },
@@ -186,7 +183,7 @@ export async function startWeb(
       isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
       isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),
     },
-    reload: { reload: () => world.reload() },
+    reload: () => world.reload(),
     checks: {
       list: async () => world.snapshots,
       get: async (check, slug) =>
@@ -270,13 +267,13 @@ export async function startWeb(
     },
     // Tested over a real store (e2e/rights-matrix).
     audit: { list: async () => [] },
-    configuration: { show: () => ({ server: { token: new Secret(token) } }) },
+    showConfiguration: () => ({ server: { token: new Secret(token) } }),
     page: {
       organizations: () => [],
       // Tested over a real daemon (e2e/page-fleet).
       fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
       fleetForecast: async () => null,
-      heldSince: async () => new Map(),
+      heldSince: () => world.heldSince(),
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],
@@ -300,8 +297,6 @@ export async function startWeb(
       silencedUntilMs: async () => () => null,
       deliveriesOf: async () => [],
       lastDelivery: async () => null,
-      markers: async () => [],
-      gate: async () => null,
       queue: async () => ({ reports: [], failures: [], isWatched: false }),
       configuration: () => ({
         text: "server: {}\n",

@@ -94,13 +94,13 @@ it("holds for an organization that is gone from the configuration as long as it 
   expect(await gate.look("gone")).toBeNull();
 });
 
-it("lists what is held, by slug", async () => {
+it("lists what is held, the longest first", async () => {
   await fail("globex");
   await fail("acme");
   await fail("gone");
   await gate.release("gone", kim, "moved away");
 
-  expect((await gate.held()).map(({ slug }) => slug)).toEqual(["acme", "globex"]);
+  expect((await gate.all()).held.map(({ slug }) => slug)).toEqual(["acme", "globex"]);
 });
 
 it.each([
@@ -116,6 +116,6 @@ it.each([
 ])("is not known while %s", async (_what, make, message) => {
   const port = make();
 
-  for (const ask of [() => port.look("acme"), () => port.held(), () => port.release("acme", kim, "x")])
+  for (const ask of [() => port.look("acme"), () => port.all(), () => port.release("acme", kim, "x")])
     await expect(ask()).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(message) });
 });

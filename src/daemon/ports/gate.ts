@@ -92,13 +92,6 @@ export function createGatePort(options: GatePortOptions): GatePort {
         const found = await view(slug);
         return isConfigured(slug) || isHeldByFailure(found) ? found : null;
       }),
-    held: () =>
-      read(async () => {
-        const { settings } = runtime.current();
-        const held = heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
-        const slugs = [...held.keys()].toSorted();
-        return (await Promise.all(slugs.map(view))).filter(isHeldByFailure);
-      }),
     all: () =>
       read(async () => {
         const { config, settings } = runtime.current();

@@ -13,7 +13,6 @@ import type { Board } from "../../store/runs/board.ts";
 import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page/ports.ts";
-import type { GatePort } from "../../web/ports/gate.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
@@ -35,7 +34,6 @@ export interface PagePortOptions {
   readonly logger: Logger;
   readonly hours: HourBook;
   readonly deliveries: DeliveryLog;
-  readonly gate: GatePort;
   readonly subscribe: PagePort["subscribe"];
   /** Calls those who subscribed. */
   readonly publish: () => void;
@@ -119,8 +117,6 @@ export function createPagePort(options: PagePortOptions): PagePort {
       await options.deliveries.flush();
       return store.deliveries.ofOrganization({ slug, fromMs, limit: mostHistory });
     },
-    markers: (slug, fromMs, toMs) => store.markers.between({ slug, fromMs, toMs }),
-    gate: (slug) => options.gate.look(slug),
     deliveries: async (receiver, limit) => {
       await options.deliveries.flush();
       return store.deliveries.latest({ receiver, limit });

@@ -63,7 +63,7 @@ type WebPorts = Pick<
   WebOptions,
   | "access"
   | "externalUrl"
-  | "metrics"
+  | "renderMetrics"
   | "probe"
   | "health"
   | "reload"
@@ -76,7 +76,7 @@ type WebPorts = Pick<
   | "events"
   | "outbox"
   | "audit"
-  | "configuration"
+  | "showConfiguration"
   | "unwatched"
 >;
 
@@ -138,19 +138,15 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       return { ...server, externalUrl: alerting.externalUrl };
     },
     externalUrl: () => current().config.alerting.externalUrl,
-    metrics: {
-      render: async (format, encoding) => {
-        await options.fleet.refresh().catch(ignore);
-        const read = await gauges();
-        options.fleet.showNoted();
-        return metrics.render(format, encoding, read);
-      },
+    renderMetrics: async (format, encoding) => {
+      await options.fleet.refresh().catch(ignore);
+      const read = await gauges();
+      options.fleet.showNoted();
+      return metrics.render(format, encoding, read);
     },
-    probe: {
-      probe: async (check, slug, timeoutMs) => {
-        const target = current().targetByKey.get(checkKey({ check, slug }));
-        return target === undefined ? null : prober.probe(target, timeoutMs);
-      },
+    probe: async (check, slug, timeoutMs) => {
+      const target = current().targetByKey.get(checkKey({ check, slug }));
+      return target === undefined ? null : prober.probe(target, timeoutMs);
     },
     health: {
       isHealthy: () => verdict(options.health()),
@@ -163,7 +159,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return verdict(reasons.filter((reason) => reason !== null));
       },
     },
-    reload: { reload: options.reload },
+    reload: options.reload,
     checks: {
       list: async () => {
         const alerts = await alertsByCheck();
@@ -228,8 +224,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     outbox: createOutboxPort({ ...options, onChanged: options.onOutboxChanged }),
     unwatched: options.unwatched,
     alertAssets: options.alertAssets,
-    audit: { list: (query) => store.audit.list(query) },
-    configuration: { show: () => describeConfig(current().config) },
+    audit: store.audit,
+    showConfiguration: () => describeConfig(current().config),
   };
 }
 

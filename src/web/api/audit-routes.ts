@@ -3,9 +3,8 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
-import type { AuditEntry } from "../../store/acts/audit.ts";
+import type { AuditEntry, AuditStore } from "../../store/acts/audit.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AuditPort } from "../ports/operator.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AuditAnswer } from "../../contract/v1/operator.ts";
@@ -25,7 +24,7 @@ const querySchema = z.strictObject({
 export function addAuditRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { audit }: { readonly audit: AuditPort },
+  { audit }: { readonly audit: Pick<AuditStore, "list"> },
 ): void {
   addResource(scope, "/api/v1/audit", settings, {
     GET: {

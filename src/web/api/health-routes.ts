@@ -1,30 +1,37 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
+import type { Actor } from "../../contract/actor.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { HealthPort, HealthVerdict, ReloadPort } from "../ports/health.ts";
+import type { HealthPort, HealthVerdict } from "../ports/health.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource, dropBodies } from "../resource.ts";
+
+export interface HealthRoutesOptions {
+  readonly health: HealthPort;
+  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
+  readonly reload: (author: Actor) => Promise<void>;
+}
 
 /** `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
 export function addHealthRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  ports: { readonly health: HealthPort; readonly reload: ReloadPort },
+  { health, reload }: HealthRoutesOptions,
 ): void {
   dropBodies(scope);
   addResource(scope, "/-/healthy", settings, {
-    GET: { access: "open", handle: (_request, reply) => answer(reply, ports.health.isHealthy(), "not healthy") },
+    GET: { access: "open", handle: (_request, reply) => answer(reply, health.isHealthy(), "not healthy") },
   });
   addResource(scope, "/-/ready", settings, {
-    GET: { access: "open", handle: (_request, reply) => answer(reply, ports.health.isReady(), "not ready") },
+    GET: { access: "open", handle: (_request, reply) => answer(reply, health.isReady(), "not ready") },
   });
   addResource(scope, "/-/reload", settings, {
     POST: {
       access: "admin",
       isAboutAll: true,
       handle: async (request) => {
-        await ports.reload.reload(authorOf(request));
+        await reload(authorOf(request));
         return { status: "reloaded" };
       },
     },

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { encodeParts, textPart, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { MetricsPort, ProbePort } from "../ports/metrics.ts";
 import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";
@@ -17,11 +17,21 @@ const scrapeMarginMs = 500;
 // Without the header the request is by hand; the blackbox exporter waits as long.
 const longestProbeMs = 120_000;
 
+export interface MetricsRoutesOptions {
+  /** The whole answer of `/metrics`. */
+  readonly renderMetrics: (format: ExpositionFormat, encoding: ExpositionEncoding) => Promise<Buffer>;
+  /**
+   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
+   * `timeout` when it does not end within `timeoutMs`. Null: no such check of such an organization is configured.
+   */
+  readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
+}
+
 /** `/metrics` and `/probe` (CONTRACT 6). */
 export function addMetricsRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  ports: { readonly metrics: MetricsPort; readonly probe: ProbePort },
+  { renderMetrics, probe }: MetricsRoutesOptions,
 ): void {
   addResource(scope, "/metrics", settings, {
     GET: {
@@ -30,7 +40,7 @@ export function addMetricsRoutes(
       handle: async (request, reply) => {
         const format = negotiateFormat(request.headers.accept);
         const encoding = negotiateEncoding(request.headers["accept-encoding"]);
-        return sendExposition(reply, format, encoding, await ports.metrics.render(format, encoding));
+        return sendExposition(reply, format, encoding, await renderMetrics(format, encoding));
       },
     },
   });
@@ -43,7 +53,7 @@ export function addMetricsRoutes(
         requireOrganization(request, slug);
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
         const name = findCheck(check);
-        const report = name === null ? null : await ports.probe.probe(name, slug, timeoutMs);
+        const report = name === null ? null : await probe(name, slug, timeoutMs);
         if (report === null) throw new FlatlineError("not_found", "no such check of such an organization");
         const encoding = negotiateEncoding(request.headers["accept-encoding"]);
         const parts = [textPart(renderReport(report, format) + formatEnd(format))];

@@ -12,16 +12,16 @@ import type {
 } from "../../contract/v1/operator.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
-import type { ConfigurationPort, OutboxPort } from "../ports/operator.ts";
+import type { OutboxPort } from "../ports/operator.ts";
 import { addResource, dropBodies } from "../resource.ts";
 
 /** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  ports: { readonly outbox: OutboxPort; readonly configuration: ConfigurationPort; readonly unwatched: UnwatchedPort },
+  ports: { readonly outbox: OutboxPort; readonly showConfiguration: () => unknown; readonly unwatched: UnwatchedPort },
 ): void {
-  const { outbox, configuration, unwatched } = ports;
+  const { outbox, showConfiguration, unwatched } = ports;
   addResource(scope, "/api/v1/outbox", settings, {
     GET: {
       access: "read",
@@ -79,7 +79,7 @@ export function addOperatorRoutes(
     },
   });
   addResource(scope, "/api/v1/config", settings, {
-    GET: { access: "read", isAboutAll: true, handle: (_request, reply) => reply.send(configuration.show()) },
+    GET: { access: "read", isAboutAll: true, handle: (_request, reply) => reply.send(showConfiguration()) },
   });
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {

@@ -4,12 +4,10 @@ import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { Marker } from "../../store/alerts/markers.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState } from "../ports/checks.ts";
-import type { GateView } from "../ports/gate.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
 /** One setting of an organization as it holds. */
@@ -220,10 +218,6 @@ export interface PagePort {
   silencedUntilMs(): Promise<(slug: string) => number | null>;
   /** What receivers answered to notifications of this organization since `fromMs`, oldest first. */
   deliveriesOf(slug: string, fromMs: number): Promise<readonly DeliveryAttempt[]>;
-  /** What people marked about this organization or all, within the time, oldest first. */
-  markers(slug: string, fromMs: number, toMs: number): Promise<readonly Marker[]>;
-  /** Whether a pipeline may act on its deaths now; null where the organization is not configured. */
-  gate(slug: string): Promise<GateView | null>;
   /** What a receiver, or all of them (null), answered last, newest first. */
   deliveries(receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]>;
   /** The last attempt that a receiver accepted, or the last that it did not; null without one. */

@@ -10,7 +10,7 @@ import { isNamedByProxy, requireOrganization, scopeOf, seesDetails, seesOrganiza
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
-import { readPageModel, type PageModel, type PageModelPorts } from "./overview/overview-model.ts";
+import { readPageModel, type PageModel, type DetailPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
 import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
@@ -23,22 +23,18 @@ import { readQuery, selectRows, shownSeverity } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
-import type { GatePort } from "../ports/gate.ts";
-import type { ConfigurationPort } from "../ports/operator.ts";
 import type { SilencesPort } from "../ports/silences.ts";
 import { listPlaces } from "./place-list.ts";
 import { addStatusRoute } from "./status.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
-export interface PageRoutesOptions extends PageModelPorts {
+export interface PageRoutesOptions extends DetailPorts {
   readonly version: string;
   readonly logger: Logger;
   /** Of the page, open at once. */
   readonly mostStreams: number;
   readonly silences: SilencesPort;
-  readonly configuration: ConfigurationPort;
-  readonly gate: GatePort;
   readonly unwatched: UnwatchedPort;
 }
 

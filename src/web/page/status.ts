@@ -7,7 +7,6 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
-import type { GatePort, GateView } from "../ports/gate.ts";
 import { addResource } from "../resource.ts";
 import { countSeverities, fleetSentence } from "./overview/fleet.ts";
 import type { PageModel, PageModelPorts } from "./overview/overview-model.ts";
@@ -16,7 +15,6 @@ import { receiverState } from "./receivers/receivers.ts";
 
 export interface StatusOptions extends PageModelPorts {
   readonly version: string;
-  readonly gate: GatePort;
   readonly unwatched: UnwatchedPort;
   readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
 }
@@ -25,16 +23,17 @@ export interface StatusOptions extends PageModelPorts {
 export function addStatusRoute(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { version, clock, alerts, gate, outbox, unwatched, page, readModel }: StatusOptions,
+  { version, clock, alerts, outbox, unwatched, page, readModel }: StatusOptions,
 ): void {
   const startedAt = iso(clock.nowMs());
 
   /** null: the store cannot be read, which `store.problem` explains. */
-  async function heldGates({ identity }: FastifyRequest): Promise<readonly GateView[] | null> {
+  async function heldGates({ identity }: FastifyRequest, storeProblem: string | null): Promise<Held | null> {
+    if (storeProblem !== null) return null;
     try {
-      return (await gate.held()).filter(({ slug }) => reaches(identity, slug));
+      return [...(await page.heldSince())].filter(([slug]) => reaches(identity, slug));
     } catch (error) {
-      if (error instanceof FlatlineError && error.code === "unavailable") return null;
+      if (error instanceof FlatlineError && error.fault !== "bug") return null;
       throw error;
     }
   }
@@ -64,7 +63,7 @@ export function addStatusRoute(
         const model = await readModel(request);
         const { nowMs, rows, fleet, storeProblem, snapshots, others, checks, late } = model;
         const live = (await alerts.list()).alerts.filter(({ state }) => reaches(identity, state.slug));
-        const held = await heldGates(request);
+        const held = await heldGates(request, storeProblem);
         const lastRuns = [...snapshots.values(), ...[...others.values()].flat()].map(
           ({ state }) => state.lastRunAtMs ?? 0,
         );
@@ -80,7 +79,7 @@ export function addStatusRoute(
           severities: counts,
           alerts: countAlerts(live),
           unattended: model.unattended,
-          gate: held === null ? null : viewHeld(held, nowMs),
+          gate: held === null ? null : viewHeld(held),
           runs: { checks, late, lastAt: lastRunMs === 0 ? null : iso(lastRunMs) },
           store: { bytes: isAboutAll ? await page.storeBytes() : null, problem: storeProblem },
           daemon: { version, startedAt },
@@ -91,11 +90,14 @@ export function addStatusRoute(
   });
 }
 
-function viewHeld(held: readonly GateView[], nowMs: number): DaemonStatus["gate"] {
-  const longest = held.toSorted((left, right) => (left.sinceMs ?? nowMs) - (right.sinceMs ?? nowMs))[0];
+/** The organizations whose gate a failure holds, and since when. */
+type Held = readonly (readonly [slug: string, sinceMs: number])[];
+
+function viewHeld(held: Held): DaemonStatus["gate"] {
+  const longest = held.toSorted(([, left], [, right]) => left - right)[0];
   return {
     held: held.length,
-    longest: longest === undefined ? null : { slug: longest.slug, since: iso(longest.sinceMs) },
+    longest: longest === undefined ? null : { slug: longest[0], since: iso(longest[1]) },
   };
 }
 

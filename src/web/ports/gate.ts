@@ -38,8 +38,6 @@ export interface GatePort {
    * store cannot be read
    */
   look(slug: string): Promise<GateView | null>;
-  /** Every gate that is held by a failure, by slug. @throws FlatlineError as in `look` */
-  held(): Promise<readonly GateView[]>;
   /**
    * Every gate that holds, by a failure or because nothing is known, worst first, and the slugs of those that are open.
    * @throws FlatlineError as in `look`

@@ -1,5 +1,3 @@
-import type { Actor } from "../../contract/actor.ts";
-
 /** Whether all is well; the reasons are for people. */
 export interface HealthVerdict {
   readonly ok: boolean;
@@ -11,9 +9,4 @@ export interface HealthPort {
   isHealthy(): HealthVerdict;
   /** The store is open, the configuration is applied, and the process is not stopping. */
   isReady(): HealthVerdict;
-}
-
-export interface ReloadPort {
-  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
-  reload(author: Actor): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import type { Actor } from "../../contract/actor.ts";
-import type { AuditStore } from "../../store/acts/audit.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { OutboxStore } from "../../store/alerts/outbox.ts";
 
 /** A receiver, without its address, which is a secret. */
 export interface ReceiverView {
@@ -14,8 +13,8 @@ export interface ReceiverView {
   readonly pausedUntilMs: number | null;
 }
 
-export interface OutboxPort {
-  list(): Promise<readonly OutboxEntry[]>;
+/** The outbox and the receivers, with the acts of people on them. */
+export interface OutboxPort extends Pick<OutboxStore, "list"> {
   receivers(): Promise<readonly ReceiverView[]>;
   /** Queues it again, due now. False: no such entry, or it is in flight. */
   retry(id: string, author: Actor): Promise<boolean>;
@@ -31,12 +30,4 @@ export interface TestedDelivery {
   readonly recipient: string | null;
   readonly outcome: "accepted" | "retry" | "rejected";
   readonly detail: string;
-}
-
-/** What people and programs did. */
-export type AuditPort = Pick<AuditStore, "list">;
-
-export interface ConfigurationPort {
-  /** The effective configuration as JSON shows it, secrets as `***`. */
-  show(): unknown;
 }

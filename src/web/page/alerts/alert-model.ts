@@ -10,7 +10,7 @@ import { findingLines } from "../organization/evidence.ts";
 import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
 import { timelineOf } from "../organization/model.ts";
 import type { OrganizationData, TimelineEntry } from "../organization/organization.ts";
-import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import type { PageModel, DetailPorts } from "../overview/overview-model.ts";
 import type { FleetData } from "../overview/fleet.ts";
 import type { RowData } from "../overview/row.ts";
 import type { Unaccepted } from "../parts/notified.ts";
@@ -65,7 +65,7 @@ export interface AlertData {
 
 /** Reads what the page of one alert shows; null when none has this id, or it is no longer kept. */
 export async function readAlert(
-  ports: PageModelPorts,
+  ports: DetailPorts,
   model: PageModel,
   { id, params, hasToken, withPeople }: AlertAsk,
 ): Promise<AlertData | null> {
@@ -88,10 +88,10 @@ export async function readAlert(
     beganMs: alert.onset?.atMs ?? null,
   });
   const { fromMs, toMs } = chart;
-  const gate = await page.gate(slug);
+  const gate = await ports.gate.look(slug);
   const isOfAlert = (one: PageSilencedSpan): boolean => one.toMs > alert.startsAtMs && one.fromMs < endMs;
   const deliveries = (await page.deliveriesOf(slug, alert.startsAtMs)).filter(({ atMs }) => atMs <= endMs + dayMs);
-  const markers = await page.markers(slug, Math.min(fromMs, beganMs(alert) - dayMs), toMs);
+  const markers = await ports.markers.between({ slug, fromMs: Math.min(fromMs, beganMs(alert) - dayMs), toMs });
   const subject = `${check}/${slug}/${kind}`;
   const waiting = endsAtMs === null ? waitingOf(await outbox.list(), subject, slug) : [];
   const snapshot = model.snapshots.get(slug);

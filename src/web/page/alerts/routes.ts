@@ -9,7 +9,7 @@ import type { AccessSettings } from "../../access/settings.ts";
 import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";
-import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import type { PageModel, DetailPorts } from "../overview/overview-model.ts";
 import { html, type Html } from "../parts/html.ts";
 import { renderMessage, type PageKey } from "../parts/layout.ts";
 import type { PageAlert } from "../ports.ts";
@@ -23,7 +23,7 @@ import { alertsTitle } from "./sentence.ts";
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-export interface AlertPagesOptions extends PageModelPorts {
+export interface AlertPagesOptions extends DetailPorts {
   readonly addPage: (path: string, access: "public" | "read", current: PageKey, handle: Handle) => void;
   readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
   readonly documents: Documents;

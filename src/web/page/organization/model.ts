@@ -6,7 +6,7 @@ import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { VerdictPoint } from "../../../store/runs/history.ts";
 import { otherChecksOf } from "../overview/checks.ts";
 import { findingLines } from "./evidence.ts";
-import type { PageModel, PageModelPorts } from "../overview/overview-model.ts";
+import type { PageModel, DetailPorts } from "../overview/overview-model.ts";
 import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type Range } from "../chart/chart-data.ts";
 import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
@@ -34,7 +34,7 @@ export interface OrganizationAsk {
 
 /** Reads what the page of one organization shows; null when it is not configured. */
 export async function readOrganization(
-  ports: PageModelPorts,
+  ports: DetailPorts,
   model: PageModel,
   ask: OrganizationAsk,
 ): Promise<OrganizationData | null> {
@@ -58,7 +58,7 @@ export async function readOrganization(
     beganMs: spikeAlert?.onset?.atMs ?? null,
   });
   const { fromMs } = chart;
-  const markers = await page.markers(slug, fromMs, chart.toMs);
+  const markers = await ports.markers.between({ slug, fromMs, toMs: chart.toMs });
   const histories = await Promise.all(checks.map((check) => page.alertHistory(check, slug, fromMs)));
   const [history = []] = histories;
   const alertIds = [...new Set(history.map(({ alertId }) => alertId))].slice(-mostCommented);
@@ -69,7 +69,7 @@ export async function readOrganization(
   const order = selectRows(model.rows, { severities: [], text: "", sort: "severity", dir: "desc" });
   const at = order.indexOf(row);
   const lastGood = snapshot.state.lastResultReport;
-  const gate = await page.gate(slug);
+  const gate = await ports.gate.look(slug);
   return {
     nowMs,
     row,

@@ -12,6 +12,8 @@ import { lateAfterMs, type RowAlert, type RowData } from "./row.ts";
 import { sparkPoints, stateLetter, type Spark } from "./spark.ts";
 import type { AlertsPort } from "../../ports/alerts.ts";
 import type { CheckSnapshot, ChecksPort } from "../../ports/checks.ts";
+import type { GatePort } from "../../ports/gate.ts";
+import type { MarkersPort } from "../../ports/markers.ts";
 import type { OutboxPort } from "../../ports/operator.ts";
 
 /** Everything that the overview shows, at one moment. */
@@ -40,6 +42,12 @@ export interface PageModelPorts {
   readonly alerts: AlertsPort;
   readonly outbox: OutboxPort;
   readonly page: PagePort;
+}
+
+/** What the page of one organization or alert needs beside that. */
+export interface DetailPorts extends PageModelPorts {
+  readonly gate: Pick<GatePort, "look">;
+  readonly markers: Pick<MarkersPort, "between">;
 }
 
 const sparkEveryHours = 3;
