@@ -52,7 +52,7 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--check <name>", "only this check, or a pattern with * [all]")
     .option("--duration <duration>", "how long, such as 90m [2h]", parseDurationMs)
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
-    .option("--starts-at <time>", "from when [now]", parseInstant)
+    .option("--starts-at <time>", "from when; a time in the past is now [now]", parseInstant)
     .requiredOption("--comment <text>", "why; shown in every list")
     .option("--created-by <name>", "who [$USER]")
     .option(

@@ -121,7 +121,9 @@ function readSilence(
   const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy: note } = read.data;
   if (endsAt <= startsAt) throw refuse(["endsAt: is not after startsAt"]);
   if (endsAt <= nowMs) throw refuse(["endsAt: has passed"]);
-  return { silence: { slug, check, startsAtMs: startsAt, endsAtMs: endsAt, comment }, note };
+  // Nothing was held back before it was made: the list and the charts would say that it was. As in Alertmanager.
+  const startsAtMs = Math.max(startsAt, nowMs);
+  return { silence: { slug, check, startsAtMs, endsAtMs: endsAt, comment }, note };
 }
 
 /** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
