@@ -84,6 +84,8 @@ export interface RecorderOptions {
     alert: AlertState,
     report: CheckReport | null,
   ) => Promise<readonly SampledAsset[]>;
+  /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
+  readonly gather?: () => Promise<void>;
   /** Called after a commit, with the states that it changed [not called]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
@@ -253,6 +255,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const commit = createBatch({
     run: recordAll,
     keyOf: ({ request }: WaitingRequest) => checkKey(request.run),
+    ...(options.gather === undefined ? {} : { gather: options.gather }),
   });
 
   async function endUnconfigured(): Promise<number> {

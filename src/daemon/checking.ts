@@ -70,6 +70,7 @@ export function createChecking(options: CheckingOptions): Checking {
     ...options,
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
+    gather: () => scheduler.gatherEnding(),
     onRecorded: (changed) => fleet.note(changed),
     readSample: createAlertSample(() => runtime.current().config),
   });

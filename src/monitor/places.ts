@@ -3,6 +3,7 @@ export class Places {
   #count: number;
   #taken = 0;
   readonly #waiting: (() => void)[] = [];
+  #idlers: (() => void)[] = [];
 
   constructor(count: number) {
     this.#count = count;
@@ -10,6 +11,14 @@ export class Places {
 
   get free(): number {
     return Math.max(0, this.#count - this.#taken - this.#waiting.length);
+  }
+
+  /** Resolves when no place is taken. */
+  async whenIdle(): Promise<void> {
+    if (this.#taken === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idlers.push(resolve);
+    await promise;
   }
 
   resize(count: number): void {
@@ -43,6 +52,9 @@ export class Places {
   leave(): void {
     this.#taken--;
     this.#giveOut();
+    if (this.#taken > 0) return;
+    for (const resolve of this.#idlers) resolve();
+    this.#idlers = [];
   }
 
   #giveOut(): void {

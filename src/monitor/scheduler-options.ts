@@ -62,6 +62,11 @@ export interface Scheduler {
   /** When the check is due; null where another process runs it. */
   nextDueAtMs(check: CheckKey): number | null;
   isRunning(check: CheckKey): boolean;
+  /**
+   * Waits for runs over the store's own events that are about to end, 250 ms at most: their reads and a commit take turns on the
+   * store's connection, so without it each of hundreds of alerts that begin together is a commit of its own.
+   */
+  gatherEnding(): Promise<void>;
   /** Resolves when none of these is running here. */
   whenIdle(isOf: (check: CheckKey) => boolean): Promise<void>;
   /** Nothing was looked at for more than 30 s while something is due, or it has stopped. */

@@ -2,7 +2,7 @@ import type { Run } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
-import { minuteMs, secondMs } from "../base/time.ts";
+import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
@@ -232,10 +232,21 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     throw new FlatlineError("unavailable", `no process runs ${check.check} for "${check.slug}" just now`);
   }
 
+  async function gatherEnding(): Promise<void> {
+    // A request takes its time: what ends while another run is committed is enough.
+    if (options.runTogether !== undefined) await settledOrAborted(places.whenIdle(), null, gatherMs);
+    // The last run hands its report over after it has left its place.
+    await eventLoopTurn();
+  }
+
   /** Resolves when a run has ended or the signal has aborted. */
-  async function settledOrAborted(ended: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  async function settledOrAborted(
+    ended: Promise<unknown>,
+    signal: AbortSignal | null,
+    withinMs = runTimeoutMs,
+  ): Promise<void> {
     const over = new AbortController();
-    const aborted = clock.sleep(runTimeoutMs, AbortSignal.any([signal, over.signal]));
+    const aborted = clock.sleep(withinMs, signal === null ? over.signal : AbortSignal.any([signal, over.signal]));
     await Promise.race([aborted, ended.then(ignore, ignore)]);
     over.abort();
   }
@@ -256,6 +267,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     shardsChanged: arrange,
     runNow,
     nextDueAtMs: (check) => own.get(checkKey(check))?.dueAtMs ?? null,
+    gatherEnding,
     isRunning: (check) => (own.get(checkKey(check))?.underWay ?? null) !== null,
     whenIdle: async (isOf) => {
       await Promise.all(
