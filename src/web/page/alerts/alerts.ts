@@ -6,7 +6,7 @@ import { mark } from "../parts/marks.ts";
 import { renderTime } from "../parts/time.ts";
 import { readWords, selectByWords, type Words } from "../parts/words.ts";
 import type { PageAlert } from "../ports.ts";
-import { pickCell, renderBulkBar } from "./picking.ts";
+import { pickCell, renderBulkBar } from "../parts/picking.ts";
 import { rangesOf, writeAlertsQuery, type AlertsQuery } from "./query.ts";
 import { alertsSentence, type AlertsData } from "./sentence.ts";
 import {

@@ -1,15 +1,14 @@
-import { html, nothing, type Html } from "../parts/html.ts";
-import type { AlertsData } from "./sentence.ts";
+import { html, nothing, type Html } from "./html.ts";
 
 /** Returns a box to select by, where acts are possible. */
-export function pickCell(tag: "th" | "td", { hasToken }: Pick<AlertsData, "hasToken">, box: Html): Html {
+export function pickCell(tag: "th" | "td", { hasToken }: { readonly hasToken: boolean }, box: Html): Html {
   const inner = html`<label class="pick">${box}</label>`;
   if (!hasToken) return nothing;
   return tag === "th" ? html`<th class="a-pick">${inner}</th>` : html`<td class="a-pick">${inner}</td>`;
 }
 
 /** Stands at the foot of the window while something is selected. */
-export function renderBulkBar({ hasToken }: AlertsData): Html {
+export function renderBulkBar({ hasToken }: { readonly hasToken: boolean }): Html {
   if (!hasToken) return nothing;
   return html`<div class="bulkbar" id="bulkbar" role="region" aria-label="What is selected" hidden>
     <p id="picked"></p>
