@@ -7,6 +7,7 @@ import { createVirtualClock, type VirtualClock } from "../../test/support/virtua
 import type { CheckReport } from "../contract/report.ts";
 import type { CheckTarget } from "./target.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { createTracer } from "../base/trace.ts";
 import type { Store } from "../store/store.ts";
 
 const minute = 60_000;
@@ -72,6 +73,27 @@ describe("the scheduler", () => {
     expect(soFar).toBe(16);
     expect(world.recorded).toHaveLength(20);
     expect(world.upstream.most).toBe(4);
+  });
+
+  it("runs each check in a trace of its own, also one that takes the place of another", async () => {
+    const { clock, world } = await setUp();
+    const tracer = createTracer(Math.random);
+    const traceIds = new Set<string | undefined>();
+    const run = async ({ slug }: CheckTarget): Promise<CheckReport> => {
+      traceIds.add(tracer.current()?.traceId);
+      await clock.sleep(1_000);
+      return resultReport({ slug, severity: "ok", finishedAtMs: clock.nowMs() });
+    };
+    const targets = Array.from({ length: 5 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { concurrency: 2, run, inTrace: (work) => tracer.inTrace(work) });
+
+    await scheduler.start();
+    await clock.advance(3_000);
+    await scheduler.stop(0);
+
+    expect(world.recorded).toHaveLength(5);
+    expect(traceIds.size).toBe(5);
+    expect(traceIds).not.toContain(undefined);
   });
 
   it("skips and counts ticks that come while the last run is under way", async () => {

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import type { Run } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain } from "../base/lifecycle.ts";
@@ -42,6 +44,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const own = new OwnChecks(options);
 
   const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
+  // A run is not of the trace of the one whose place it takes.
+  const inOwnContext = AsyncLocalStorage.snapshot();
   /** Aborts the runs that have not ended when the drain is over. */
   const abandoned = new AbortController();
   /** What kept a run from being recorded while it stops. */
@@ -72,15 +76,21 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (journal === null) return pollMs;
     lastLookAtMs = clock.monotonicMs();
     const { runTogether } = options;
-    if (runTogether === undefined) {
-      for (const one of own.takeDue(nowMs, places.free)) beginScheduled(one, journal, nowMs);
-      return untilNextLook();
-    }
+    if (runTogether === undefined) return beginAlone();
     if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
     const due = own.takeDue(nowMs, mostTogether);
     if (due.length > 0) await beginTogether(due, runTogether, journal, nowMs);
     // As long as there is more, nothing is waited for; then the next ones are gathered.
     if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
+    return untilNextLook();
+  }
+
+  /** Starts as many due checks as there are free places, each on its own; answers how long there is nothing more to do. */
+  function beginAlone(): number {
+    const journal = loop.signal.aborted ? null : membership.leasedJournal();
+    if (journal === null) return pollMs;
+    const nowMs = clock.nowMs();
+    for (const one of own.takeDue(nowMs, places.free)) beginScheduled(one, journal, nowMs);
     return untilNextLook();
   }
 
@@ -138,7 +148,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const ended = inTrace === undefined || round.together !== undefined ? work() : inTrace(work);
     one.underWay = ended.finally(() => {
       own.leave(one, next.dueAtMs, next.notBeforeMs);
-      loop.wake();
+      loop.wake(untilNextLook());
     });
     return one.underWay;
   }
@@ -149,7 +159,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     { together, plan, isFirst = false, signal }: Round,
     next: NextRun,
   ): Promise<CheckReport> {
-    const { report, durationMs } = (await together) ?? (await runAlone(one, isFirst, signal));
+    // Without an await before: a run takes its place at once, so that the next look counts it.
+    const answered = together === undefined ? null : await together;
+    const { report, durationMs } = answered ?? (await runAlone(one, isFirst, signal));
     // The configuration may have been read again meanwhile.
     const { schedule, slug } = one.target;
     const { dueAtMs, isAsked } = run;
@@ -199,7 +211,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     } finally {
       // With the answer: what the store takes to write it holds up no other check.
       places.leave();
-      loop.wake();
+      // Here, not in the loop's next turn: ending its sleep costs as much as a request.
+      if (options.runTogether === undefined) loop.wake(inOwnContext(beginAlone));
     }
   }
 
