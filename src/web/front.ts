@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
+import { memoized } from "../base/memo.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
 
 /** How long a client may take, milliseconds. */
@@ -92,6 +93,6 @@ export function refuseForeignHost(host: string | undefined, names: ServedNames):
 // A name of DNS has at most 253 characters.
 const longestShown = 253;
 
-function hostnameOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).hostname : null;
-}
+// Asked three times per request, always about the same few names.
+const keptNames = 64;
+const hostnameOf = memoized(keptNames, (url: string) => URL.parse(url)?.hostname ?? null);
