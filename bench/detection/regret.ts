@@ -3,8 +3,8 @@ import { medianOf } from "../../src/backtest/score.ts";
 import { regretWithinMs } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs } from "../../src/base/time.ts";
 import { builtinSettings } from "../../src/config/schema/organization.ts";
-import { evaluateRegret, type RegretLimits } from "../../src/monitor/regret.ts";
-import { longWindows, regretShares, revivalReachMs, type JudgedDeaths } from "../../src/monitor/regret-share.ts";
+import { evaluateRegret, type RegretLimits } from "../../src/checks/regret/evaluate.ts";
+import { longWindows, regretShares, revivalReachMs, type JudgedDeaths } from "../../src/checks/regret/shares.ts";
 
 /** How the check `regret` did at one line. */
 export interface RegretResult {

@@ -4,7 +4,7 @@ export interface Metric {
   readonly name: string;
   /** As the tables' column head. */
   readonly title: string;
-  /** "checks/CPU s", "ms", "MB", … */
+  /** "ms", "MB", a quotient of two units, … */
   readonly unit: string;
   readonly better: "more" | "less";
 }

@@ -2,7 +2,7 @@ import type { AlertPolicy } from "../alerting/settings.ts";
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { Severity } from "../contract/severity.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
-import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
+import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
 import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";

@@ -1,4 +1,4 @@
-import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } from "../monitor/event-flow.ts";
+import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
 
 /** How long a recorded stream may be silent, at one instant after the other; instants must ascend. */
 export class SilenceLimits {
@@ -17,7 +17,7 @@ export class SilenceLimits {
     this.#gaps = gaps;
   }
 
-  /** Milliseconds, as the daemon would have taken them then (monitor/silence-limit.ts). */
+  /** Milliseconds, as the daemon would have taken them then (checks/event-flow/silence-limit.ts). */
   at(nowMs: number, maxSilenceMs: EventFlowLimits["maxSilenceMs"]): number {
     if (maxSilenceMs !== "auto") return maxSilenceMs;
     const afterMs = nowMs - silenceDaysMs;

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import type { CheckTarget } from "../monitor/target.ts";
+import type { CheckTarget } from "../checks/target.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { createTracer } from "../base/trace.ts";

@@ -1,4 +1,5 @@
-import { nextDueAtMs, type Schedule } from "../monitor/schedule.ts";
+import type { Schedule } from "../checks/target.ts";
+import { nextDueAtMs } from "../monitor/schedule.ts";
 
 /** Returns the next `count` runs of a schedule after `fromMs`, epoch ms, with the scheduler's own calculation. */
 export function nextRuns(schedule: Schedule, slug: string, fromMs: number, count: number): number[] {

@@ -1,7 +1,8 @@
 import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import { evenIntervalMs, type Schedule } from "../monitor/schedule.ts";
+import type { Schedule } from "../checks/target.ts";
+import { evenIntervalMs } from "../monitor/schedule.ts";
 import { countOf, formatLength } from "../web/page/parts/figures.ts";
 import { plainRow, wordings, type LogRow, type WordingContext } from "./log-wording.ts";
 

@@ -113,7 +113,7 @@ export interface SentinelConfig {
 export interface EventFlowConfig {
   readonly enabled: boolean;
   readonly schedule: ScheduleConfig;
-  /** auto: by the stream's own gaps (monitor/silence-limit.ts). */
+  /** auto: by the stream's own gaps (checks/event-flow/silence-limit.ts). */
   readonly maxSilenceMs: number | "auto";
   /** 0–1 */
   readonly maxCoverageDrop: number;
@@ -131,7 +131,7 @@ export interface RegretConfig {
   readonly failAbove: number;
   readonly minDeaths: number;
   readonly windowMs: number;
-  /** auto: by how fast the last revivals came (monitor/regret-share.ts). */
+  /** auto: by how fast the last revivals came (checks/regret/shares.ts). */
   readonly maturityMs: number | "auto";
 }
 

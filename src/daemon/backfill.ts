@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent, type EventFlowLimits } from "../monitor/event-flow.ts";
-import { silenceLimitMs } from "../monitor/silence-limit.ts";
+import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
+import { silenceLimitMs } from "../checks/event-flow/silence-limit.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";

@@ -10,7 +10,7 @@ import type { Actor } from "../contract/actor.ts";
 import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
-import { createLivenessChecks } from "../monitor/liveness-checks.ts";
+import { createLivenessChecks } from "../checks/liveness-checks.ts";
 import type { ReadFirstEvents, RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";

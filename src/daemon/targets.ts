@@ -2,7 +2,7 @@ import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../monitor/target.ts";
+import type { CheckTarget } from "../checks/target.ts";
 
 /** Returns what is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {

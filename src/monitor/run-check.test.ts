@@ -7,7 +7,7 @@ import type { PlatformSource } from "../contract/platform-api.ts";
 import type { ReportsPage } from "../contract/reports.ts";
 import { evaluateSpike } from "../spike/spike.ts";
 import { coverageOfBaseline, runCheck, type RunCheckDeps } from "./run-check.ts";
-import type { CheckTarget } from "./target.ts";
+import type { CheckTarget } from "../checks/target.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const day = 86_400_000;

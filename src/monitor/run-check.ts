@@ -10,9 +10,9 @@ import {
   type ObservedCounts,
   type ResultReport,
 } from "../contract/report.ts";
-import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
-import type { LivenessChecks } from "./liveness-checks.ts";
-import type { CheckTarget, SpikeThresholds } from "./target.ts";
+import { evaluateReviewQueue, queuedReport, type QueuedReport } from "../checks/review-queue/evaluate.ts";
+import type { LivenessChecks } from "../checks/liveness-checks.ts";
+import type { CheckTarget, SpikeThresholds } from "../checks/target.ts";
 
 /** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
 export type ReadFirstEvents = (slugs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>;

@@ -2,7 +2,7 @@ import { minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { CheckReport, ErrorReport, ResultReport } from "../contract/report.ts";
 import { coverageOfBaseline, noEvents, observedCounts, type ReadFirstEvents, type RunCheckDeps } from "./run-check.ts";
-import type { CheckTarget } from "./target.ts";
+import type { CheckTarget } from "../checks/target.ts";
 
 /** A spike check. */
 export type SpikeTarget = Extract<CheckTarget, { check: "dead-asset-spike" }>;

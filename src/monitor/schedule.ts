@@ -4,14 +4,7 @@ import { nextCronAtMs } from "../base/cron.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { memoized } from "../base/memo.ts";
 import { dayMs, minuteMs } from "../base/time.ts";
-
-/** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
-export interface Schedule {
-  readonly pattern: string;
-  readonly timezone: string;
-  /** Start times are spread over [0, jitterMs), the same for one slug at each tick. */
-  readonly jitterMs: number;
-}
+import type { Schedule } from "../checks/target.ts";
 
 // CONTRACT 6: a last verdict is stale after three intervals of its schedule, at least 2 min.
 const staleIntervals = 3;

@@ -13,7 +13,7 @@ import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
 import type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "./target.ts";
+import type { CheckTarget } from "../checks/target.ts";
 
 export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 

@@ -8,7 +8,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { JudgedStretch } from "../../contract/judgement.ts";
-import { nextDueAtMs, type Schedule } from "../../monitor/schedule.ts";
+import type { Schedule } from "../../checks/target.ts";
+import { nextDueAtMs } from "../../monitor/schedule.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 

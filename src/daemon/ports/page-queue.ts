@@ -1,6 +1,6 @@
 import { walkReportPages } from "../../contract/report-pages.ts";
 import type { Report } from "../../contract/reports.ts";
-import { queuedReport } from "../../monitor/review-queue.ts";
+import { queuedReport } from "../../checks/review-queue/evaluate.ts";
 import type { PageQueue, PageQueuedReport } from "../../web/page/ports.ts";
 import type { Applied } from "../runtime.ts";
 

@@ -10,11 +10,11 @@ import {
   leastAutoSilenceMs,
   type EventFlowInput,
   type EventFlowLimits,
-} from "./event-flow.ts";
-import { evaluateRegret, type RegretLimits } from "./regret.ts";
-import { DeathJudge, regretShares, regretStartMs, type JudgedDeaths } from "./regret-share.ts";
-import { evaluateSentinel } from "./sentinel.ts";
-import { silenceLimitMs, type SilenceAsk } from "./silence-limit.ts";
+} from "./event-flow/evaluate.ts";
+import { evaluateRegret, type RegretLimits } from "./regret/evaluate.ts";
+import { DeathJudge, regretShares, regretStartMs, type JudgedDeaths } from "./regret/shares.ts";
+import { evaluateSentinel } from "./sentinel/evaluate.ts";
+import { silenceLimitMs, type SilenceAsk } from "./event-flow/silence-limit.ts";
 
 /** What is asked of the stored events beside their counts; local events only. */
 export interface LivenessChecks {

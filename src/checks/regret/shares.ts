@@ -1,5 +1,5 @@
-import { FlatlineError } from "../base/errors.ts";
-import { dayMs, hourMs } from "../base/time.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
 
 /** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive again. */
 export interface JudgedDeaths {

@@ -1,6 +1,6 @@
-import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import { deadStatus } from "../contract/liveness-status.ts";
-import type { AssetStatus } from "../store/events/liveness.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import { deadStatus } from "../../contract/liveness-status.ts";
+import type { AssetStatus } from "../../store/events/liveness.ts";
 
 // Findings travel in notifications: enough to begin with, the first message says how many there are.
 const namedAssets = 10;

@@ -1,8 +1,15 @@
 import type { SpikeRequest } from "../contract/platform-api.ts";
-import type { EventFlowLimits } from "./event-flow.ts";
-import type { RegretLimits } from "./regret.ts";
-import type { ReviewQueueThresholds } from "./review-queue.ts";
-import type { Schedule } from "./schedule.ts";
+import type { EventFlowLimits } from "./event-flow/evaluate.ts";
+import type { RegretLimits } from "./regret/evaluate.ts";
+import type { ReviewQueueThresholds } from "./review-queue/evaluate.ts";
+
+/** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
+export interface Schedule {
+  readonly pattern: string;
+  readonly timezone: string;
+  /** Start times are spread over [0, jitterMs), the same for one slug at each tick. */
+  readonly jitterMs: number;
+}
 
 /** The five thresholds as the healthcheck's request carries them. */
 export type SpikeThresholds = Omit<SpikeRequest, "slug">;

@@ -1,6 +1,6 @@
-import { dayMs, hourMs, secondMs } from "../base/time.ts";
-import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import type { ResultSeverity } from "../contract/severity.ts";
+import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { ResultSeverity } from "../../contract/severity.ts";
 
 /** When the check `event-flow` fails and warns. */
 export interface EventFlowThresholds {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
-import { evaluateSentinel } from "./sentinel.ts";
+import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
+import { evaluateSentinel } from "./evaluate.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const status = (asset: string, name: string, atMs = nowMs) => ({ asset, status: name, atMs });

@@ -1,8 +1,8 @@
-import { hourMs, minuteMs, secondMs, dayMs } from "../base/time.ts";
-import { cutText } from "../base/cut-text.ts";
-import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import type { Report } from "../contract/reports.ts";
-import type { ResultSeverity } from "../contract/severity.ts";
+import { hourMs, minuteMs, secondMs, dayMs } from "../../base/time.ts";
+import { cutText } from "../../base/cut-text.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { Report } from "../../contract/reports.ts";
+import type { ResultSeverity } from "../../contract/severity.ts";
 
 /** From which age of the oldest queued report on the check `review-queue` warns or fails (CONTRACT 4, reviewQueue). */
 export interface ReviewQueueThresholds {

@@ -1,8 +1,8 @@
-import { formatPercent } from "../base/numbers.ts";
-import { secondMs } from "../base/time.ts";
-import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import type { ResultSeverity } from "../contract/severity.ts";
-import { longWindows, type RegretAsk, type RegretShares } from "./regret-share.ts";
+import { formatPercent } from "../../base/numbers.ts";
+import { secondMs } from "../../base/time.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { ResultSeverity } from "../../contract/severity.ts";
+import { longWindows, type RegretAsk, type RegretShares } from "./shares.ts";
 
 /** When the check `regret` fails and warns, and over what. */
 export interface RegretLimits extends Pick<RegretAsk, "windowMs" | "maturityMs"> {

@@ -1,5 +1,5 @@
-import type { LivenessStore } from "../store/events/liveness.ts";
-import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } from "./event-flow.ts";
+import type { LivenessStore } from "../../store/events/liveness.ts";
+import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } from "./evaluate.ts";
 
 /** Whose silence is measured, and when. */
 export interface SilenceAsk {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { dayMs, hourMs } from "../base/time.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
-import { evaluateRegret, type RegretLimits } from "./regret.ts";
-import { DeathJudge, regretShares, type AssetLook, type RegretAsk, type RegretShares } from "./regret-share.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
+import { evaluateRegret, type RegretLimits } from "./evaluate.ts";
+import { DeathJudge, regretShares, type AssetLook, type RegretAsk, type RegretShares } from "./shares.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const ask: RegretAsk = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs, firstEventAtMs: 0 };

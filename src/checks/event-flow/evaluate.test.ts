@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { hourMs } from "../base/time.ts";
-import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
-import { coverageIntervals, evaluateEventFlow } from "./event-flow.ts";
+import { hourMs } from "../../base/time.ts";
+import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
+import { coverageIntervals, evaluateEventFlow } from "./evaluate.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const usual = { lastEventAtMs: nowMs - hourMs, checkedAssets: 90, checkedAssetsByDay: [100, 90, 110, 0, 100, 400, 95] };
