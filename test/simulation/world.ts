@@ -268,9 +268,11 @@ export class World {
     const hasStopped = async (): Promise<boolean> => {
       // A server that closes takes some turns of the event loop, and no virtual time.
       for (let turn = 0; turn < closingTurns; turn++) await eventLoopTurn();
-      return isStopped;
+      return isStopped || life.isDead();
     };
     await this.clock.advanceUntil(hasStopped, minuteMs);
+    // Amid the stop; it is started again.
+    if (life.isDead()) return;
     this.trace("stopped");
     life.kill();
     this.life = null;
