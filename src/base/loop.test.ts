@@ -114,7 +114,22 @@ describe("a loop", () => {
     expect(hasEnded).toBe(true);
   });
 
-  it("has stalled when no turn has begun for too long, or when it was stopped", async () => {
+  it("has stalled when its turn is overdue, not while it waits for it", async () => {
+    // Its timer never fires.
+    const sleep: VirtualClock["sleep"] = (_delayMs, signal) => clock.sleep(1_000_000, signal);
+    open({
+      clock: { monotonicMs: () => clock.monotonicMs(), sleep },
+      stalledAfterMs: 500,
+      firstAfterMs: 2_000,
+    }).start();
+    await clock.advance(2_500);
+    const inTime = loop.isStalled();
+    await clock.advance(1);
+
+    expect([inTime, loop.isStalled()]).toEqual([false, true]);
+  });
+
+  it("has stalled when a turn lasts for too long, or when it was stopped", async () => {
     open({ stalledAfterMs: 500, runOnce: () => clock.sleep(1_000, loop.signal) });
     const before = loop.isStalled();
     await clock.advance(1_000);

@@ -8,7 +8,7 @@ export interface Loop {
   readonly signal: AbortSignal;
   /** Brings the next turn forward to `delayMs` from now [0]. */
   readonly wake: (delayMs?: number) => void;
-  /** Returns true if no turn has begun for `stalledAfterMs`, or if the loop was stopped. */
+  /** Returns true if a turn lasts for `stalledAfterMs`, or is overdue by as much, or if the loop was stopped. */
   readonly isStalled: () => boolean;
   /** Begins no further turn and waits for the current one. */
   readonly stop: () => Promise<void>;
@@ -89,7 +89,10 @@ export function createLoop(options: LoopOptions): Loop {
     },
     signal: stopping.signal,
     wake,
-    isStalled: () => stopping.signal.aborted || (running !== null && clock.monotonicMs() - lastTurnMs > stalledAfterMs),
+    isStalled: () => {
+      const sinceMs = isAsleep ? nextTurnMs : lastTurnMs;
+      return stopping.signal.aborted || (running !== null && clock.monotonicMs() - sinceMs > stalledAfterMs);
+    },
     stop: async () => {
       stopping.abort();
       sleeping.abort(wokenUp);

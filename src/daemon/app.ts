@@ -7,7 +7,6 @@ import { Board } from "../store/runs/board.ts";
 import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
-import type { Store } from "../store/store.ts";
 import type { Logger } from "../base/logger.ts";
 import { createTracer } from "../base/trace.ts";
 import type { Actor } from "../contract/actor.ts";
@@ -35,6 +34,7 @@ import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { createReloading } from "./applied/reloading.ts";
 import { createRuntime } from "./runtime.ts";
+import { requireStore } from "./store-watch.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
 import { createOutsidePorts } from "./ports/outside.ts";
 import { createWebPorts } from "./ports/web.ts";
@@ -136,8 +136,9 @@ export async function startApp(
     owner,
     receivers: runtime.current().receivers,
     resend: (receiver, lease) => notifier.resend(receiver, lease),
+    looksForOthers: store.isShared,
   });
-  const notices = createNotifierLoop({ notifier, clock, logger, groupWaitMs: () => settings().groupWaitMs });
+  const notices = createNotifierLoop({ notifier, store, clock, logger, settings });
   const checking = createChecking({
     config,
     store,
@@ -155,6 +156,7 @@ export async function startApp(
       notices.changed(isUrgent);
       publisher.publish();
     },
+    onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),
   });
   const { recorder, scheduler, states, fleet } = checking;
   const wake = (): void => {
@@ -318,12 +320,6 @@ export async function startApp(
     settings: () => runtime.current().config.server,
     reload: (author) => reloading.reload(author),
   };
-}
-
-/** @throws FlatlineError store_unusable while something is wrong with the store's file */
-async function requireStore(store: Pick<Store, "problem">): Promise<void> {
-  const problem = await store.problem();
-  if (problem !== null) throw new FlatlineError("store_unusable", problem.message);
 }
 
 function stoppedEarly(): FlatlineError {

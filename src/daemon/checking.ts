@@ -42,6 +42,8 @@ export interface CheckingOptions extends Pick<
   readonly hours: HourBook;
   readonly publisher: Publisher;
   readonly tracer: Pick<Tracer, "inTrace">;
+  /** Called when another process has changed the store's file. */
+  readonly onChangedElsewhere: () => void;
 }
 
 /** Creates the parts that run checks, over one board. */

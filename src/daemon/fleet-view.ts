@@ -43,6 +43,8 @@ export interface FleetViewOptions {
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
   readonly hours: HourBook;
   readonly publisher: Publisher;
+  /** Called when another process has changed the store's file. */
+  readonly onChangedElsewhere: () => void;
 }
 
 // As long as a lease: what is due meanwhile waits, and a server that restarts is back by then.
@@ -53,7 +55,12 @@ const settledMs = 30 * secondMs;
 /** Nothing is shown before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
   const { store, states, membership, clock, metrics, hours, publisher } = options;
-  const watch = createStoreWatch({ ...options, onLook: look, onProblem: () => publisher.publish() });
+  const watch = createStoreWatch({
+    ...options,
+    onLook: look,
+    onProblem: () => publisher.publish(),
+    onChanged: options.onChangedElsewhere,
+  });
   const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();

@@ -19,13 +19,15 @@ export interface StoreWatch {
 }
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Store, "isShared" | "nowMs" | "problem">;
+  readonly store: Pick<Store, "isShared" | "nowMs" | "problem" | "version">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after each look at the database. */
   readonly onLook: () => Promise<void>;
   /** Called when the file's fault changes or ends. */
   readonly onProblem: () => void;
+  /** Called when another process, or another connection of this one, has changed the file. */
+  readonly onChanged: () => void;
 }
 
 // A load balancer should learn of it before many requests have failed; one small query costs nothing.
@@ -33,11 +35,19 @@ const lookEveryMs = secondMs;
 // A database that has more to do than it can is slow, and not away.
 const answerWithinMs = 5 * secondMs;
 
-// Sooner than an orchestrator asks three times whether the daemon is well; two looks at files cost nothing.
+// Sooner than an orchestrator asks three times whether the daemon is well, and than a command promises that its change is
+// followed (CONTRACT 3: 5 s); two looks at files and one at the version cost nothing.
 const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
-export function createStoreWatch({ store, clock, logger, onLook, onProblem }: StoreWatchOptions): StoreWatch {
+export function createStoreWatch({
+  store,
+  clock,
+  logger,
+  onLook,
+  onProblem,
+  onChanged,
+}: StoreWatchOptions): StoreWatch {
   const [everyMs, runOnce] = store.isShared ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
   const loop = createLoop({ clock, everyMs, runOnce, onError: noteUnread });
   const stopped = new Promise<void>((resolve) => {
@@ -46,6 +56,7 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
   let problem: StoreProblem | null = null;
+  let version: number | null = null;
 
   async function look(): Promise<void> {
     const answered = new AbortController();
@@ -88,6 +99,9 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
     const isNews = found?.kind !== problem?.kind;
     problem = found;
     if (isNews) report();
+    const before = version;
+    version = await store.version();
+    if (before !== null && version !== before) onChanged();
   }
 
   // What could not be read is read at the next look.
@@ -110,4 +124,10 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem }: St
     problem: () => problem,
     backForMs: () => (awaySinceMs === null ? clock.monotonicMs() - backSinceMs : 0),
   };
+}
+
+/** @throws FlatlineError store_unusable while something is wrong with the store's file */
+export async function requireStore(store: Pick<Store, "problem">): Promise<void> {
+  const problem = await store.problem();
+  if (problem !== null) throw new FlatlineError("store_unusable", problem.message);
 }

@@ -37,7 +37,7 @@ export interface SchedulerOptions {
   readonly runElsewhere?: (check: CheckKey, signal: AbortSignal) => Promise<CheckReport>;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
-  /** [1 s] How often to look at the wall clock though nothing is known to be due. */
+  /** [10 s] How often to look at the wall clock though nothing is known to be due. */
   readonly pollMs?: number;
 }
 

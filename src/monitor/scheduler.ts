@@ -17,7 +17,10 @@ import type { CheckTarget } from "../checks/target.ts";
 
 export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
-const defaultPollMs = secondMs;
+// What is due, and what changes that, is known: only the wall clock may be set meanwhile, or the machine suspended.
+const defaultPollMs = 10 * secondMs;
+// A lease that is not certain is so again soon.
+const leaseLookMs = secondMs;
 const stalledMs = 30 * secondMs;
 // The store had as long to take the run: at once again would be a loop.
 const unrecordedMs = 10 * secondMs;
@@ -73,7 +76,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const nowMs = clock.nowMs();
     followClock(nowMs);
     const journal = membership.leasedJournal();
-    if (journal === null) return pollMs;
+    if (journal === null) return leaseLookMs;
     lastLookAtMs = clock.monotonicMs();
     const { runTogether } = options;
     if (runTogether === undefined) return beginAlone();

@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { Kysely, sql } from "kysely";
+import { CompiledQuery, Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
@@ -120,6 +120,8 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
+const dataVersion = CompiledQuery.raw("pragma data_version");
+
 function createStore(
   db: Kysely<Tables>,
   dialect: SqliteDialect,
@@ -141,6 +143,10 @@ function createStore(
       return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
     },
     problem: () => health.look(),
+    version: async () => {
+      const { rows } = await db.executeQuery<{ readonly data_version: number }>(dataVersion);
+      return rows[0]?.data_version ?? 0;
+    },
     // In line behind a running transaction: it must end as a whole.
     close: () =>
       db.connection().execute(async () => {

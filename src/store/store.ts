@@ -90,5 +90,10 @@ export interface Store extends StoreParts {
    * far as that shows; always with PostgreSQL, which says of itself what it can not do.
    */
   problem(): Promise<StoreProblem | null>;
+  /**
+   * A number that changes when another process, or another connection of this one, has committed to the file; always 0 with
+   * PostgreSQL.
+   */
+  version(): Promise<number>;
   close(): Promise<void>;
 }

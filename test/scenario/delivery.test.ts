@@ -608,6 +608,26 @@ describe("a receiver that forgets", () => {
   });
 });
 
+describe("an outbox that is woken by whoever changes the queue", () => {
+  it("looks when something is due, and keeps order and retries all the same", async () => {
+    let looks = 0;
+    const waitingFor: OutboxStore["waitingFor"] = (...asked) => {
+      looks++;
+      return store.outbox.waitingFor(...asked);
+    };
+    const outcome = { kind: "retry", error: "HTTP 503", retryAfterMs: 20 * minuteMs } as const;
+    open([receiver("ops", once(outcome)), receiver("pager", once({ ...outcome, retryAfterMs: null }))], {
+      looksForOthers: false,
+      store: { ...withOutbox({}), outbox: { ...store.outbox, waitingFor } },
+    });
+    for (const name of ["ops", "pager"]) for (const id of ["1", "2"]) await enqueue(`${name}-${id}`, name, ["same"]);
+    await runFor(hourMs);
+
+    expect(shownAttempts()).toEqual(["ops-1 0", "pager-1 0", "pager-1 1", "pager-2 1", "ops-1 1200", "ops-2 1200"]);
+    expect(looks).toBeLessThan(80);
+  });
+});
+
 describe("health", () => {
   it("is stalled when it has not looked at the queue for half a minute", async () => {
     open([receiver("ops", () => accepted)], {

@@ -3,7 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import { createLoop } from "../../base/loop.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { EndedDelivery, LeasedEntry, OutboxClaim, OutboxLease } from "../../store/alerts/outbox.ts";
+import type { EndedDelivery, LeasedEntry, OutboxClaim, OutboxLease, Waiting } from "../../store/alerts/outbox.ts";
 import type { Store } from "../../store/store.ts";
 import type { Notification } from "../notify/notification.ts";
 import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
@@ -11,10 +11,13 @@ import { endOf, pauseOf } from "./backoff.ts";
 import { createLane, type Lane } from "./lane.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
-// Between two looks nothing is lost but time: retries and discards of another process are seen within 5 s (CONTRACT 3).
+// Retries and discards of another process that shares the store are seen within 5 s (CONTRACT 3).
 const pollMs = 1_000;
-// Who puts something into an empty queue wakes the loop, but for another process.
 const emptyPollMs = 3_000;
+// Where others wake it, what waits says when it is due: only the wall clock may be set meanwhile.
+const alonePollMs = 60_000;
+// After a failure, or a look that took so long that what it leased was not begun.
+const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
 // What waits for a receiver that is gone comes from a process with an older configuration.
 const sweepEveryMs = 30_000;
@@ -55,6 +58,8 @@ export interface OutboxOptions {
   readonly receivers: readonly OutboxReceiver[];
   /** Forms what a receiver that forgets is sent again, leased in the outbox; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
+  /** Other processes change the queue without waking it [true]. */
+  readonly looksForOthers?: boolean;
 }
 
 /** An answer of a receiver, to be stored. */
@@ -72,9 +77,16 @@ interface Answer {
  * and leases what may begin; then it begins that. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, metrics, owner } = options;
+  const { store, clock, metrics, owner, looksForOthers = true } = options;
   const logger = options.logger.child({ room: "outbox" });
-  const loop = createLoop({ clock, everyMs: pollMs, stalledAfterMs, runOnce: lookAndWait, onError: noteFailure });
+  const loop = createLoop({
+    clock,
+    everyMs: pollMs,
+    retryAfterMs,
+    stalledAfterMs,
+    runOnce: async () => (await look()).waitMs,
+    onError: noteFailure,
+  });
   const aborting = new AbortController();
   const attempt = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
   const underWay = new Set<Promise<void>>();
@@ -95,31 +107,36 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  async function lookAndWait(): Promise<number> {
-    const { isEmpty } = await look();
-    return Math.min(isEmpty ? emptyPollMs : pollMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
-  }
-
   /** Begins what may begin; each delivery of `begun` resolves when it has ended. */
-  async function look(): Promise<{ readonly begun: readonly Promise<void>[]; readonly isEmpty: boolean }> {
+  async function look(): Promise<{ readonly begun: readonly Promise<void>[]; readonly waitMs: number }> {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
-    if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
+    const isSwept = sweptAtMs > -Infinity && !looksForOthers;
+    if (!isSwept && clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
     for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const free = [...lanes.values()].filter((lane) => lane.free() > 0);
     const waiting = free.length === 0 ? nothing : await store.outbox.waitingFor(free.map(nameOf), clock.nowMs());
     const isEmpty = free.length === lanes.size && waiting.size === 0;
+    const hasAnswers = answers.length > 0;
     const leased = await exchange(
-      free.filter((lane) => waiting.get(nameOf(lane)) === true && lane.free() > 0).map(claimOf),
+      free.filter((lane) => waiting.get(nameOf(lane))?.isDue === true && lane.free() > 0).map(claimOf),
     );
     const tookMs = Math.max(clock.nowMs() - asked.atMs, clock.monotonicMs() - asked.monotonicMs);
-    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [], isEmpty };
+    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [], waitMs: retryAfterMs };
     const begun = leased.flatMap((entry) => {
       const lane = lanes.get(entry.receiver);
       return lane === undefined ? [] : [track(deliver(entry, lane))];
     });
-    return { begun, isEmpty };
+    // An answer that was stored has changed what waits.
+    return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting, isEmpty) };
+  }
+
+  /** What is due and was not leased waits for a delivery, which wakes the loop when it ends, or for the next that is due. */
+  function waitFor(waiting: ReadonlyMap<string, Waiting>, isEmpty: boolean): number {
+    const longestMs = looksForOthers ? (isEmpty ? emptyPollMs : pollMs) : alonePollMs;
+    const dueMs = [...waiting.values()].map(({ nextInMs }) => nextInMs);
+    return Math.min(longestMs, ...dueMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
   }
 
   function claimOf(lane: Lane): OutboxClaim {
@@ -284,7 +301,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-const nothing: ReadonlyMap<string, boolean> = new Map();
+const nothing: ReadonlyMap<string, Waiting> = new Map();
 
 function nameOf({ settings }: Lane): string {
   return settings.receiver.name;

@@ -36,10 +36,9 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
   const held = new Set<string>();
   const taken: { readonly act: ActNotice; readonly news: readonly ActNews[] }[] = [];
   const routes = settings.receivers.filter(({ sendActs }) => sendActs === true);
-  for (const act of await parts.notices.acts()) {
-    const entries = readActEntries(act.body);
-    const ids = [...new Set(entries.map(({ alert }) => alert.id))];
-    const notified = await parts.deliveries.notifiedOf(ids);
+  const acts = (await parts.notices.acts()).map((act) => ({ act, entries: readActEntries(act.body) }));
+  const notified = await parts.deliveries.notifiedOf(idsOf(acts.flatMap(({ entries }) => entries)));
+  for (const { act, entries } of acts) {
     const routed = routes.map((route) => ({
       receiver: route.name,
       entries: entries.filter((entry) => isRouted(context, entry, route, notified)),
@@ -53,7 +52,7 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
     );
     if (isHeld) held.add(act.slug);
     if (held.has(act.slug)) continue;
-    const notices = await composeEntries(context, act, entries, ids);
+    const notices = await composeEntries(context, act, entries);
     const news = routed.map(({ receiver, entries }) => ({
       receiver,
       alerts: entries.flatMap((entry) => notices.get(entry) ?? []),
@@ -62,6 +61,10 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
   }
   await parts.notices.forgetActs(taken.map(({ act }) => act.seq));
   return taken.flatMap(({ news }) => news);
+}
+
+function idsOf(entries: readonly ActEntry[]): readonly string[] {
+  return [...new Set(entries.map(({ alert }) => alert.id))];
 }
 
 /** Returns whether the receiver gets alerts like this one; by escalation, or of what is no longer checked, whether it was notified of it. */
@@ -87,9 +90,8 @@ async function composeEntries(
   { parts, board, settings, alerts }: ActsContext,
   { atMs }: ActNotice,
   entries: readonly ActEntry[],
-  ids: readonly string[],
 ): Promise<ReadonlyMap<ActEntry, AlertNotice>> {
-  const notified = await parts.deliveries.firstAccepted(ids);
+  const notified = await parts.deliveries.firstAccepted(idsOf(entries));
   const notices = new Map<ActEntry, AlertNotice>();
   for (const entry of entries) {
     const { id, kind, check, slug } = entry.alert;

@@ -1,10 +1,14 @@
 import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
+import type { Store } from "../../store/store.ts";
+import type { AlertingSettings } from "../settings.ts";
 import type { Notifier } from "./notifier.ts";
 
-// The wall clock may be set, and another process may make a silence: nothing waits longer than this to be seen.
-const longestWaitMs = 10_000;
+// Another process may make a silence, which nothing says here: it waits no longer than this to be seen.
+const othersEveryMs = 10_000;
+// What is due, and what changes that, is known: only the wall clock may be set meanwhile.
+const longestWaitMs = 60_000;
 // A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
 const soonestLookMs = 1_000;
 // After a store that would not answer.
@@ -24,20 +28,24 @@ export interface NotifierLoopOptions {
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly groupWaitMs: () => number;
+  readonly settings: () => Pick<AlertingSettings, "groupWaitMs">;
+  /** Of a shared one other processes change alerts and silences without waking it. */
+  readonly store: Pick<Store, "isShared">;
 }
 
 /** Creates the loop over the notifier. */
-export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: NotifierLoopOptions): NotifierLoop {
+export function createNotifierLoop(options: NotifierLoopOptions): NotifierLoop {
+  const { notifier, clock, logger, settings } = options;
+  const everyMs = options.store.isShared ? othersEveryMs : longestWaitMs;
   let failure: unknown = null;
   const loop = createLoop({
     clock,
-    everyMs: longestWaitMs,
+    everyMs,
     retryAfterMs: failureWaitMs,
     stalledAfterMs,
     runOnce: async () => {
       const { nextAtMs } = await notifier.runOnce();
-      return nextAtMs === null ? longestWaitMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
+      return nextAtMs === null ? everyMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), everyMs);
     },
     onError: (error) => {
       if (loop.signal.aborted) failure = error;
@@ -46,7 +54,7 @@ export function createNotifierLoop({ notifier, clock, logger, groupWaitMs }: Not
   });
   return {
     ...loop,
-    changed: (isUrgent) => loop.wake(isUrgent ? 0 : Math.min(soonestLookMs, groupWaitMs())),
+    changed: (isUrgent) => loop.wake(isUrgent ? 0 : Math.min(soonestLookMs, settings().groupWaitMs)),
     stop: async () => {
       await loop.stop();
       if (failure !== null) throw failure;

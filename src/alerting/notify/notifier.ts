@@ -63,12 +63,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const glance = await planNow(store, settings);
     const isIdle = glance === null || !hasWork(glance.plan);
     if (isIdle && (await store.notices.acts()).length === 0) return { formed: 0, nextAtMs: nextLook(glance) };
-    const done = await store.transaction(async (parts) => {
-      await parts.notices.takeTurn();
-      const planned = await planNow(parts, settings);
-      const formed = planned === null ? [] : await carryOut(parts, settings, planned);
-      return { planned, formed: [...formed, ...(await formActs(parts, settings, planned))] };
-    });
+    const done = await form(settings);
     for (const { recipient, notification } of done.formed) {
       const { id, receiver, status, alerts } = notification;
       const to = recipient === null ? {} : { recipient };
@@ -80,6 +75,21 @@ export function createNotifier(options: NotifierOptions): Notifier {
     options.onEnqueued();
     // Alerts that were notified now have reminders and pauses that the plan could not know of yet.
     return { formed: formed.length, nextAtMs: clock.nowMs() };
+  }
+
+  async function form(settings: AlertingSettings): Promise<Formed> {
+    try {
+      return await store.transaction(async (parts) => {
+        await parts.notices.takeTurn();
+        const planned = await planNow(parts, settings);
+        const formed = planned === null ? [] : await carryOut(parts, settings, planned);
+        return { planned, formed: [...formed, ...(await formActs(parts, settings, planned))] };
+      });
+    } catch (error) {
+      // It may have been stored all the same.
+      options.onEnqueued();
+      throw error;
+    }
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
@@ -208,6 +218,12 @@ interface FormedNotification {
   /** null: the receiver is one. */
   readonly recipient: string | null;
   readonly notification: Notification;
+}
+
+interface Formed {
+  /** null: no receiver could be notified of anything. */
+  readonly planned: Planned | null;
+  readonly formed: readonly FormedNotification[];
 }
 
 interface Planned {

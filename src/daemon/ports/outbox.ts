@@ -23,7 +23,12 @@ export function createOutboxPort({ store, runtime, clock, onChanged }: OutboxPor
       if (isChanged) onChanged();
       return isChanged;
     },
-    discard: (id, author) => discardEntry(store, { id, author, nowMs: clock.nowMs() }),
+    discard: async (id, author) => {
+      const isChanged = await discardEntry(store, { id, author, nowMs: clock.nowMs() });
+      // What has waited behind it.
+      if (isChanged) onChanged();
+      return isChanged;
+    },
     receivers: async () => {
       const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));
       const pauses = await store.outbox.pauses(clock.nowMs());

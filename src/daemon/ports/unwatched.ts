@@ -1,6 +1,6 @@
 import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
-import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import { minuteMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import type { UnwatchedPort } from "../../web/ports/events.ts";
 import type { Runtime } from "../runtime.ts";
@@ -15,8 +15,9 @@ export interface UnwatchedOptions {
   readonly logger: Logger;
 }
 
-// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come.
-const everyMs = 10 * secondMs;
+// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come. The page and
+// the API look when they are asked.
+const everyMs = minuteMs;
 // What retention deletes changes no version.
 const knownForMs = minuteMs;
 

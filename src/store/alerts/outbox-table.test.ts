@@ -72,22 +72,28 @@ describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
       expect(await claim()).toEqual([]);
     });
 
-    it("knows for whom something waits, and whether some of it is due", async () => {
+    it("knows for whom something waits, whether some of it is due, and when the next one is", async () => {
       await enqueue("due");
+      await enqueue("due later", { notBeforeMs: nowMs + 70_000 });
       await enqueue("later", { receiver: "pager", notBeforeMs: nowMs + 1 });
       await enqueue("under way", { receiver: "lead" });
       await enqueue("given up", { receiver: "chat" });
+      await enqueue("held up", { receiver: "paused" });
+      await outbox.pause({ receiver: "paused", nowMs, untilMs: nowMs + 90_000 });
       await claim({ receiver: "lead" });
       await claim({ receiver: "chat" });
       await dead("given up", "gone");
 
-      const waiting = await outbox.waitingFor(["ops", "pager", "lead", "chat", "nobody"], nowMs);
+      const waiting = await outbox.waitingFor(["ops", "pager", "lead", "paused", "chat", "nobody"], nowMs);
 
-      expect([...waiting]).toEqual([
-        ["ops", true],
-        ["pager", false],
-        ["lead", false],
-      ]);
+      expect(waiting).toEqual(
+        new Map([
+          ["ops", { isDue: true, nextInMs: 70_000 }],
+          ["pager", { isDue: false, nextInMs: 1 }],
+          ["lead", { isDue: false, nextInMs: 10_000 }],
+          ["paused", { isDue: false, nextInMs: 90_000 }],
+        ]),
+      );
     });
 
     it("leases no more than the limit", async () => {

@@ -10,7 +10,7 @@ import {
   type OutboxEntryRow,
 } from "./outbox-rows.ts";
 import { deliveryName, type LeasedEntry, type NewOutboxEntry } from "./outbox.ts";
-import type { EndedDelivery, OutboxClaim, OutboxEntry, OutboxLease, OutboxStore } from "./outbox.ts";
+import type { EndedDelivery, OutboxClaim, OutboxEntry, OutboxLease, OutboxStore, Waiting } from "./outbox.ts";
 import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
@@ -221,19 +221,33 @@ async function receiversWithSome(
   db: Db,
   receivers: readonly string[],
   now: RawBuilder<number>,
-): Promise<ReadonlyMap<string, boolean>> {
+): Promise<ReadonlyMap<string, Waiting>> {
   const asked =
     engineOf(db) === "postgres"
       ? sql`unnest(${receivers}::text[]) as asked (value)`
       : sql`json_each(${JSON.stringify(receivers)}) as asked`;
-  const { rows } = await sql<{ receiver: string; is_due: unknown }>`select asked.value as receiver,
-    exists (select 1 from outbox
-      where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})
-    or exists (select 1 from outbox
-      where receiver = asked.value and state = 'leased' and lease_until_ms <= ${now}) as is_due
+  const { rows } = await sql<{ receiver: string; is_due: unknown; next_in_ms: number | null }>`
+    select asked.value as receiver,
+    not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
+      exists (select 1 from outbox
+        where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})
+      or exists (select 1 from outbox
+        where receiver = asked.value and state = 'leased' and lease_until_ms <= ${now})) as is_due,
+    (select min(at_ms) from (
+      select min(next_attempt_at_ms) as at_ms from outbox
+        where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${now}
+      union all select min(lease_until_ms) from outbox
+        where receiver = asked.value and state = 'leased' and lease_until_ms > ${now}
+      union all select until_ms from receiver_pauses
+        where receiver = asked.value and until_ms > ${now}) as later) - ${now} as next_in_ms
     from ${asked} where exists (
       select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
-  return new Map(rows.map(({ receiver, is_due }) => [receiver, Boolean(is_due)]));
+  return new Map(
+    rows.map(({ receiver, is_due, next_in_ms }) => [
+      receiver,
+      { isDue: Boolean(is_due), nextInMs: next_in_ms ?? Infinity },
+    ]),
+  );
 }
 
 /** As one parameter: the text of the statement is the same for any number of them. */

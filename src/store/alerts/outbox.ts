@@ -69,6 +69,14 @@ export interface OutboxClaim {
   readonly limit: number;
 }
 
+/** What is queued or leased for a receiver. */
+export interface Waiting {
+  /** Some of it may be claimed now, unless an older entry with the same subject still waits. */
+  readonly isDue: boolean;
+  /** When the next retry or the pause is due, or a lease runs out, from now; Infinity: none of it. */
+  readonly nextInMs: number;
+}
+
 /** Who may deliver an entry, and until when by the clock of the caller. */
 export interface OutboxLease {
   readonly owner: string;
@@ -91,11 +99,8 @@ export interface OutboxStore extends ReceiverPauses {
   enqueue(entry: NewOutboxEntry): Promise<void>;
   /** The same for many in one transaction; their order is that of the list. */
   enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
-  /**
-   * Returns those of the receivers for which anything is queued or leased, each with whether some of it is due: what is not
-   * needs no transaction.
-   */
-  waitingFor(receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, boolean>>;
+  /** Returns those of the receivers for which anything is queued or leased: what is not due needs no transaction. */
+  waitingFor(receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>>;
   /**
    * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
    * of the same receiver and recipient is still queued or leased.

@@ -43,6 +43,7 @@ export async function createFastStore(): Promise<FastStore> {
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,
         problem: async () => null,
+        version: async () => 0,
         close: () => db.destroy(),
       };
     },
