@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -6,6 +6,7 @@ import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { blackbox, concurrency } from "./blackbox.ts";
 import { everySecond, measureDaemon } from "./daemon.ts";
 import { fillStore } from "./events/embedded-store.ts";
+import { copyStore } from "./harness/store-files.ts";
 
 // More than can be done in a second are due in each, and few enough that all have run before the clock does.
 const organizations = 5_000;
@@ -23,7 +24,7 @@ const flatline: Side = {
     const count = quick ? quickOrganizations : organizations;
     await fillStore(filled, count, eventsEach);
     const config = `source: { type: embedded, concurrency: ${concurrency} }\n${everySecond(count)}`;
-    const prepare = (daemonFolder: string): Promise<void> => copyFile(filled, join(daemonFolder, "flatline.db"));
+    const prepare = (daemonFolder: string): Promise<void> => copyStore(filled, join(daemonFolder, "flatline.db"));
     return {
       measure: () => measureDaemon({ config, prepare, quick, warmUpMs }),
       stop: () => rm(folder, { recursive: true, force: true }),

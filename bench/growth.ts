@@ -1,8 +1,8 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Benchmark, Goal, RunningSide, RunOptions, Side } from "./harness/benchmark.ts";
+import { copyStore, storeFiles } from "./harness/store-files.ts";
 import { eventDatabase, organizations as historyOrganizations, startFlatline } from "./events/count-sides.ts";
 import { startDaemon } from "./daemon.ts";
 import { slugOf } from "./events/data.ts";
@@ -31,7 +31,9 @@ async function startHistory(count: number, { quick }: RunOptions): Promise<Runni
         import: cost.cpuSeconds,
         importRow: (cost.cpuSeconds / stored) * 1e6,
         importPeak: cost.peakMiB,
-        database: statSync(path).size / 2 ** 20,
+        database:
+          storeFiles(path).reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0) /
+          2 ** 20,
       };
     },
     stop: () => counts.stop(),
@@ -43,7 +45,7 @@ async function startCpuSeconds(path: string): Promise<number> {
   const slugs = Array.from({ length: historyOrganizations }, (_, rank) => slugOf(rank));
   const daemon = await startDaemon({
     config: `source: { type: embedded }\ndefaults: { schedule: "0 0 1 1 *" }\norganizations: [${slugs.join(", ")}]`,
-    prepare: (folder) => copyFile(path, join(folder, "flatline.db")),
+    prepare: (folder) => copyStore(path, join(folder, "flatline.db")),
   });
   const cpuSeconds = cpuSecondsOf(daemon.pid);
   await daemon.stop();

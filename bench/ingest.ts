@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { createSystemClock, type Clock } from "../src/base/time.ts";
+import { createSystemClock } from "../src/base/time.ts";
 import { importEvents } from "../src/store/events/import.ts";
 import type { Benchmark, RunningSide, RunOptions } from "./harness/benchmark.ts";
 import { writeEvents } from "./events/data.ts";
 import { ownCpuSeconds } from "./harness/process-cpu.ts";
+import { removeStore } from "./harness/store-files.ts";
 
 const fullRows = 1_000_000;
 const quickRows = 5_000;
@@ -49,7 +50,7 @@ function side(
         const more = await store({ rows, csv, databasePath });
         const tookMs = performance.now() - startedAtMs;
         const cpuSeconds = ownCpuSeconds() - cpuBefore;
-        for (const ending of ["", "-wal", "-shm"]) await rm(`${databasePath}${ending}`, { force: true });
+        removeStore(databasePath);
         return { rate: rows / (tookMs / 1_000), cpuRate: rows / cpuSeconds, ...more };
       },
       stop: () => rm(folder, { recursive: true, force: true }),
@@ -59,28 +60,16 @@ function side(
 
 async function storeInFlatline({ rows, csv, databasePath }: Work): Promise<Readonly<Record<string, number>>> {
   const { signal } = new AbortController();
-  const system = createSystemClock();
-  let leftFreeMs = 0;
-  // An import sleeps only where it leaves the lock to others.
-  const clock: Clock = {
-    ...system,
-    sleep: async (delayMs, signal) => {
-      const beforeMs = system.monotonicMs();
-      await system.sleep(delayMs, signal);
-      leftFreeMs += system.monotonicMs() - beforeMs;
-    },
-  };
-  const startedAtMs = performance.now();
   const outcome = await importEvents({
     location: { path: databasePath },
     files: [csv],
     rebaseToMs: null,
     again: false,
     signal,
-    clock,
+    clock: createSystemClock(),
   });
   if (outcome.stored !== rows) throw new Error(`${outcome.stored} of ${rows} rows were stored`);
-  return { slept: (leftFreeMs / (performance.now() - startedAtMs)) * 100 };
+  return {};
 }
 
 type BareRow = readonly [number, string, string, string, string];
@@ -128,7 +117,6 @@ export const benchmark: Benchmark = {
   metrics: [
     { name: "rate", title: "events", unit: "rows/s", better: "more" },
     { name: "cpuRate", title: "events", unit: "rows per CPU s", better: "more" },
-    { name: "slept", title: "slept for other writers", unit: "% of the time", better: "less" },
   ],
   sides: [
     { name: "flatline", kind: "flatline", start: side(storeInFlatline) },

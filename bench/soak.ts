@@ -10,6 +10,7 @@ import { runInNewContext } from "node:vm";
 import { describeMachine } from "./harness/harness.ts";
 import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak/report.ts";
 import { startSoakWorld } from "./soak/world.ts";
+import { storeFiles } from "./harness/store-files.ts";
 
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, organizations: { type: "string", default: "1000" } },
@@ -78,7 +79,7 @@ function sample(): Sample {
     nativeBytes: own - getHeapStatistics().total_physical_size,
     heapBytes: heapUsed,
     fileHandles: readdirSync("/proc/self/fd").length,
-    storeBytes: ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(world.folder, `flatline.db${end}`)), 0),
+    storeBytes: storeFiles(join(world.folder, "flatline.db")).reduce((sum, file) => sum + sizeOf(file), 0),
     checks: world.checks(),
   };
 }

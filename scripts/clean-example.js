@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 // As in config.example.yaml.
 const socket = connect(9640, "127.0.0.1", () => socket.destroy());
 socket.on("error", () => {
-  for (const suffix of ["", "-wal", "-shm"]) {
-    rmSync(fileURLToPath(new URL(`../data/example.db${suffix}`, import.meta.url)), { force: true });
+  for (const name of ["example", "example-events"]) {
+    for (const suffix of ["", "-wal", "-shm"]) {
+      rmSync(fileURLToPath(new URL(`../data/${name}.db${suffix}`, import.meta.url)), { force: true });
+    }
   }
 });

@@ -18,6 +18,7 @@ import { currentVersion, migrations } from "../src/store/engine/migrations/migra
 import { openStore } from "../src/store/open.ts";
 import { Board } from "../src/store/runs/board.ts";
 import type { Store } from "../src/store/store.ts";
+import { eventsPathOf } from "../src/store/engine/location.ts";
 import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
 import { runCli } from "../test/support/program/cli-run.ts";
 import { createTestApp } from "../test/support/program/test-app.ts";
@@ -71,14 +72,18 @@ if (versions.length > 0 || process.argv.includes("--list")) {
   try {
     const filled = await (existsSync(fileOf(1)) ? continueNewest(work) : fillStore(work));
     if (process.argv.includes("--list")) listEmpty(filled);
-    for (const version of versions) await writeSample(version, filled, work);
+    for (const version of versions) {
+      await writeSample(version, "state", filled, work);
+      await writeSample(version, "events", eventsPathOf(filled), work);
+    }
   } finally {
     await rm(work, { recursive: true });
   }
 }
 
-function fileOf(version: number): string {
-  return join(folder, `sqlite-${String(version).padStart(4, "0")}.db.gz`);
+function fileOf(version: number, part: "state" | "events" = "state"): string {
+  const path = join(folder, `sqlite-${String(version).padStart(4, "0")}.db`);
+  return `${part === "state" ? path : eventsPathOf(path)}.gz`;
 }
 
 /** The newest sample that there is, brought to the current version. */
@@ -86,6 +91,7 @@ async function continueNewest(work: string): Promise<string> {
   const newest = migrations.findLastIndex((_migration, index) => existsSync(fileOf(index + 1))) + 1;
   const path = join(work, "flatline.db");
   await writeFile(path, gunzipSync(await readFile(fileOf(newest))));
+  await writeFile(eventsPathOf(path), gunzipSync(await readFile(fileOf(newest, "events"))));
   const store = await openStore({ path, clock });
   for (const add of additions) await add(store);
   await store.close();
@@ -133,12 +139,10 @@ async function fillStore(work: string): Promise<string> {
   return join(work, "flatline.db");
 }
 
-/** What a daemon of a minute has not: hours of history, and what an import that was cut short leaves. */
+/** What a daemon of a minute has not: hours of history. */
 async function addWhatTakesDays(path: string): Promise<void> {
   const database = new DatabaseSync(path);
   database.exec(`
-    insert into event_imports (state, started_at_ms) values ('abandoned', 1);
-    insert into event_pruned_slugs select slug_id from event_slugs where slug = 'globex';
     insert into receiver_pauses values ('gone', 1);
     insert into alert_notified values ('an-alert', 'a-receiver', 1);
     insert into act_notices (slug, at_ms, body) values ('globex', 1, '[]');
@@ -146,6 +150,9 @@ async function addWhatTakesDays(path: string): Promise<void> {
     insert into gate_releases (slug, at_ms, how, released_by, comment)
       select 'acme', at_ms, 'released', 'kim', 'a sample' from markers`);
   database.close();
+  const events = new DatabaseSync(eventsPathOf(path));
+  events.exec("insert into event_pruned_slugs select slug_id from event_slugs where slug = 'globex'");
+  events.close();
   const store = await openStore({ path, clock });
   const [firing] = (await store.alerts.allLive()).filter(({ state }) => state === "firing");
   if (firing === undefined) throw new Error("nothing fires");
@@ -195,14 +202,14 @@ async function untilTold(path: string): Promise<void> {
 }
 
 /** A store of an older version: its own tables, with what of the filled one's rows they have columns for. */
-async function writeSample(version: number, filled: string, work: string): Promise<void> {
-  const path = join(work, `version-${version}.db`);
+async function writeSample(version: number, part: "state" | "events", filled: string, work: string): Promise<void> {
+  const path = join(work, `version-${version}-${part}.db`);
   await writeFile(path, "");
   const dialect = createSqliteDialect({ path, clock });
   const db = new Kysely<unknown>({ dialect });
   await sql`create table schema_version (version integer primary key, name text not null)`.execute(db);
   for (const [index, { name, up }] of migrations.slice(0, version).entries()) {
-    await up(db);
+    await up(db, part);
     await sql`insert into schema_version (version, name) values (${index + 1}, ${name})`.execute(db);
   }
   await dialect.close();
@@ -218,17 +225,24 @@ async function writeSample(version: number, filled: string, work: string): Promi
     if (columns.length > 0)
       database.exec(`insert into main."${table}" (${columns.join()}) select ${columns.join()} from filled."${table}"`);
   }
+  const { user_version } = database.prepare("pragma filled.user_version").get() ?? {};
+  database.exec(`pragma user_version = ${Number(user_version)}`);
   database.exec("detach filled; pragma journal_mode = delete; vacuum");
   database.close();
   const packed = gzipSync(await readFile(path), { level: 9 });
-  await writeFile(fileOf(version), packed);
-  console.log(`${fileOf(version)}: ${packed.length} bytes`);
+  await writeFile(fileOf(version, part), packed);
+  console.log(`${fileOf(version, part)}: ${packed.length} bytes`);
 }
 
 function listEmpty(path: string): void {
-  const database = new DatabaseSync(path, { readOnly: true });
-  const empty = tablesOf(database).filter((table) => database.prepare(`select 1 from "${table}"`).get() === undefined);
-  database.close();
+  const empty = [path, eventsPathOf(path)].flatMap((file) => {
+    const database = new DatabaseSync(file, { readOnly: true });
+    const found = tablesOf(database).filter(
+      (table) => database.prepare(`select 1 from "${table}"`).get() === undefined,
+    );
+    database.close();
+    return found;
+  });
   console.log(`schema version ${currentVersion}, nothing in: ${empty.join(", ")}`);
 }
 

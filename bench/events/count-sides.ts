@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createSystemClock, dayMs, minuteMs } from "../../src/base/time.ts";
@@ -11,6 +11,8 @@ import type { ImportCost } from "./import.ts";
 import { median } from "../harness/harness.ts";
 import { startPostgres } from "../harness/local-postgres.ts";
 import { importPeer } from "../harness/installed.ts";
+import { eventsPathOf } from "../../src/store/engine/location.ts";
+import { removeStore } from "../harness/store-files.ts";
 
 export const organizations = 1_000;
 const days = 30;
@@ -229,6 +231,7 @@ function dataFolder(events: number): string {
 async function moveDatabase(from: string, to: string): Promise<void> {
   // Opened and closed once more, so that nothing is left in the log.
   await (await openStore({ path: from, clock: createSystemClock() })).close();
+  renameSync(eventsPathOf(from), eventsPathOf(to));
   renameSync(from, to);
-  for (const ending of ["-wal", "-shm"]) rmSync(`${from}${ending}`, { force: true });
+  removeStore(from);
 }

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,6 +10,7 @@ import { startChild } from "../harness/child.ts";
 import { everySecond, sleepMs, startDaemon, type BenchDaemon } from "../daemon.ts";
 import { fillStore } from "../events/embedded-store.ts";
 import { cpuSecondsOf, residentBytesOf } from "../harness/process-cpu.ts";
+import { copyStore } from "../harness/store-files.ts";
 
 // Each organization runs twice before anything is counted: then its sums are in memory, and hot code is compiled.
 const warmUpRounds = 2;
@@ -42,7 +43,7 @@ export async function startFleet(organizations: number, { quick }: RunOptions): 
 /** Of the real daemon with more due than it can do: processor time of a round, and memory. */
 async function daemonCosts(filled: string, count: number, quick: boolean): Promise<Record<string, number>> {
   const config = `source: { type: embedded, concurrency: 100 }\n${everySecond(count)}`;
-  const prepare = (folder: string): Promise<void> => copyFile(filled, join(folder, "flatline.db"));
+  const prepare = (folder: string): Promise<void> => copyStore(filled, join(folder, "flatline.db"));
   const daemon = await startDaemon({ config, prepare, readyWithinMs });
   try {
     const startCpuSeconds = cpuSecondsOf(daemon.pid);

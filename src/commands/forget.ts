@@ -26,8 +26,17 @@ export async function forgetOrganization(
   }
   return withStore(config, deps, async ({ store }) => {
     let removed: ForgottenRows = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
-    for (let hasMore = true; hasMore;) {
+    const pause = async (): Promise<void> => {
+      await deps.clock.sleep(pauseMs, deps.signal);
       if (deps.signal.aborted) throw new FlatlineError("unavailable", "stopped; run it again to remove the rest");
+    };
+    for (let hasMore = true; hasMore;) {
+      const slice = await store.events.forget(slug, rowsPerSlice);
+      removed = { ...removed, events: removed.events + slice.removed };
+      hasMore = slice.hasMore;
+      if (hasMore) await pause();
+    }
+    for (let hasMore = true; hasMore;) {
       const before = removed;
       const step = await store.transaction(async (parts) => {
         const slice = await parts.forgetting.forget(slug, rowsPerSlice);
@@ -40,7 +49,7 @@ export async function forgetOrganization(
       });
       removed = step.total;
       hasMore = step.hasMore;
-      if (hasMore) await deps.clock.sleep(pauseMs, deps.signal);
+      if (hasMore) await pause();
     }
     if (isNothing(removed)) throw await unknownSlug(store, slug);
     return removed;

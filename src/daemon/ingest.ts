@@ -1,4 +1,3 @@
-import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
@@ -10,17 +9,16 @@ export interface Ingest extends EventsPort {
   close(limitMs: number): Promise<void>;
 }
 
-/** Takes posted events, in a worker thread; at its start it removes what a broken import left in the store. */
+/** Takes posted events, in a worker thread. */
 export function openIngest(
   config: Config,
-  deps: PartsDeps & { readonly logger: Logger; readonly openPosts?: OpenPosts },
+  deps: PartsDeps & { readonly openPosts?: OpenPosts },
   metrics: Pick<Metrics, "eventsIngested">,
 ): Ingest {
   const ingest = createEventIngest({
     location: storeLocation(config, deps.cwd),
     clock: deps.clock,
     ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
-    onError: (error) => deps.logger.error({ err: error }, "event ingest failed"),
   });
   return {
     // The format shows in the body itself.

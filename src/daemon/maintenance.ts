@@ -59,14 +59,15 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
     await inSlices(() => store.deliveries.prune(pastRetention));
     await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
-    if (eventRetentionMs > 0) {
-      const beforeMs = nowMs - eventRetentionMs;
-      await inSlices(() => store.transaction(({ events }) => events.prune({ beforeMs, maxRows: rowsPerSlice })));
-    }
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(pastRetention.beforeMs);
     await store.gate.prune(pastRetention.beforeMs);
+    // Last, because it fails while events are imported into a file.
+    if (eventRetentionMs > 0) {
+      const beforeMs = nowMs - eventRetentionMs;
+      await inSlices(() => store.events.prune({ beforeMs, maxRows: rowsPerSlice }));
+    }
   }
 
   function note(error: unknown): void {

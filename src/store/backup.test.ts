@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,7 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../base/time.ts";
+import { death } from "../../test/support/store/event-store.ts";
 import { backupStore } from "./backup.ts";
+import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 
@@ -22,20 +24,25 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const open = (file = path) => openStore({ path: file, clock: createSystemClock() });
 const backup = (force = false) => backupStore({ path, target, force });
+/** The files that are not the store's. */
+const others = async () => (await readdir(folder)).filter((name) => !/^flatline(-events)?\.db/.test(name)).toSorted();
 
 describe("a backup", () => {
-  it("is the whole store, one file of its owner's alone", async () => {
+  it("is the whole store, its two files of its owner's alone", async () => {
     const store = await open();
     await store.meta.getOrSet("name", "value");
+    await store.events.add([death(1, "acme")]);
 
     const outcome = await backup();
     await store.close();
 
-    expect(outcome).toEqual({ bytes: (await stat(target)).size, schemaVersion: currentVersion });
-    expect((await stat(target)).mode & 0o777).toBe(0o600);
-    expect((await readdir(folder)).filter((name) => !name.startsWith("flatline.db"))).toEqual(["copy.db"]);
+    const files = [await stat(target), await stat(eventsPathOf(target))];
+    expect(outcome).toEqual({ bytes: files.reduce((sum, { size }) => sum + size, 0), schemaVersion: currentVersion });
+    expect(files.map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o600]);
+    expect(await others()).toEqual(["copy-events.db", "copy.db"]);
     const copy = await open(target);
     expect(await copy.meta.get("name")).toBe("value");
+    expect(await copy.events.slugs()).toEqual(["acme"]);
     await copy.close();
   });
 
@@ -76,15 +83,19 @@ describe("a backup", () => {
     expect(Number(row?.["rows"])).toBeLessThanOrEqual(2 * written);
   });
 
-  it("keeps a file that is there, unless it is sent to replace it", async () => {
-    await (await open()).close();
-    await writeFile(target, "precious");
+  it.each(["copy.db", "copy-events.db"])(
+    "keeps a file that is there, unless it is sent to replace it: %s",
+    async (name) => {
+      await (await open()).close();
+      await writeFile(join(folder, name), "precious");
 
-    await expect(backup()).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("--force") });
-    expect(await readFile(target, "utf8")).toBe("precious");
+      await expect(backup()).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("--force") });
+      expect(await readFile(join(folder, name), "utf8")).toBe("precious");
+      expect(await others()).toEqual([name]);
 
-    expect(await backup(true)).toMatchObject({ schemaVersion: currentVersion });
-  });
+      expect(await backup(true)).toMatchObject({ schemaVersion: currentVersion });
+    },
+  );
 
   it.each([
     { rule: "no store", code: "no_input", prepare: () => Promise.resolve() },
@@ -96,6 +107,23 @@ describe("a backup", () => {
         database.exec("create table theirs (x)");
         database.close();
         await chmod(path, 0o600);
+      },
+    },
+    {
+      rule: "a store without its events",
+      code: "store_unusable",
+      prepare: async () => {
+        await (await open()).close();
+        await rm(eventsPathOf(path));
+      },
+    },
+    {
+      rule: "a store with the events of another",
+      code: "store_unusable",
+      prepare: async () => {
+        await (await open()).close();
+        await (await open(join(folder, "flatline.db.other"))).close();
+        await rename(eventsPathOf(join(folder, "flatline.db.other")), eventsPathOf(path));
       },
     },
     { rule: "no database at all", code: "store_unusable", prepare: () => writeFile(path, "x".repeat(8_192)) },
@@ -116,7 +144,7 @@ describe("a backup", () => {
 
     await expect(backup()).rejects.toMatchObject({ code });
 
-    expect((await readdir(folder)).filter((name) => !name.startsWith("flatline.db"))).toEqual([]);
+    expect(await others()).toEqual([]);
   });
 
   it("is never written over the store itself", async () => {
@@ -130,7 +158,7 @@ describe("a backup", () => {
     });
   });
 
-  it.each(["flatline.db-wal", "flatline.db-shm", "flatline.db-journal", "linked.db"])(
+  it.each(["flatline.db-wal", "flatline.db-shm", "flatline.db-journal", "flatline-events.db", "linked.db"])(
     "is never written over what SQLite keeps beside the store: %s",
     async (name) => {
       const store = await open();

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
-import { noStore } from "./engine/location.ts";
+import { eventsPathOf, noStore } from "./engine/location.ts";
 import { applicationId, storeError } from "./engine/sqlite-file.ts";
 
 export interface BackupOptions {
@@ -22,26 +22,42 @@ export interface BackupOutcome {
 }
 
 /**
- * Copies a store as it is at one moment, also while a daemon writes to it: the copy is one read transaction, which in a
- * write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
+ * Copies a store, also while a daemon writes to it: each of its files as it is at one moment, by one read transaction, which
+ * in a write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
  * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
  */
 export async function backupStore({ path, target, force }: BackupOptions): Promise<BackupOutcome> {
   await refuseTarget(path, target, force);
+  await refuseTarget(path, eventsPathOf(target), force);
   const folder = await makeCopyFolder(target);
   try {
-    // SQLite gives its file the mode of what is there, and what is there is the owner's alone.
+    // The state first: events that are newer than it are counted, while a state that is newer would know of missing ones.
     const copy = join(folder, basename(target));
-    await (await open(copy, "wx", 0o600)).close();
-    await copyPages(path, copy);
-    const outcome = { ...checkCopy(copy, path), bytes: (await stat(copy)).size };
-    await syncPath(copy);
+    const state = await copyFile(path, copy);
+    const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
+    refuseStrangers(state, events, path);
+    await publish(eventsPathOf(copy), eventsPathOf(target), force);
     await publish(copy, target, force);
     await syncPath(dirname(target));
-    return outcome;
+    return { bytes: state.bytes + events.bytes, schemaVersion: state.schemaVersion };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function copyFile(path: string, copy: string): Promise<CheckedCopy & { readonly bytes: number }> {
+  // SQLite gives its file the mode of what is there, and what is there is the owner's alone.
+  await (await open(copy, "wx", 0o600)).close();
+  await copyPages(path, copy);
+  const checked = checkCopy(copy, path);
+  await syncPath(copy);
+  return { ...checked, bytes: (await stat(copy)).size };
+}
+
+/** Refuses a state and events that are not of one store. @throws store_unusable */
+export function refuseStrangers(state: CheckedCopy, events: CheckedCopy, place: string): void {
+  if (state.pairId === events.pairId) return;
+  throw new FlatlineError("store_unusable", `${eventsPathOf(place)} holds the events of another store than ${place}`);
 }
 
 async function refuseTarget(path: string, target: string, force: boolean): Promise<void> {
@@ -58,10 +74,13 @@ async function refuseTarget(path: string, target: string, force: boolean): Promi
 
 /** Whether the target is the store's file or one that SQLite keeps beside it: a log that is replaced takes the store with it. */
 async function isOfStore(path: string, target: string): Promise<boolean> {
-  const file = await realpath(path);
   const folder = await realpath(dirname(target)).catch(() => dirname(target));
   const place = await realpath(target).catch(() => join(folder, basename(target)));
-  return ["", "-wal", "-shm", "-journal"].some((suffix) => place === `${file}${suffix}`);
+  for (const own of [path, eventsPathOf(path)]) {
+    const file = await realpath(own).catch(() => own);
+    if (["", "-wal", "-shm", "-journal"].some((suffix) => place === `${file}${suffix}`)) return true;
+  }
+  return false;
 }
 
 function alreadyThere(target: string): FlatlineError {
@@ -115,8 +134,15 @@ async function copyPages(path: string, copy: string): Promise<void> {
   }
 }
 
+/** What a copy says of itself. */
+export interface CheckedCopy {
+  readonly schemaVersion: number;
+  /** Both files of a store have the same. */
+  readonly pairId: number;
+}
+
 /** Reads all of the copy, and makes it one file that needs no log beside it; `place` is what messages call it. */
-export function checkCopy(copy: string, place: string): Pick<BackupOutcome, "schemaVersion"> {
+export function checkCopy(copy: string, place: string): CheckedCopy {
   const database = new DatabaseSync(copy);
   try {
     database.exec("pragma journal_mode = delete");
@@ -127,7 +153,8 @@ export function checkCopy(copy: string, place: string): Pick<BackupOutcome, "sch
     const [first] = problems.map((row) => String(row["integrity_check"]));
     if (first !== "ok") throw new FlatlineError("store_unusable", `${place} is damaged: ${first ?? "?"}`);
     const row = database.prepare("select max(version) as version from schema_version").get();
-    return { schemaVersion: Number(row?.["version"]) };
+    const pairId = Number(database.prepare("pragma user_version").get()?.["user_version"]);
+    return { schemaVersion: Number(row?.["version"]), pairId };
   } catch (error) {
     throw storeError(error, place);
   } finally {

@@ -1,33 +1,37 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
 import { createEventWorld, createWorldOn, death } from "../../test/support/store/event-store.ts";
 import { storeEngines } from "../../test/support/store/engines.ts";
+import { unpackSample } from "../../test/support/store/samples.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";
+import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import type { Store } from "./store.ts";
 
 const clock = createSystemClock();
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const sample = fileURLToPath(new URL("../../test/fixtures/stores/", import.meta.url));
 
 async function forget(store: Store, slug: string, maxRows = 1_000): Promise<{ slices: number; events: number }> {
   let slices = 0;
   let events = 0;
   for (let hasMore = true; hasMore; slices++) {
-    const step = await store.transaction(({ forgetting }) => forgetting.forget(slug, maxRows));
-    events += step.removed.events;
+    const step = await store.events.forget(slug, maxRows);
+    events += step.removed;
     ({ hasMore } = step);
   }
+  for (let hasMore = true; hasMore;)
+    ({ hasMore } = await store.transaction(({ forgetting }) => forgetting.forget(slug, maxRows)));
   return { slices, events };
 }
 
 function readTables(path: string): Map<string, string[]> {
+  return new Map([...readFile(path), ...readFile(eventsPathOf(path))]);
+}
+
+function readFile(path: string): Map<string, string[]> {
   const database = new DatabaseSync(path, { readOnly: true });
   const names = database
     .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
@@ -52,8 +56,7 @@ describe("forgetting an organization", () => {
   it("leaves nothing of it in any table but its names, its acts, what others share and what is to be delivered", async () => {
     await using world = await createEventWorld();
     const path = join(world.folder, "sample.db");
-    const packed = await readFile(join(sample, `sqlite-${String(currentVersion).padStart(4, "0")}.db.gz`));
-    await writeFile(path, gunzipSync(packed));
+    await unpackSample(currentVersion, path);
     const store = await openStore({ path, clock });
     const before = readTables(path);
 

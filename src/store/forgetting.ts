@@ -1,7 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
 import { checkNames } from "../contract/report.ts";
-import { engineOf } from "./engine/engine.ts";
-import { noteStoreChange } from "./events/sqlite/changes.ts";
 import type { Db } from "./schema.ts";
 
 /** What of an organization was removed, in rows by kind; reports of API v2 are `records`. */
@@ -11,7 +9,7 @@ export type ForgottenKind = "events" | "history" | "alerts" | "silences" | "mark
 export interface ForgettingStore {
   /**
    * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
-   * so do assets, which belong to no organization. The names of its checks stay as numbers of what a journal may still hold.
+   * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay as numbers of what a journal may still hold.
    */
   forget(slug: string, maxRows: number): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }>;
 }
@@ -30,7 +28,7 @@ export function createForgettingStore(db: Db): ForgettingStore {
     forget: async (slug, maxRows) => {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
-      for (const { kind, table, key, where } of stepsFor(db, slug)) {
+      for (const { kind, table, key, where } of stepsFor(slug)) {
         const keys = sql.raw(key);
         const { numAffectedRows } = await sql`
           DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (
@@ -41,8 +39,6 @@ export function createForgettingStore(db: Db): ForgettingStore {
         if (rows === maxRows) hasMore = true;
         if (hasMore && isParent.has(table)) break;
       }
-      const { rows } = await sql<{ slug_id: number }>`SELECT slug_id FROM event_slugs WHERE slug = ${slug}`.execute(db);
-      for (const { slug_id } of rows) await noteStoreChange(db, { kind: "forgotten", detail: [slug_id] });
       return { removed, hasMore };
     },
   };
@@ -66,9 +62,8 @@ const everyHour = sql`
     UNION ALL SELECT hour + 1 FROM hours WHERE hour < (SELECT max(hour) FROM check_hours))
   SELECT hour FROM hours`;
 
-function stepsFor(db: Db, slug: string): Step[] {
+function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
-  const event = sql`slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
   const check = sql`check_id IN (SELECT check_id FROM checks WHERE slug = ${slug})`;
   const organization = sql`organization_id = (SELECT organization_id FROM organizations WHERE slug = ${slug})`;
   const report = sql`report_id IN (SELECT report_id FROM reports WHERE ${organization})`;
@@ -88,17 +83,7 @@ function stepsFor(db: Db, slug: string): Step[] {
     key,
     where,
   });
-  const sqliteOnly = [
-    step(null, "event_ids", "slug_id, id_hash, import_id, ordinal", event),
-    step(null, "event_contests", "import_id, rival_id, slug_id, id_hash, ordinal", event),
-    step(null, "event_extents", "slug_id, import_id", event),
-  ];
   return [
-    step("events", "events", "slug_id, at_ms, import_id, ordinal", event),
-    step(null, "event_minutes", "slug_id, minute, type_id, import_id", event),
-    step(null, "event_hours", "slug_id, hour, type_id, import_id", event),
-    ...(engineOf(db) === "sqlite" ? sqliteOnly : []),
-    step(null, "event_pruned_slugs", "slug_id", event),
     step("history", "check_hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "board", "check_id", check),

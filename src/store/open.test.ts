@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { death } from "../../test/support/store/event-store.ts";
 import { createSystemClock } from "../base/time.ts";
+import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import type { Store } from "./store.ts";
@@ -48,7 +50,46 @@ describe("opening the store", () => {
     await (await open(path)).silences.prune(0);
 
     expect(await modeOf(join(folder, "a", "b"))).toBe("700");
-    for (const suffix of ["", "-wal", "-shm"]) expect(await modeOf(`${path}${suffix}`)).toBe("600");
+    for (const file of [path, eventsPathOf(path)])
+      for (const suffix of ["", "-wal", "-shm"]) expect(await modeOf(`${file}${suffix}`)).toBe("600");
+  });
+
+  it.each([
+    ["that are missing", "its events are missing", (events: string) => rm(events)],
+    [
+      "of another store",
+      "holds the events of another store",
+      async (events: string) => {
+        await (await openStore({ path: join(folder, "other.db"), clock })).close();
+        await rename(join(folder, "other-events.db"), events);
+      },
+    ],
+  ])("is refused with events %s, and says what to do", async (_which, says, lose) => {
+    const path = join(folder, "flatline.db");
+    await (await openStore({ path, clock })).close();
+    await lose(eventsPathOf(path));
+
+    await expect(open()).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(new RegExp(`${says}.*; restore both from one backup, or move both away`)),
+    });
+  });
+
+  it("goes on with the events of a start that was cut off", async () => {
+    const path = join(folder, "flatline.db");
+    const first = await openStore({ path, clock });
+    await first.events.add([death(1, "acme")]);
+    await first.close();
+    await rm(path);
+
+    expect(await (await open()).events.slugs()).toEqual(["acme"]);
+  });
+
+  it("by two processes at once makes one store", async () => {
+    const stores = await Promise.all([open(), open()]);
+    await stores[0]?.events.add([death(1, "acme")]);
+
+    expect(await stores[1]?.events.slugs()).toEqual(["acme"]);
   });
 
   it("finds again what was stored", async () => {

@@ -5,9 +5,10 @@ import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
 import type { LeaseClock } from "./engine/engine.ts";
-import { noStore, type StoreLocation } from "./engine/location.ts";
+import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
-import { checkForDamage } from "./engine/sqlite-damage.ts";
+import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
+import { pair, readPairId, requireEvents } from "./engine/sqlite-pair.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import type { Tables } from "./schema.ts";
 import type { connectSqlite } from "./engine/sqlite-file.ts";
@@ -43,21 +44,51 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = resolve(options.path);
   if (options.mustExist === true) await requireFile(path);
   else await prepareFile(options.path, path);
-  const { clock } = options;
-  const health = new SqliteHealth({ path, clock });
+  const state = await openFile(options, path, "state");
+  try {
+    const eventsPath = eventsPathOf(path);
+    if ((await readPairId(state.db)) === 0) await prepareFile(eventsPath, eventsPath);
+    else await requireEvents(path, eventsPath);
+    const events = await openFile(options, eventsPath, "events");
+    try {
+      await pair(state, events);
+    } catch (error) {
+      await events.dialect.close();
+      throw error;
+    }
+    const { clock, backgroundClock = createSystemClock() } = options;
+    return createStore(state, events, clock, new EventSums({ databasePath: eventsPath, clock: backgroundClock }));
+  } catch (error) {
+    await state.dialect.close();
+    throw error;
+  }
+}
+
+/** One of the two files of a store. */
+interface OpenFile {
+  readonly path: string;
+  readonly db: Kysely<Tables>;
+  readonly dialect: SqliteDialect;
+  readonly health: SqliteHealth;
+}
+
+async function openFile(options: OpenStoreOptions, path: string, part: "state" | "events"): Promise<OpenFile> {
+  const health = new SqliteHealth({ path, clock: options.clock });
   const dialect = createSqliteDialect({ ...options, path, onUnusable: (error) => health.note(error) });
   const db = new Kysely<Tables>({ dialect });
   try {
-    await migrate(db as unknown as Kysely<unknown>, path);
-    if (options.check === true) await checkForDamage(db, path);
+    await migrate(db as unknown as Kysely<unknown>, path, part);
+    if (options.check === true) {
+      await checkForDamage(db, path, part === "state" ? decidingTables : []);
+      // An import that was killed leaves a log of its size, which the next commit would write to the disk.
+      await sql`pragma wal_checkpoint(truncate)`.execute(db);
+    }
     await health.opened();
+    return { path, db, dialect, health };
   } catch (error) {
     await dialect.close();
     throw error;
   }
-  const { backgroundClock = createSystemClock() } = options;
-  const sums = new EventSums({ databasePath: path, clock: backgroundClock });
-  return createStore(db, dialect, { path, clock, health, sums });
 }
 
 /** Requires an existing store; an empty file does not count as one. */
@@ -122,36 +153,33 @@ async function isFile(path: string): Promise<boolean> {
 
 const dataVersion = CompiledQuery.raw("pragma data_version");
 
-function createStore(
-  db: Kysely<Tables>,
-  dialect: SqliteDialect,
-  given: { readonly path: string; readonly clock: Clock; readonly health: SqliteHealth; readonly sums: EventSums },
-): Store {
-  const { path, clock, health, sums } = given;
+function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums): Store {
+  const { db, path } = state;
+  const options = { leaseClock: "caller", events: events.db, sums } as const;
   return {
     isShared: false,
-    ...createParts(db, { leaseClock: "caller", sums }),
-    transaction: (work) =>
-      db.transaction().execute((transaction) => work(createParts(transaction, { leaseClock: "caller" }))),
+    ...createParts(db, options),
+    transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
     exclusively: (_, work) => work(),
     takeOwnerLock: () => takeOwnerLock(path, clock),
     nowMs: async () => clock.nowMs(),
-    bytes: async () => {
-      const pages = await sql<{ bytes: number }>`
-        select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
-      const wal = await stat(`${path}-wal`).catch(() => null);
-      return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
-    },
-    problem: () => health.look(),
+    bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
+    problem: async () => (await state.health.look()) ?? (await events.health.look()),
     version: async () => {
       const { rows } = await db.executeQuery<{ readonly data_version: number }>(dataVersion);
       return rows[0]?.data_version ?? 0;
     },
     // In line behind a running transaction: it must end as a whole.
-    close: () =>
-      db.connection().execute(async () => {
-        await sums.close();
-        await dialect.close();
-      }),
+    close: async () => {
+      await sums.close();
+      for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
+    },
   };
+}
+
+async function bytesOf({ db, path }: OpenFile): Promise<number> {
+  const pages = await sql<{ bytes: number }>`
+    select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
+  const wal = await stat(`${path}-wal`).catch(() => null);
+  return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
 }

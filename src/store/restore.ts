@@ -2,7 +2,9 @@ import { copyFile, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import { checkCopy, makeCopyFolder, syncPath, type BackupOutcome } from "./backup.ts";
+import { checkCopy, makeCopyFolder, refuseStrangers, syncPath } from "./backup.ts";
+import type { BackupOutcome, CheckedCopy } from "./backup.ts";
+import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { makeFolder } from "./open.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
@@ -24,6 +26,7 @@ export interface RestoreOptions {
  */
 export async function restoreStore({ backup, path, force, clock }: RestoreOptions): Promise<BackupOutcome> {
   await refuse(backup, path, force);
+  await refuse(eventsPathOf(backup), eventsPathOf(path), force);
   await makeFolder(dirname(path));
   const lock = await takeOwnerLock(path, clock);
   try {
@@ -51,25 +54,39 @@ async function replaceStore(backup: string, path: string): Promise<BackupOutcome
   const folder = await makeCopyFolder(path);
   try {
     const copy = join(folder, basename(path));
-    // A copy has the mode of the file that is there: what is there is the owner's alone.
-    await (await open(copy, "wx", 0o600)).close();
-    await copyFile(backup, copy);
-    const { schemaVersion } = checkCopy(copy, backup);
+    const state = await copyChecked(backup, copy);
+    refuseStrangers(state, await copyChecked(eventsPathOf(backup), eventsPathOf(copy)), backup);
+    const { schemaVersion } = state;
     if (schemaVersion > currentVersion)
       throw new FlatlineError(
         "store_newer",
         `the backup ${backup} has schema version ${schemaVersion}, this flatline supports up to ${currentVersion}: ` +
           "restore it with the flatline that wrote it, or a newer one",
       );
-    await syncPath(copy);
-    // They belong to the store that goes: SQLite would play its log into the new one.
-    for (const suffix of ["-wal", "-shm", "-journal"]) await rm(`${path}${suffix}`, { force: true });
-    await rename(copy, path);
-    await syncPath(dirname(path));
-    return { bytes: (await stat(path)).size, schemaVersion };
+    // The state first, as in a backup.
+    const bytes = (await replaceFile(copy, path)) + (await replaceFile(eventsPathOf(copy), eventsPathOf(path)));
+    return { bytes, schemaVersion };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function copyChecked(backup: string, copy: string): Promise<CheckedCopy> {
+  // A copy has the mode of the file that is there: what is there is the owner's alone.
+  await (await open(copy, "wx", 0o600)).close();
+  await copyFile(backup, copy);
+  const checked = checkCopy(copy, backup);
+  await syncPath(copy);
+  return checked;
+}
+
+/** Puts a copy in the place of a file of the store; returns its size, bytes. */
+async function replaceFile(copy: string, path: string): Promise<number> {
+  // They belong to the store that goes: SQLite would play its log into the new one.
+  for (const suffix of ["-wal", "-shm", "-journal"]) await rm(`${path}${suffix}`, { force: true });
+  await rename(copy, path);
+  await syncPath(dirname(path));
+  return (await stat(path)).size;
 }
 
 /** The first bytes of every database file of SQLite (its file format, 1.3). */

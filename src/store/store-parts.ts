@@ -26,16 +26,18 @@ import type { StoreParts } from "./store.ts";
 
 export interface PartsOptions {
   readonly leaseClock: LeaseClock;
+  /** Where the events are [in the same database]. They take no part in a transaction then. */
+  readonly events?: Db;
   /** Sums of the events in memory; null: the database answers everything. */
   readonly sums?: EventSums | null;
 }
 
 /** All parts over one connection or transaction, of either engine. */
-export function createParts(db: Db, { leaseClock, sums = null }: PartsOptions): StoreParts {
+export function createParts(db: Db, { leaseClock, events = db, sums = null }: PartsOptions): StoreParts {
   return {
-    events: engineOf(db) === "postgres" ? createPostgresEventStore(db) : createEventStore(db, sums),
-    liveness: createLivenessStore(db),
-    evidence: createEvidenceStore(db),
+    events: engineOf(db) === "postgres" ? createPostgresEventStore(events) : createEventStore(events, sums),
+    liveness: createLivenessStore(events),
+    evidence: createEvidenceStore(events),
     runs: createRunStore(db),
     owners: createOwnerStore(db, leaseClock),
     alerts: createAlertStore(db),

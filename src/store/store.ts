@@ -21,7 +21,10 @@ import type { OwnerStore } from "./runs/owners.ts";
 import type { RunStore } from "./runs/runs.ts";
 import type { SilenceStore } from "./alerts/silences.ts";
 
-/** The parts of the store; inside `transaction` all of them act on the same transaction. */
+/**
+ * The parts of the store; inside `transaction` all of them act on the same transaction, but on SQLite the events and what is
+ * read of them, which have a file of their own: store them outside.
+ */
 export interface StoreParts {
   readonly events: EventStore;
   readonly liveness: LivenessStore;
@@ -91,8 +94,8 @@ export interface Store extends StoreParts {
    */
   problem(): Promise<StoreProblem | null>;
   /**
-   * A number that changes when another process, or another connection of this one, has committed to the file; always 0 with
-   * PostgreSQL.
+   * A number that changes when another process, or another connection of this one, has committed to the file, but for events;
+   * always 0 with PostgreSQL.
    */
   version(): Promise<number>;
   close(): Promise<void>;

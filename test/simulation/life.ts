@@ -8,6 +8,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { Clock } from "../../src/base/time.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createApp, type App } from "../../src/daemon/create-app.ts";
+import { eventsPathOf } from "../../src/store/engine/location.ts";
 import { openDatabase } from "../../src/store/engine/sqlite-file.ts";
 import { createEventPosts } from "../../src/store/events/sqlite/posts.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -122,7 +123,7 @@ export function createLife(options: LifeOptions): Life {
       };
     },
     openPosts: async (signal) => {
-      const databasePath = join(options.cwd, options.config.storage.path);
+      const databasePath = eventsPathOf(join(options.cwd, options.config.storage.path));
       // Nobody else runs while a statement waits for a lock.
       const db = disk.attach(openDatabase(databasePath, 0));
       return createEventPosts({ db, databasePath, clock, signal });

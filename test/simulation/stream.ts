@@ -41,7 +41,7 @@ export interface StreamOptions {
 /** The longest window and baseline, and more. */
 export const historyMs = 3 * dayMs;
 const lateMs = 30 * hourMs;
-// So many rows are staged, and the journal of changes names only their import: what is in memory has to be loaded again.
+// Of so many rows the journal of changes names only the organizations: what is in memory has to be loaded again.
 const largeRows = 17_000;
 const importsPerLargeOne = 30;
 /** Nothing is ever seen of it before. */

@@ -78,11 +78,10 @@ export function createShadow(deps: {
     expectedCount: "expectedCount",
     ratio: "ratio",
   };
-  const storeEvents = (nowMs: number, isRegression: boolean): Promise<void> =>
-    store.transaction(async ({ events }) => {
-      while ((await events.prune({ beforeMs: nowMs + hourMs, maxRows: 1_000 })).hasMore);
-      await events.add(syntheticEvents(nowMs, isRegression));
-    });
+  const storeEvents = async (nowMs: number, isRegression: boolean): Promise<void> => {
+    while ((await store.events.prune({ beforeMs: nowMs + hourMs, maxRows: 1_000 })).hasMore);
+    await store.events.add(syntheticEvents(nowMs, isRegression));
+  };
   return {
     store: (phase) => storeEvents(clock.nowMs(), phase === "firing"),
     evaluate: (signal) => runCheck(target, { source, clock, observedKeys }, clock.timeout(runTimeoutMs, signal)),

@@ -32,18 +32,18 @@ export const decidingTables = [
 ] as const satisfies readonly (keyof Tables | "journal")[];
 
 /**
- * Checks a store of up to 16 MiB completely; of a larger one the tables that alerting needs, within 250 ms. SQLite finds a
+ * Checks a file of up to 16 MiB completely; of a larger one the given tables, within 250 ms. SQLite finds a
  * damaged page only when it reads it. A backup checks everything.
  * @throws store_unusable for damage
  */
-export async function checkForDamage(db: Kysely<Tables>, path: string): Promise<void> {
+export async function checkForDamage(db: Kysely<Tables>, path: string, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ bytes: number }>`
     select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
   const isSmall = (rows[0]?.bytes ?? 0) <= wholeBytes;
   // Real time, even in tests with a virtual clock.
   const clock = createSystemClock();
   const endsMs = clock.monotonicMs() + budgetMs;
-  for (const table of isSmall ? [""] : decidingTables) {
+  for (const table of isSmall ? [""] : tables) {
     if (clock.monotonicMs() > endsMs) return;
     const [found] = (
       await sql<{ quick_check: string }>`pragma quick_check(${sql.raw(table === "" ? "1" : table)})`.execute(db)

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, type Clock } from "../../base/time.ts";
 
-// Other writers hold the lock for at most 250 ms (CONTRACT 10); twenty of them in a row are not normal.
+// Other writers hold the lock for some ms; five seconds of them are not normal, but for an import of events.
 const busyAfterMs = 5_000;
 /** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
@@ -22,17 +22,22 @@ export async function connectSqlite(path: string, clock: Clock): Promise<Databas
   try {
     await whenFree(path, clock, () => adopt(database, path));
     await whenFree(path, clock, () => useWal(database, path));
-    // FULL: a delivery that was acknowledged must survive a power cut, otherwise it is sent again.
-    database.exec("pragma synchronous = full");
-    database.exec("pragma foreign_keys = on");
-    database.exec("pragma cache_size = -65536");
-    database.exec(`pragma journal_size_limit = ${walBytes}`);
-    database.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+    tune(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Sets what SQLite does not store in the file. */
+export function tune(database: DatabaseSync): void {
+  // FULL: a delivery that was acknowledged must survive a power cut, otherwise it is sent again.
+  database.exec("pragma synchronous = full");
+  database.exec("pragma foreign_keys = on");
+  database.exec("pragma cache_size = -65536");
+  database.exec(`pragma journal_size_limit = ${walBytes}`);
+  database.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
 }
 
 /**
@@ -125,12 +130,17 @@ const unusableCodes: Readonly<Record<number, string>> = {
 export function storeError(error: unknown, path: string): unknown {
   const code = resultCodeOf(error);
   if (code === null) return error;
-  if (busyCodes.has(code)) {
+  if (isBusy(error)) {
     return new FlatlineError("store_busy", `the store ${path} is locked by another process`, { cause: error });
   }
   const meaning = unusableMeaning(code);
   if (meaning === null) return error;
   return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${meaning}`, { cause: error });
+}
+
+/** Returns whether another connection holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return busyCodes.has(resultCodeOf(error) ?? 0);
 }
 
 /** Returns the meaning of a primary result code for an unusable store, with what to do; null for other codes. */

@@ -4,7 +4,7 @@ import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
 import type { AssetEventRow, AssetEventsQuery, EventFacts, EventPlace, NewestDeathsQuery } from "./evidence.ts";
-import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
+import { deadStatusId, directImportId, noTypeId } from "./sqlite/writer.ts";
 
 // A statement looks at some thousand rows, a few milliseconds.
 const eventsAPage = 4_096;
@@ -24,7 +24,6 @@ interface AssetRow {
 }
 
 const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_set_id, status_id, count");
-const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);
 
 /** Reads a page for EvidenceStore.assetEvents. */
 export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
@@ -34,7 +33,7 @@ export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<read
     SELECT ${columns} FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
       AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
-      AND asset IS NOT NULL AND ${knownAtMs === undefined ? isPublished : isKnownAt(knownAtMs)}
+      AND asset IS NOT NULL ${knownAtMs === undefined ? sql`` : sql`AND ${isKnownAt(knownAtMs)}`}
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
     ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
   return rows.map(assetEvent);
@@ -75,7 +74,7 @@ export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<re
   const { rows: minutes } = await sql<{ minute: number }>`
     SELECT DISTINCT minute FROM event_minutes
     WHERE slug_id = ${slugId(slug)} AND minute >= ${Math.floor((interval.afterMs + 1) / minuteMs)}
-      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} AND ${isPublished} ${ofTypes}
+      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} ${ofTypes}
     ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
   const newest = new Map<string, AssetEventRow>();
   for (const { minute } of minutes) {
@@ -90,7 +89,7 @@ export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<re
         SELECT ${columns} FROM events
         WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
           AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
-          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL AND ${isPublished} ${ofTypes}
+          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofTypes}
         ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
       for (const event of rows.map(assetEvent)) {
         const key = `${event.typeId} ${event.asset}`;
@@ -120,7 +119,7 @@ function assetEvent(row: AssetRow): AssetEventRow {
 /** Matches events that had arrived by then, and those without a recorded arrival. */
 export function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
   return sql<boolean>`(import_id IN (SELECT import_id FROM event_imports
-      WHERE state = 'published' AND import_id <> ${directImportId} AND published_at_ms <= ${knownAtMs})
+      WHERE import_id <> ${directImportId} AND arrived_at_ms <= ${knownAtMs})
     OR import_id = ${directImportId} AND ordinal < coalesce(
       (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }

@@ -75,4 +75,6 @@ export interface EventStore extends LivenessCounts {
   add(events: readonly LivenessEvent[], receivedAtMs?: number): Promise<IngestOutcome>;
   /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` at a time. */
   prune(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+  /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
+  forget(slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }>;
 }

@@ -9,7 +9,7 @@ import type {
   EvidenceOptions,
   EvidenceStore,
 } from "./evidence.ts";
-import { deadStatusId, directImportId, noTypeId, unpublishedSql } from "./sqlite/writer.ts";
+import { deadStatusId, directImportId, noTypeId } from "./sqlite/writer.ts";
 import type { Db } from "../schema.ts";
 
 // These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
@@ -36,7 +36,7 @@ export function createEvidenceStore(db: Db): EvidenceStore {
       const to = Math.floor(interval.untilMs / minuteMs);
       const { rows } = await sql<{ bucket: number; deaths: number }>`
         SELECT minute - minute % ${bucketMinutes} AS bucket, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
-        WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to} AND ${isPublished}
+        WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to}
         GROUP BY 1 ORDER BY 1`.execute(db);
       return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
     },
@@ -55,11 +55,11 @@ export function createEvidenceStore(db: Db): EvidenceStore {
       return rows[0]?.at_ms ?? null;
     },
     eventsVersion: async () => {
-      // Not the last import alone: one that began earlier may be published later.
+      // Not the last import alone: on PostgreSQL one that began earlier may end later.
       const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
         SELECT count(*) AS imports, max(import_id) AS last,
           (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal
-        FROM event_imports WHERE ${isPublished}`.execute(db);
+        FROM event_imports`.execute(db);
       return `${rows[0]?.imports ?? 0}:${rows[0]?.last ?? 0}:${rows[0]?.ordinal ?? 0}`;
     },
   };
@@ -126,7 +126,7 @@ async function setsOf(db: Db, slug: string, afterMs: number, untilMs: number): P
     SELECT type_id, attribute_set_id, count(*) AS events,
       CAST(sum(CASE WHEN status_id = ${deadStatusId} THEN count ELSE 0 END) AS BIGINT) AS deaths
     FROM events
-    WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND ${isPublished}
+    WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
     GROUP BY type_id, attribute_set_id`.execute(db);
   return rows;
 }
@@ -199,8 +199,6 @@ async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }
-
-const isPublished = sql.raw(`import_id NOT IN (${unpublishedSql})`);
 
 function slugId(slug: string): RawBuilder<number> {
   return sql<number>`(SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;

@@ -5,6 +5,7 @@ import { createWorldOn, death, toCsv, type EventWorld } from "../../../test/supp
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
+import { eventsPathOf } from "../engine/location.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";
 import { createPostgresEventPosts } from "./postgres/posts.ts";
 import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
@@ -18,7 +19,8 @@ const query = { slug: "acme", window, baseline: [before] };
 
 function openPosts({ location }: EventWorld, clock: Clock): EventPosts {
   if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
-  return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, clock, signal });
+  const databasePath = eventsPathOf(location.path);
+  return createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock, signal });
 }
 
 describe.each(storeEngines)("on $engine", (engine) => {

@@ -1,17 +1,24 @@
 import { asFlatlineError } from "../../base/errors.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
 import type { IngestReply, IngestRequest } from "./ingest.ts";
 import type { EventPosts } from "./sqlite/posts.ts";
 
 /** Opens the store of posted events; the signal aborts its work. */
 export type OpenPosts = (signal: AbortSignal) => Promise<EventPosts>;
 
+/** A post that meets an import waits for so long, together with the posts before it. */
+export const longestWaitMs = 5 * secondMs;
+
 /** Returns what answers the requests of ingest.ts: one at a time, in order. The posts are opened for the first of them. */
-export function createIngestAnswers(openPosts: OpenPosts): (request: IngestRequest) => Promise<IngestReply> {
+export function createIngestAnswers(
+  openPosts: OpenPosts,
+  clock: Clock,
+): (request: IngestRequest) => Promise<IngestReply> {
   const stopping = new AbortController();
   let posts: EventPosts | null = null;
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function answer(request: IngestRequest): Promise<IngestReply> {
+  async function answer(request: IngestRequest, arrivedAtMs: number): Promise<IngestReply> {
     const { id } = request;
     try {
       if (request.kind === "close") {
@@ -19,11 +26,8 @@ export function createIngestAnswers(openPosts: OpenPosts): (request: IngestReque
         return { kind: "closed", id };
       }
       posts ??= await openPosts(stopping.signal);
-      if (request.kind === "clean") {
-        await posts.clean();
-        return { kind: "cleaned", id };
-      }
-      const outcome = await posts.store(request.body, request.idempotencyKey, request.organizations);
+      const waitMs = Math.max(longestWaitMs - (clock.monotonicMs() - arrivedAtMs), 0);
+      const outcome = await posts.store(request.body, request.idempotencyKey, request.organizations, waitMs);
       return { kind: "posted", id, outcome };
     } catch (error) {
       const { code, message, issues } = asFlatlineError(error);
@@ -34,7 +38,8 @@ export function createIngestAnswers(openPosts: OpenPosts): (request: IngestReque
   return (request) => {
     // Aborts the current work, so that it does not delay the stop.
     if (request.kind === "close") stopping.abort();
-    const answered = previous.then(() => answer(request));
+    const arrivedAtMs = clock.monotonicMs();
+    const answered = previous.then(() => answer(request, arrivedAtMs));
     previous = answered;
     return answered;
   };

@@ -2,6 +2,7 @@ import { isMainThread, parentPort, workerData } from "node:worker_threads";
 
 import { createSystemClock } from "../../base/time.ts";
 import { Secret } from "../../base/secret.ts";
+import { eventsPathOf } from "../engine/location.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";
 import type { IngestRequest, WorkerLocation } from "./ingest.ts";
 import { createIngestAnswers } from "./ingest-answers.ts";
@@ -12,17 +13,19 @@ import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
   const location = workerData as WorkerLocation;
+  const clock = createSystemClock();
 
   const openPosts = async (signal: AbortSignal): Promise<EventPosts> => {
-    const shared = { clock: createSystemClock(), signal };
+    const shared = { clock, signal };
     if ("url" in location) {
       // Loaded on demand.
       const { createPostgresEventPosts } = await import("./postgres/posts.ts");
       return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
     }
-    return createEventPosts({ db: openEventDatabase(location.path), databasePath: location.path, ...shared });
+    const databasePath = eventsPathOf(location.path);
+    return createEventPosts({ db: openEventDatabase(databasePath), databasePath, ...shared });
   };
 
-  const answer = createIngestAnswers(openPosts);
+  const answer = createIngestAnswers(openPosts, clock);
   port.on("message", (request: IngestRequest) => void answer(request).then((reply) => port.postMessage(reply)));
 }

@@ -12,12 +12,14 @@ import {
 } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock, dayMs, type Clock } from "../../base/time.ts";
 import { openEventDatabase } from "./sqlite/import-file.ts";
+import { createIngestAnswers } from "./ingest-answers.ts";
 import { createEventIngest, type EventIngest } from "./ingest.ts";
 import { createPostgresEventPosts } from "./postgres/posts.ts";
 import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
-import type { StoreLocation } from "../engine/location.ts";
+import { eventsPathOf, type StoreLocation } from "../engine/location.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const startMs = Date.UTC(2026, 0, 15, 9);
@@ -34,8 +36,8 @@ const body = (value: unknown): Buffer => Buffer.from(typeof value === "string" ?
 function openPosts(location: StoreLocation, clock: Clock): EventPosts {
   const { signal } = new AbortController();
   if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
-  const db = openEventDatabase(location.path);
-  return createEventPosts({ db, databasePath: location.path, clock, signal });
+  const databasePath = eventsPathOf(location.path);
+  return createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock, signal });
 }
 
 async function withIngestIn(
@@ -298,7 +300,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
       });
     });
 
-    it("an import goes on, and both are counted", { timeout: 60_000 }, async () => {
+    it("an import goes on, posts wait for it, and both are counted", { timeout: 60_000 }, async () => {
       await withIngest(async (ingest, world) => {
         const events = Array.from({ length: 40_000 }, (_, index) => death(startMs + index, "acme", { id: `${index}` }));
         const importing = world.import([await world.write("1.ndjson", toNdjson(events))]);
@@ -362,7 +364,6 @@ it("stores a post that met a locked database when it is sent again, once", async
   await using world = await createEventWorld();
   const { databasePath } = world;
   const db = openEventDatabase(databasePath);
-  db.exec("PRAGMA busy_timeout = 20");
   const signal = new AbortController().signal;
   const posts = createEventPosts({ db, databasePath, clock: createSystemClock(), signal });
   const other = new DatabaseSync(databasePath);
@@ -372,11 +373,32 @@ it("stores a post that met a locked database when it is sent again, once", async
   ]);
 
   other.exec("BEGIN IMMEDIATE");
-  await expect(posts.store(post, "k1")).rejects.toMatchObject({ code: "store_busy", httpStatus: 503 });
+  await expect(posts.store(post, "k1", null, 20)).rejects.toMatchObject({ code: "store_busy", httpStatus: 503 });
   other.exec("ROLLBACK");
   other.close();
 
   expect(await posts.store(post, "k1")).toMatchObject({ received: 2, stored: 2 });
   expect(await total(world, "acme")).toBe(2);
   await posts.close();
+});
+
+it("lets posts that meet an import wait for 5 s together, not one after the other", async () => {
+  const clock = createVirtualClock({ startMs });
+  const waits: (number | undefined)[] = [];
+  const posts: EventPosts = {
+    store: async (_body, _key, _organizations, waitMs) => {
+      waits.push(waitMs);
+      await clock.sleep(3_000);
+      throw new FlatlineError("store_busy", "an import");
+    },
+    close: () => Promise.resolve(),
+  };
+  const answer = createIngestAnswers(() => Promise.resolve(posts), clock);
+  const post = { kind: "post", body: body([]), idempotencyKey: null, organizations: null } as const;
+
+  const answers = [1, 2, 3].map((id) => answer({ ...post, id }));
+  await clock.advance(9_000);
+
+  expect((await Promise.all(answers)).map(({ kind }) => kind)).toEqual(["failed", "failed", "failed"]);
+  expect(waits).toEqual([5_000, 2_000, 0]);
 });

@@ -27,7 +27,8 @@ export interface EventIngest {
   /**
    * Stores the events of a request body, NDJSON or a JSON array, completely or not at all.
    * @throws forbidden (an event of another organization), invalid_data with one issue per bad line, too_large,
-   * conflict (the key was used for another body), unavailable (stopped), store_busy, store_unusable
+   * conflict (the key was used for another body), unavailable (stopped), store_busy (an import that takes longer than
+   * 5 s), store_unusable
    */
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
   /** Accepts no more posts, and terminates the worker if its work does not end within `limitMs`. */
@@ -42,8 +43,6 @@ export interface EventIngestOptions {
   readonly maxBodyBytes?: number;
   /** Stores the events in this thread: for a simulation, in which nothing runs beside it [in a worker thread]. */
   readonly openPosts?: OpenPosts;
-  /** Called when the worker fails in background work, for example in the clean-up at the start. */
-  readonly onError?: (error: unknown) => void;
 }
 
 /** Messages to the worker and their answers. */
@@ -55,12 +54,10 @@ export type IngestRequest =
       readonly idempotencyKey: string | null;
       readonly organizations: readonly string[] | null;
     }
-  | { readonly kind: "clean"; readonly id: number }
   | { readonly kind: "close"; readonly id: number };
 
 export type IngestReply =
   | { readonly kind: "posted"; readonly id: number; readonly outcome: PostOutcome }
-  | { readonly kind: "cleaned"; readonly id: number }
   | { readonly kind: "closed"; readonly id: number }
   | {
       readonly kind: "failed";
@@ -74,7 +71,7 @@ const defaultMaxBodyBytes = 32 * 1_024 ** 2;
 // Bodies wait in memory for the only worker: further ones are refused above this number of bytes.
 const mostWaitingBytes = 4 * defaultMaxBodyBytes;
 const longestKey = 255;
-// A stop must not wait for a large post: unpublished rows are removed by the next start.
+// A stop must not wait for a large post: nothing of it is stored then.
 const defaultCloseMs = 2_000;
 // An idle worker holds 20 MB; starting one takes a tenth of a second.
 const idleMs = 10_000;
@@ -101,7 +98,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const workerUrl = new URL(`./ingest-worker.${extension}`, import.meta.url);
 
-  const answerHere = options.openPosts === undefined ? null : createIngestAnswers(options.openPosts);
+  const answerHere = options.openPosts === undefined ? null : createIngestAnswers(options.openPosts, options.clock);
 
   function start(): Worker {
     const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
@@ -154,12 +151,6 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       running.postMessage(request, transfer);
     });
   }
-
-  // The remains of failed imports.
-  ask({ kind: "clean", id: nextId++ }).catch((error: unknown) => {
-    // The next start completes work that was cut off here.
-    if (!isClosed) options.onError?.(error);
-  });
 
   return {
     ingest: async (body, { idempotencyKey, author = "", organizations = null, signal }) => {

@@ -1,5 +1,4 @@
 import { sql, type RawBuilder } from "kysely";
-import { unpublishedSql } from "./sqlite/writer.ts";
 import type { AssetStatus, LivenessStore } from "./liveness.ts";
 import type { Db } from "../schema.ts";
 
@@ -8,7 +7,7 @@ export function createLivenessStore(db: Db): LivenessStore {
   return {
     lastEventAtMs: async (slug, untilMs) => {
       const { rows } = await sql<{ at_ms: number }>`
-        select at_ms from events where slug_id = ${slugId(slug)} and at_ms <= ${untilMs} and ${isPublished}
+        select at_ms from events where slug_id = ${slugId(slug)} and at_ms <= ${untilMs}
         order by at_ms desc limit 1`.execute(db);
       return rows[0]?.at_ms ?? null;
     },
@@ -21,7 +20,7 @@ export function createLivenessStore(db: Db): LivenessStore {
         order: "asc" | "desc",
       ): RawBuilder<unknown> => sql`
         (select at_ms from events
-         where slug_id = ${slugId(slug)} and at_ms > ${from} and at_ms <= ${to} and ${isPublished}
+         where slug_id = ${slugId(slug)} and at_ms > ${from} and at_ms <= ${to}
          order by at_ms ${sql.raw(order)} limit 1)`;
       const until = sql`cast(${untilMs} as bigint)`;
       const reach = sql`case when steps.at_ms + ${unnoticedMs} < ${until} then steps.at_ms + ${unnoticedMs} else ${until} end`;
@@ -37,7 +36,7 @@ export function createLivenessStore(db: Db): LivenessStore {
     distinctAssets: async (slug, { afterMs, untilMs }) => {
       const { rows } = await sql<{ assets: number }>`
         select count(distinct asset) as assets from events
-        where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and ${isPublished}`.execute(db);
+        where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs}`.execute(db);
       return rows[0]?.assets ?? 0;
     },
     extent: async (slug) => {
@@ -58,7 +57,7 @@ export function createLivenessStore(db: Db): LivenessStore {
               row_number() over (partition by asset order by at_ms desc, import_id desc, ordinal desc) as place
             from events
             where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
-              and asset in (${asked}) and ${isPublished}) as ranked
+              and asset in (${asked})) as ranked
           join event_statuses on event_statuses.status_id = ranked.status_id
           where place = 1`.execute(db);
         for (const { asset, status, at_ms } of rows) found.push({ asset, status, atMs: at_ms });
@@ -82,7 +81,7 @@ async function countEvents(db: Db, slug: string): Promise<number> {
   for (let counted = 0; ; counted += rowsAStep) {
     const rest = sql`
       from events where slug_id = ${slugId(slug)} and at_ms >= ${after.at_ms}
-        and (at_ms, import_id, ordinal) > (${after.at_ms}, ${after.import_id}, ${after.ordinal}) and ${isPublished}`;
+        and (at_ms, import_id, ordinal) > (${after.at_ms}, ${after.import_id}, ${after.ordinal})`;
     const step = await sql<Place>`
       select at_ms, import_id, ordinal ${rest}
       order by at_ms, import_id, ordinal limit 1 offset ${rowsAStep - 1}`.execute(db);
@@ -96,13 +95,12 @@ async function countEvents(db: Db, slug: string): Promise<number> {
 }
 
 function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
-  return sql`select at_ms from events where slug_id = ${slugId(slug)} and ${isPublished}
+  return sql`select at_ms from events where slug_id = ${slugId(slug)}
     order by at_ms ${sql.raw(order)} limit 1`;
 }
 
 // Engines limit the number of parameters of a statement.
 const assetsAStatement = 500;
-const isPublished = sql.raw(`import_id not in (${unpublishedSql})`);
 
 function slugId(slug: string): RawBuilder<number> {
   return sql<number>`(select slug_id from event_slugs where slug = ${slug})`;

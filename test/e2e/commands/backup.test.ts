@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { eventsPathOf } from "../../../src/store/engine/location.ts";
 import { runCli } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
@@ -34,8 +35,9 @@ it("copies the store of a running daemon, and the copy starts as one", async () 
 
   expect(first).toMatchObject({ exitCode: 0, stderr: "", stdout: expect.stringMatching(/\d+ bytes, .* checked\n$/) });
   expect(again).toMatchObject({ exitCode: 64, stdout: "", stderr: expect.stringContaining("--force") });
-  const { size } = await stat(join(elsewhere, "flatline.db"));
-  expect(JSON.parse(forced.stdout)).toMatchObject({ bytes: size });
+  const files = ["flatline.db", "flatline-events.db"].map((name) => stat(join(elsewhere, name)));
+  const bytes = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+  expect(JSON.parse(forced.stdout)).toMatchObject({ bytes });
   await writeFile(join(elsewhere, "flatline.yaml"), configuration);
   const check = await runCli(["check", "--json"], { cwd: elsewhere });
   expect(JSON.parse(check.stdout)).toMatchObject([{ slug: "acme", severity: "fail" }]);
@@ -70,6 +72,14 @@ describe("restore", () => {
     expect((await readdir(daemon.path)).filter((name) => name.startsWith(".flatline-backup"))).toEqual([]);
   });
 
+  it("of an older state with newer events starts, and counts them", async () => {
+    await daemon.addDeaths("acme", { lastHour: 25, perDay: 0 });
+    // As a restore that is cut off between the two files leaves them.
+    await copyFile(copy(), store());
+
+    expect(await deathsNow()).toMatchObject({ currentCount: 75 });
+  });
+
   it("makes the store where none is, in a folder that does not exist yet", async () => {
     await daemon.configure(configuration.replace("path: flatline.db", "path: new/folder/flatline.db"));
 
@@ -89,6 +99,13 @@ describe("restore", () => {
 
   it.each<[string, (path: string) => Promise<void>, number, string]>([
     ["that does not exist", (path) => rm(path), 66, "there is no backup"],
+    ["whose events are missing", (path) => rm(eventsPathOf(path)), 66, "there is no backup"],
+    [
+      "whose events are of another store",
+      async (path) => changeCopy(eventsPathOf(path), "pragma user_version = 1"),
+      74,
+      "holds the events of another store",
+    ],
     ["that is no database", (path) => writeFile(path, "hello ".repeat(1_000)), 74, "not a database of SQLite"],
     [
       "of another program",

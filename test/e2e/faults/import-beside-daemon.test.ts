@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
 
@@ -181,4 +182,31 @@ describe(`${rows} rows imported beside a daemon that checks every second`, () =>
       expect(daemon.log().filter(({ level, msg }) => level === "error" && msg !== "alert firing")).toEqual([]);
     },
   );
+});
+
+describe("a post of events that meets an import", () => {
+  it("waits for 5 s, is answered with 503 and Retry-After, and is stored when it comes again", async () => {
+    await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    const post = (): Promise<Response> =>
+      fetch(`${daemon.url}/api/v1/events`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify([{ at: clock.nowMs(), slug: "acme" }]),
+      });
+    // The lock of an import that takes long.
+    const importing = new DatabaseSync(join(folder.path, "flatline-events.db"), { timeout: 10 * secondMs });
+    importing.exec("begin immediate");
+
+    const startedAtMs = clock.monotonicMs();
+    const refused = await post();
+    const waitedMs = clock.monotonicMs() - startedAtMs;
+    importing.exec("rollback");
+    importing.close();
+
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await refused.text()).toContain("another process stores events");
+    expect(waitedMs).toBeGreaterThan(4_500);
+    expect(await (await post()).json()).toMatchObject({ received: 1, stored: 1 });
+  });
 });

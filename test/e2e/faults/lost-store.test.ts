@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
 
 import { decidingTables } from "../../../src/store/engine/sqlite-damage.ts";
+import { eventsPathOf } from "../../../src/store/engine/location.ts";
 import { makeDaemonFolder } from "../../support/program/daemon.ts";
 import { fullDisks } from "../../support/store/full-disk.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
@@ -75,6 +76,7 @@ describe("a store that is lost while a daemon runs on it", () => {
       "the store was replaced by another file",
       () => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path)),
     ],
+    ["deleted, its events alone,", "the store was deleted", () => rm(eventsPathOf(path))],
     ["overwritten", "the store is damaged", () => overwrite(path)],
     // What a statement meets first beyond the end is damage, or an error of the disk.
     ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
@@ -86,7 +88,8 @@ describe("a store that is lost while a daemon runs on it", () => {
 
       await eventually(() => areUnwell(daemon));
 
-      const told = await daemon.untilLogged("store is lost or cannot be used", { store: path });
+      const told = await daemon.untilLogged("store is lost or cannot be used");
+      expect([path, eventsPathOf(path)]).toContain(told["store"]);
       expect(told).toMatchObject({ level: "error", problem: expect.stringMatching(said) });
       if (typeof said === "string")
         expect(told["problem"]).toContain("Stop flatline and restore the store from a backup");
@@ -163,7 +166,7 @@ describe("a damaged store", () => {
         exitCode: 0,
       });
       const path = join(folder.path, "flatline.db");
-      await damage(path, table);
+      await damage(table === "events" ? eventsPathOf(path) : path, table);
 
       const { exitCode, stderr } = await runProgram(["run"], { cwd: folder.path });
 

@@ -7,7 +7,7 @@ import { importEvents, type ImportOptions, type ImportOutcome } from "../../../s
 import type { EventFile } from "../../../src/store/events/input/input.ts";
 import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../../src/store/events/events.ts";
 import { openStore } from "../../../src/store/open.ts";
-import type { StoreLocation } from "../../../src/store/engine/location.ts";
+import { eventsPathOf, type StoreLocation } from "../../../src/store/engine/location.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { StoreEngineCase } from "./engines.ts";
 
@@ -22,17 +22,19 @@ export interface EventWorld {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** One whose database is a file. */
+/** One whose events are in a file. */
 export interface FileEventWorld extends EventWorld {
+  readonly location: { readonly path: string };
   readonly databasePath: string;
 }
 
-/** On SQLite, with the path of its file. */
+/** On SQLite, with the path of the events. */
 export async function createEventWorld(): Promise<FileEventWorld> {
   const folder = await makeFolder();
-  const databasePath = join(folder, "flatline.db");
-  const store = await openStore({ path: databasePath, clock: createSystemClock() });
-  return { ...eventWorld({ path: databasePath }, folder, store, () => store.close()), databasePath };
+  const location = { path: join(folder, "flatline.db") };
+  const store = await openStore({ ...location, clock: createSystemClock() });
+  const world = eventWorld(location, folder, store, () => store.close());
+  return { ...world, location, databasePath: eventsPathOf(location.path) };
 }
 
 /** On the engine of a `describe.each(storeEngines)`. */

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { runStatements, type MigrationStatement } from "./statements.ts";
+import { runStatements, type MigrationStatement, type SchemaPart } from "./statements.ts";
 
 /** Liveness events with their rollups, and the state of imports (CONTRACT 10). */
 const events: readonly MigrationStatement[] = [
@@ -11,15 +11,10 @@ const events: readonly MigrationStatement[] = [
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
   { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
-  // Rows of an import do not count until its state is 'published'. Import 0 holds posted events.
+  // Import 0 holds posted events.
   `CREATE TABLE event_imports (
-     import_id INTEGER PRIMARY KEY AUTOINCREMENT,
-     state TEXT NOT NULL CHECK (state IN ('staging', 'published', 'abandoned')),
-     started_at_ms INTEGER NOT NULL,
-     published_at_ms INTEGER,
-     next_ordinal INTEGER NOT NULL DEFAULT 0)`,
-  `CREATE INDEX event_imports_unpublished ON event_imports (import_id) WHERE state <> 'published'`,
-  `INSERT INTO event_imports (import_id, state, started_at_ms, published_at_ms) VALUES (0, 'published', 0, 0)`,
+     import_id INTEGER PRIMARY KEY AUTOINCREMENT, arrived_at_ms INTEGER, next_ordinal INTEGER NOT NULL DEFAULT 0)`,
+  `INSERT INTO event_imports (import_id, arrived_at_ms) VALUES (0, 0)`,
 
   // Every event; ordinal distinguishes events of one import at one instant. type_id 0: none.
   `CREATE TABLE events (
@@ -32,7 +27,7 @@ const events: readonly MigrationStatement[] = [
      slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      at_ms INTEGER NOT NULL,
      PRIMARY KEY (slug_id, id_hash, import_id, ordinal)) WITHOUT ROWID`,
-    // An import is one transaction there, so two rows with the same id are never stored.
+    // PostgreSQL compares the texts itself.
     postgres: `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
   },
 
@@ -45,24 +40,8 @@ const events: readonly MigrationStatement[] = [
      slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
      deaths INTEGER NOT NULL,
      PRIMARY KEY (slug_id, hour, type_id, import_id)) WITHOUT ROWID`,
-  // At or before an organization's first event of an import: the start of the search for the first event.
-  {
-    sqlite: `CREATE TABLE event_extents (
-     slug_id INTEGER NOT NULL, import_id INTEGER NOT NULL, first_at_ms INTEGER NOT NULL,
-     PRIMARY KEY (slug_id, import_id)) WITHOUT ROWID`,
-  },
-
   // Organizations with events that eventRetention has deleted, also if none is left.
   `CREATE TABLE event_pruned_slugs (slug_id INTEGER PRIMARY KEY)`,
-
-  // Rows of an unpublished import whose id may be in another one too; resolved when the import is published.
-  {
-    sqlite: `CREATE TABLE event_contests (
-     import_id INTEGER NOT NULL, rival_id INTEGER NOT NULL, slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL,
-     ordinal INTEGER NOT NULL, at_ms INTEGER NOT NULL,
-     PRIMARY KEY (import_id, rival_id, slug_id, id_hash, ordinal)) WITHOUT ROWID`,
-  },
-  { sqlite: `CREATE INDEX event_contests_by_rival ON event_contests (rival_id)` },
 
   // Imported content, by SHA-256 after decompression.
   `CREATE TABLE event_files (
@@ -77,13 +56,12 @@ const events: readonly MigrationStatement[] = [
   // A set of attributes as a JSON object, names in order; an event refers to it by a small integer.
   `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
   // Arrival of the rows of import 0, from this ordinal on: a row per instant and post, not per event. Rows before the first
-  // one have no recorded arrival. Rows of other imports arrive when their import is published.
+  // one have no recorded arrival. Rows of other imports arrive when their import ends.
   `CREATE TABLE event_receipts (first_ordinal INTEGER PRIMARY KEY, received_at_ms INTEGER NOT NULL)`,
-  // Changes of the published rows of event_minutes, in the order of commits, for running sums in memory
-  // (store/events/sums/event-sums.ts). position counts the cells up to and including this row, so that old rows can be
-  // deleted by size; weight is the size of this row. detail is a JSON array of integers, by kind: added: slug_id, minute,
-  // type_id, deaths, repeated · published: import_id · pruned: the first remaining minute ·
-  // forgotten: slug_id
+  // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/event-sums.ts).
+  // position counts the cells up to and including this row, so that old rows can be deleted by size; weight is the size of
+  // this row. detail is a JSON array of integers, by kind: added: slug_id, minute, type_id, deaths, repeated · changed: each
+  // slug_id · pruned: the first remaining minute
   {
     sqlite: `CREATE TABLE event_changes (
      position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,
@@ -333,7 +311,10 @@ const discovery: readonly MigrationStatement[] = [
   `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
 ];
 
+const state = [...runs, ...alerts, ...acts, ...discovery, ...platform];
+const statements = { all: [...events, ...state], state, events };
+
 /** Creates the schema of the first release. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await runStatements(db, [...events, ...runs, ...alerts, ...acts, ...discovery, ...platform]);
+export async function up(db: Kysely<unknown>, part: SchemaPart): Promise<void> {
+  await runStatements(db, statements[part]);
 }

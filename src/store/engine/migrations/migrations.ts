@@ -3,12 +3,13 @@ import { z } from "zod";
 import { FlatlineError } from "../../../base/errors.ts";
 import { engineOf } from "../engine.ts";
 import type { StoreEngine } from "../location.ts";
+import type { SchemaPart } from "./statements.ts";
 import * as initial from "./0001-initial.ts";
 
 /** One step of the schema. */
 export interface Migration {
   readonly name: string;
-  readonly up: (db: Kysely<unknown>) => Promise<void>;
+  readonly up: (db: Kysely<unknown>, part: SchemaPart) => Promise<void>;
 }
 
 /** Forward only; version n is the n-th entry. A released migration is never changed. */
@@ -27,7 +28,7 @@ const longestTableLockMs = 10_000;
  * open the store at once: the second one finds the work done. `place` is the store's name in messages.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
-export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
+export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPart = "all"): Promise<void> {
   if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
     if (engineOf(transaction) === "postgres") await takeMigrationLock(transaction);
@@ -35,7 +36,7 @@ export async function migrate(db: Kysely<unknown>, place: string): Promise<void>
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
-      await migration.up(transaction);
+      await migration.up(transaction, part);
       await sql`insert into schema_version (version, name) values (${index + 1}, ${migration.name})`.execute(
         transaction,
       );

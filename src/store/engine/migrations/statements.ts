@@ -7,6 +7,9 @@ import { engineOf } from "../engine.ts";
  */
 export type MigrationStatement = string | { readonly sqlite?: string; readonly postgres?: string };
 
+/** Which tables a database has: a store in a file has two, one with the events and one with all other state. */
+export type SchemaPart = "all" | "state" | "events";
+
 /** Runs the statements in order, in the dialect of the engine. */
 export async function runStatements(db: Kysely<unknown>, statements: readonly MigrationStatement[]): Promise<void> {
   const engine = engineOf(db);

@@ -55,7 +55,7 @@ export async function takeOrdinals(db: Db, events: number): Promise<number> {
   return (rows[0]?.next_ordinal ?? 0) - events;
 }
 
-/** Records the arrival of posted rows; imported rows arrive when their import is published. */
+/** Records the arrival of posted rows; imported rows arrive when their import ends. */
 export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: number): Promise<void> {
   await sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${firstOrdinal}, ${receivedAtMs})`.execute(
     db,

@@ -68,8 +68,6 @@ export function createPostgresEventPosts({ location, clock, signal }: PostgresEv
       if (meanwhile === null) throw new FlatlineError("internal", "the answer to a post was lost");
       return { ...meanwhile, storedByStatus: createTally().stored };
     },
-    // The server rolled back a failed import.
-    clean: () => Promise.resolve(0),
     close: () => db.destroy(),
   };
 }

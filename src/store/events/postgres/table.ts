@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { hourMs } from "../../../base/time.ts";
 import { readHistory } from "../sqlite/history.ts";
+import { forgetEvents } from "../forgetting.ts";
 import { addEventsInPostgres } from "./adding.ts";
 import { deathsInPostgres } from "./counts.ts";
 import type { EventStore } from "../events.ts";
@@ -8,8 +9,7 @@ import { inTransaction } from "../../engine/in-transaction.ts";
 import type { Db } from "../../schema.ts";
 
 /**
- * Creates the event store on PostgreSQL, over the same tables as on SQLite without those of SQLite's staging. Events that
- * are stored together are one transaction, however large, so every visible row counts.
+ * Creates the event store on PostgreSQL, over the same tables as on SQLite.
  */
 export function createPostgresEventStore(db: Db): EventStore {
   return {
@@ -55,6 +55,7 @@ export function createPostgresEventStore(db: Db): EventStore {
     },
     add: (events, receivedAtMs) => addEventsInPostgres(db, events, receivedAtMs ?? null),
     prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits), "latest"),
+    forget: (slug, maxRows) => inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows), "latest"),
   };
 }
 

@@ -52,21 +52,20 @@ async function writeAll(db: Db, writing: PostgresWriting, places: Places): Promi
   if (!(await writing.onBegin(db))) return null;
   // Created here, because the transaction may run again.
   const tally = createTally();
-  const importId = isDirect ? directImportId : await beginImport(db, clock.nowMs());
+  const importId = isDirect ? directImportId : await beginImport(db);
   if (isDirect && checked.rows > 0) await noteReceipt(db, firstOrdinal, clock.nowMs());
   await writeBlocks(db, writing, { ...places, importId }, tally);
   if (!isDirect) {
-    await sql`UPDATE event_imports SET published_at_ms = ${clock.nowMs()} WHERE import_id = ${importId}`.execute(db);
+    await sql`UPDATE event_imports SET arrived_at_ms = ${clock.nowMs()} WHERE import_id = ${importId}`.execute(db);
   }
   await writing.onEnd(db, importId, tally);
   if (checked.rows > 0) await noteWrite(db);
   return tally;
 }
 
-/** Marked as published from the start: import and rows are invisible before the commit. */
-async function beginImport(db: Db, nowMs: number): Promise<number> {
+async function beginImport(db: Db): Promise<number> {
   const { rows } = await sql<{ import_id: number }>`
-    INSERT INTO event_imports (state, started_at_ms) VALUES ('published', ${nowMs}) RETURNING import_id`.execute(db);
+    INSERT INTO event_imports DEFAULT VALUES RETURNING import_id`.execute(db);
   return rows[0]?.import_id ?? 0;
 }
 

@@ -10,7 +10,7 @@ import type { Db } from "../../schema.ts";
 
 /**
  * Stores a few events through Kysely in the surrounding transaction, by the rules of EventWriter: the first event with an id
- * wins, and an unpublished import with the same id drops it when it is published.
+ * wins.
  */
 export async function addEvents(
   db: Db,
@@ -51,9 +51,6 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: nu
     VALUES (${slugId}, ${atMs}, ${directImportId}, ${ordinal}, ${typeId}, ${statusId}, ${count}, ${asset}, ${id}, ${setId})`.execute(
     db,
   );
-  await sql`
-    INSERT INTO event_extents (slug_id, import_id, first_at_ms) VALUES (${slugId}, ${directImportId}, ${atMs})
-    ON CONFLICT DO UPDATE SET first_at_ms = min(first_at_ms, excluded.first_at_ms)`.execute(db);
   if (event.status !== deadStatus || count === 0) return true;
   cells.push(slugId, Math.floor(atMs / minuteMs), typeId, count);
   for (const [table, span, spanMs] of [
@@ -72,20 +69,10 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: nu
 async function claimId(db: Db, slugId: number, id: string, ordinal: number, atMs: number): Promise<boolean> {
   const bytes = Buffer.from(id);
   const hash = hashId(bytes, 0, bytes.length);
-  const same = await sql<{ import_id: number; ordinal: number; at_ms: number; state: string; id: string | null }>`
-    SELECT known.import_id, known.ordinal, known.at_ms, event_imports.state, events.id
-    FROM event_ids AS known
-    JOIN event_imports ON event_imports.import_id = known.import_id
-    LEFT JOIN events ON events.slug_id = known.slug_id AND events.at_ms = known.at_ms
-      AND events.import_id = known.import_id AND events.ordinal = known.ordinal
-    WHERE known.slug_id = ${slugId} AND known.id_hash = ${hash}`.execute(db);
-  if (same.rows.some((row) => row.state === "published" && row.id === id)) return false;
-  for (const row of same.rows) {
-    if (row.state === "published") continue;
-    await sql`
-      INSERT OR IGNORE INTO event_contests (import_id, rival_id, slug_id, id_hash, ordinal, at_ms)
-      VALUES (${row.import_id}, ${directImportId}, ${slugId}, ${hash}, ${row.ordinal}, ${row.at_ms})`.execute(db);
-  }
+  const same = await sql`
+    SELECT 1 FROM event_ids JOIN events USING (slug_id, at_ms, import_id, ordinal)
+    WHERE event_ids.slug_id = ${slugId} AND event_ids.id_hash = ${hash} AND events.id = ${id}`.execute(db);
+  if (same.rows.length > 0) return false;
   await sql`
     INSERT INTO event_ids (slug_id, id_hash, import_id, ordinal, at_ms)
     VALUES (${slugId}, ${hash}, ${directImportId}, ${ordinal}, ${atMs})`.execute(db);

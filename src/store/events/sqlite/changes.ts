@@ -3,9 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 
 import type { Db } from "../../schema.ts";
 
-/** A change of published counts, recorded in its transaction; the migration documents `detail`. */
+/** A change of counts, recorded in its transaction; the migration documents `detail`. */
 export interface EventChange {
-  readonly kind: "added" | "published" | "pruned" | "forgotten";
+  readonly kind: "added" | "pruned" | "changed";
   readonly detail: readonly number[];
 }
 

@@ -1,15 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 
 import type { Clock } from "../../../base/time.ts";
-import { openDatabase } from "../../engine/sqlite-file.ts";
+import { eventsPathOf } from "../../engine/location.ts";
+import { openDatabase, tune } from "../../engine/sqlite-file.ts";
 import type { CheckedInputs } from "../input/check.ts";
 import { refuseKnownFiles } from "../input/known-files.ts";
-import { Pace } from "./pace.ts";
 import type { EventReading } from "./reading.ts";
-import { removeBrokenImports } from "./staging.ts";
-import { stageEvents } from "./staged-import.ts";
 import type { WriteTally } from "../tally.ts";
 import { EventWriter } from "./writer.ts";
+import { writeEvents } from "./store-events.ts";
 
 /** A checked import that is to be stored. */
 export interface ImportWork extends EventReading {
@@ -19,34 +18,32 @@ export interface ImportWork extends EventReading {
   readonly onRows: (rows: number) => void;
 }
 
-// A fifth of the promised limit (CONTRACT 10); the rest is for the commit's fsync on a slow disk.
-const holdMs = 50;
-/** Maximum wait for another writer, milliseconds. */
-const busyWaitMs = 10_000;
-
 /** Stores checked input in a SQLite database, completely or not at all. @throws already_imported, unavailable, store_* */
-export async function importIntoFile(databasePath: string, { again, ...work }: ImportWork): Promise<WriteTally> {
-  const { checked, clock, signal } = work;
+export async function importIntoFile(storePath: string, { again, ...work }: ImportWork): Promise<WriteTally> {
+  const { checked, clock } = work;
+  const databasePath = eventsPathOf(storePath);
   const db = openEventDatabase(databasePath);
   const refuse = (): void => {
     if (!again) refuseKnownFiles(checked.files, createLookUp(db));
   };
   try {
     refuse();
-    const pace = new Pace({ db, databasePath, clock, signal, holdMs });
-    await removeBrokenImports(db, databasePath, pace);
-    return await stageEvents({
+    const tally = await writeEvents({
       ...work,
       db,
       databasePath,
       writer: new EventWriter(db),
-      pace,
-      directRows: 0,
-      onPublish: (importId) => {
+      arePosted: false,
+      // Another import may take minutes.
+      waitMs: Infinity,
+      onEnd: (importId) => {
         refuse();
         registerFiles(db, checked, importId, clock.nowMs());
       },
     });
+    // The log has each changed page once. Here rather than in the daemon, whose next commit would copy them.
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return tally;
   } finally {
     db.close();
   }
@@ -54,14 +51,13 @@ export async function importIntoFile(databasePath: string, { again, ...work }: I
 
 /** Opens a connection for long writes; the schema must exist. */
 export function openEventDatabase(databasePath: string): DatabaseSync {
-  const db = openDatabase(databasePath, busyWaitMs);
-  db.exec("PRAGMA synchronous = FULL");
-  // Pace runs checkpoints outside of the write lock.
-  db.exec("PRAGMA wal_autocheckpoint = 0");
-  // 64 MiB, so that the pages of a block stay cached.
-  db.exec("PRAGMA cache_size = -65536");
+  // For what SQLite itself does when it opens a log; writers wait in turns (store-events.ts).
+  const db = openDatabase(databasePath, shortWaitMs);
+  tune(db);
   return db;
 }
+
+const shortWaitMs = 1_000;
 
 function createLookUp(db: DatabaseSync): Parameters<typeof refuseKnownFiles>[1] {
   const known = db.prepare(

@@ -6,12 +6,11 @@ import { dayMs, type Clock } from "../../../base/time.ts";
 import { refuseForeignSlugs } from "../input/foreign-slugs.ts";
 import { checkInputs } from "../input/check.ts";
 import type { PostOutcome } from "../ingest.ts";
+import { longestWaitMs } from "../ingest-answers.ts";
 import { inputOfBody } from "../input/input.ts";
-import { Pace } from "./pace.ts";
-import { removeBrokenImports } from "./staging.ts";
-import { stageEvents } from "./staged-import.ts";
 import { createTally } from "../tally.ts";
 import { EventWriter } from "./writer.ts";
+import { writeEvents } from "./store-events.ts";
 
 export interface EventPostsOptions {
   readonly db: DatabaseSync;
@@ -25,34 +24,29 @@ export type PostCounts = Pick<PostOutcome, "received" | "stored" | "duplicates">
 
 export interface EventPosts {
   /**
-   * Stores the events of a body, completely or not at all. They may belong to `organizations` only [all].
+   * Stores the events of a body, completely or not at all. They may belong to `organizations` only [all]. Waits for another
+   * writer for `waitMs` at most [5 s].
    * @throws forbidden, invalid_data, conflict, unavailable, store_*
    */
   store(
     body: Uint8Array,
     idempotencyKey: string | null,
     organizations?: readonly string[] | null,
+    waitMs?: number,
   ): Promise<PostOutcome>;
-  /** Removes the remains of failed imports. */
-  clean(): Promise<number>;
   close(): Promise<void>;
 }
 
-// As many rows as one transaction stores in about 20 ms; more rows are staged like an import.
-const directRows = 2_000;
-// Less than an import's: the daemon's own writes take precedence.
-const holdMs = 30;
 /** Retention of an Idempotency-Key (CONTRACT 8). */
 const rememberMs = dayMs;
 
-/** Creates the store of posted events; it works synchronously for up to `holdMs` at a time, so it belongs into a worker. */
+/** Creates the store of posted events; it works synchronously for some ms at a time, so it belongs into a worker. */
 export function createEventPosts(options: EventPostsOptions): EventPosts {
   const { db, databasePath, clock, signal } = options;
   const writer = new EventWriter(db);
-  const pace = new Pace({ db, databasePath, clock, signal, holdMs });
 
   return {
-    store: async (body, idempotencyKey, organizations = null) => {
+    store: async (body, idempotencyKey, organizations = null, waitMs = longestWaitMs) => {
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       const inputs = [inputOfBody(bytes)];
@@ -61,19 +55,19 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
       const answered = idempotencyKey === null ? null : recall(db, idempotencyKey, sha256, clock.nowMs());
       if (answered !== null) return { ...answered, storedByStatus: createTally().stored };
       const received = checked.rows;
-      const tally = await stageEvents({
+      const tally = await writeEvents({
         db,
         databasePath,
         writer,
-        pace,
         clock,
         signal,
         inputs,
         checked,
         shiftMs: 0,
-        directRows,
+        arePosted: true,
+        waitMs,
         onRows: () => undefined,
-        onPublish: (_, { duplicates }) => {
+        onEnd: (_, { duplicates }) => {
           const outcome = { received, stored: received - duplicates, duplicates };
           if (idempotencyKey !== null) remember(db, idempotencyKey, sha256, outcome, clock.nowMs());
         },
@@ -81,7 +75,6 @@ export function createEventPosts(options: EventPostsOptions): EventPosts {
       const { duplicates, stored } = tally;
       return { received, stored: received - duplicates, duplicates, storedByStatus: stored };
     },
-    clean: () => removeBrokenImports(db, databasePath, pace),
     close: () => Promise.resolve(db.close()),
   };
 }

@@ -1,12 +1,13 @@
 import { CompiledQuery } from "kysely";
 import { hourMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
+import { forgetEvents } from "../forgetting.ts";
 import { addEvents } from "./adding.ts";
 import { hashId } from "./block.ts";
 import { noteStoreChange } from "./changes.ts";
 import { splitInterval, type Span } from "./spans.ts";
 import type { EventSums } from "../sums/event-sums.ts";
-import { deadStatusId, unpublishedSql } from "./writer.ts";
+import { deadStatusId } from "./writer.ts";
 import { readHistory } from "./history.ts";
 import type { AssetTypeCounts, CountQuery, EventStore } from "../events.ts";
 import type { Db } from "../../schema.ts";
@@ -35,10 +36,11 @@ export function createEventStore(db: Db, sums: EventSums | null = null): EventSt
     },
     history: (slug) => readHistory(db, slug),
     slugs: async () => (await read<{ slug: string }>(db, slugsSql, [])).map(({ slug }) => slug),
-    isEmpty: async () => (await read(db, anyExtentSql, [])).length === 0,
+    isEmpty: async () => (await read(db, "SELECT 1 FROM events LIMIT 1", [])).length === 0,
     add: (events, receivedAtMs) =>
       inTransaction(db, (transaction) => addEvents(transaction, events, receivedAtMs ?? null)),
     prune: (limits) => inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
+    forget: (slug, maxRows) => inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
   };
 }
 
@@ -99,13 +101,11 @@ async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<
   return db.isTransaction ? await work(db) : await db.transaction().execute(work);
 }
 
-const isPublished = `import_id NOT IN (${unpublishedSql})`;
-
 /** Returns one part per span; parameters are its bounds. `kind` is the column that it adds to. */
 function countParts(kind: "current_count" | "baseline_count"): string[] {
   const part = (table: string, column: string, deaths: string, and = ""): string => `
     SELECT type_id, ${kind === "current_count" ? `${deaths} AS current_count, 0 AS baseline_count` : `0, ${deaths}`}
-    FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? AND ${isPublished}${and}`;
+    FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? ${and}`;
   const hours = part("event_hours", "hour", "deaths");
   const minutes = part("event_minutes", "minute", "deaths");
   const instants = part("events", "at_ms", "count", ` AND status_id = ${deadStatusId}`);
@@ -123,14 +123,8 @@ const countsSql = `
   GROUP BY counted.type_id HAVING sum(current_count + baseline_count) > 0
   ORDER BY assetType`;
 
-// The extents give the start of the search: before it there may be many rows of an unpublished import.
 const firstEventSql = `
-  WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
-  SELECT at_ms FROM events
-  WHERE slug_id = (SELECT slug_id FROM asked)
-    AND at_ms >= (SELECT min(first_at_ms) FROM event_extents WHERE slug_id = (SELECT slug_id FROM asked) AND ${isPublished})
-    AND ${isPublished}
-  ORDER BY at_ms LIMIT 1`;
+  SELECT at_ms FROM events WHERE slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ?) ORDER BY at_ms LIMIT 1`;
 
 interface FirstEventRow {
   readonly slug: string;
@@ -140,26 +134,16 @@ interface FirstEventRow {
 // CROSS JOIN: each asked slug is looked up by its index.
 const firstEventsSql = `
   SELECT slug, at_ms FROM (
-    SELECT event_slugs.slug_id, slug, (
-      SELECT at_ms FROM events
-      WHERE events.slug_id = event_slugs.slug_id
-        AND at_ms >= (SELECT min(first_at_ms) FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
-        AND ${isPublished}
-      ORDER BY at_ms LIMIT 1) AS at_ms
+    SELECT event_slugs.slug_id, slug,
+      (SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id ORDER BY at_ms LIMIT 1) AS at_ms
     FROM json_each(?) AS asked CROSS JOIN event_slugs ON event_slugs.slug = asked.value)
   WHERE at_ms IS NOT NULL OR slug_id IN (SELECT slug_id FROM event_pruned_slugs)`;
 
 const slugsSql = `
   SELECT slug FROM event_slugs
-  WHERE EXISTS (SELECT 1 FROM event_extents WHERE event_extents.slug_id = event_slugs.slug_id AND ${isPublished})
-  ORDER BY slug`;
+  WHERE EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_slugs.slug_id) ORDER BY slug`;
 
-const anyExtentSql = `SELECT 1 FROM event_extents WHERE ${isPublished} LIMIT 1`;
-
-/**
- * Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. Rows of unpublished
- * imports stay.
- */
+/** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
 async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
   const { maxRows } = limits;
   const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
@@ -180,14 +164,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
   const hours = await deleteSpans(db, "event_hours", "hour", endHour, maxRows);
   if (old.length > 0 || minutes > 0) await noteStoreChange(db, { kind: "pruned", detail: [endHour * 60] });
   const hasMore = old.length === maxRows || minutes === maxRows || hours === maxRows;
-  if (!hasMore) {
-    await read(db, emptyExtentsSql, [endHour * hourMs]);
-    await read(db, `UPDATE event_extents SET first_at_ms = ? WHERE first_at_ms < ?`, [
-      endHour * hourMs,
-      endHour * hourMs,
-    ]);
-    await read(db, oldReceiptsSql, [endHour * hourMs]);
-  }
+  if (!hasMore) await read(db, oldReceiptsSql, [endHour * hourMs]);
   return { hasMore };
 }
 
@@ -203,13 +180,9 @@ interface EventKey {
 const oldEventsSql = `
   SELECT events.slug_id, at_ms, import_id, ordinal, id
   FROM event_slugs CROSS JOIN events ON events.slug_id = event_slugs.slug_id
-  WHERE at_ms < ? AND ${isPublished} LIMIT ?`;
+  WHERE at_ms < ? LIMIT ?`;
 
 const prunedSql = `INSERT OR IGNORE INTO event_pruned_slugs (slug_id) SELECT value FROM json_each(?)`;
-
-const emptyExtentsSql = `
-  DELETE FROM event_extents
-  WHERE first_at_ms < ? AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_extents.slug_id)`;
 
 // Arrivals before the remaining events are not needed: they count as known from the start.
 const oldReceiptsSql = `
@@ -229,7 +202,7 @@ async function deleteSpans(db: Db, table: string, span: string, end: number, max
     CompiledQuery.raw(
       `DELETE FROM ${table} WHERE (slug_id, ${span}, type_id, import_id) IN (
          SELECT ${key} FROM event_slugs CROSS JOIN ${table} ON ${table}.slug_id = event_slugs.slug_id
-         WHERE ${span} < ? AND ${isPublished} LIMIT ?)`,
+         WHERE ${span} < ? LIMIT ?)`,
       [end, maxRows],
     ),
   );

@@ -10,15 +10,15 @@ import { ingestedStatus, type WriteTally } from "../tally.ts";
 export const deadStatusId = 1;
 /** The type_id of events without an asset type. */
 export const noTypeId = 0;
-/** The import of posted events, which is always published. */
+/** The import of posted events. */
 export const directImportId = 0;
 
 // Rows between two checks of the clock: about 0.3 ms.
 const rowsAStep = 64;
 
 /**
- * Writes blocks into the event tables. Its methods are generators with small steps, so that the caller can end the
- * transaction between any two steps; all relevant state is in the store or the block.
+ * Writes blocks into the event tables. Its methods are generators with small steps, between which the caller gives others a
+ * turn.
  */
 export class EventWriter {
   readonly #events: BatchInsert;
@@ -27,11 +27,8 @@ export class EventWriter {
   readonly #ids: BatchInsert;
   readonly #minutes: BatchInsert;
   readonly #hours: BatchInsert;
-  readonly #extents: BatchInsert;
-  readonly #contests: BatchInsert;
   readonly #sameHash: BatchLookup;
   readonly #idOf: StatementSync;
-  readonly #unpublished: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#events = new BatchInsert(
@@ -53,18 +50,6 @@ export class EventWriter {
     );
     this.#minutes = new BatchInsert(db, 5, (rows) => rollupSql("event_minutes", "minute", rows));
     this.#hours = new BatchInsert(db, 5, (rows) => rollupSql("event_hours", "hour", rows));
-    this.#extents = new BatchInsert(
-      db,
-      3,
-      (rows) => `INSERT INTO event_extents (slug_id, import_id, first_at_ms) VALUES ${rows}
-        ON CONFLICT DO UPDATE SET first_at_ms = min(first_at_ms, excluded.first_at_ms)`,
-    );
-    this.#contests = new BatchInsert(
-      db,
-      6,
-      (rows) =>
-        `INSERT OR IGNORE INTO event_contests (import_id, rival_id, slug_id, id_hash, ordinal, at_ms) VALUES ${rows}`,
-    );
     // CROSS JOIN: SQLite does not reorder it, so each row is looked up by the primary key.
     this.#sameHash = new BatchLookup(
       db,
@@ -74,22 +59,11 @@ export class EventWriter {
         CROSS JOIN event_ids AS known ON known.slug_id = asked.column2 AND known.id_hash = asked.column3`,
     );
     this.#idOf = db.prepare(`SELECT id FROM events WHERE slug_id = ? AND at_ms = ? AND import_id = ? AND ordinal = ?`);
-    this.#unpublished = db.prepare(unpublishedSql);
   }
 
   /** Drops pending rows, because their transaction was rolled back. */
   discard(): void {
-    for (const batch of [
-      this.#events,
-      this.#attributed,
-      this.#ids,
-      this.#minutes,
-      this.#hours,
-      this.#extents,
-      this.#contests,
-    ]) {
-      batch.discard();
-    }
+    for (const batch of [this.#events, this.#attributed, this.#ids, this.#minutes, this.#hours]) batch.discard();
     this.#sameHash.discard();
   }
 
@@ -112,22 +86,9 @@ export class EventWriter {
     yield* this.#blockRollup(this.#hours, 3_600_000, block, order, importId, ids, null);
   }
 
-  /** Records the first event of each slug, by its index in EventNames; Infinity: none. */
-  *extents(firstAtMs: readonly number[], importId: number, ids: NameIds): Generator<void> {
-    for (const [slug, atMs] of firstAtMs.entries()) {
-      if (atMs === Infinity || atMs === undefined) continue;
-      this.#extents.put(ids.slugs[slug] ?? 0);
-      this.#extents.put(importId);
-      this.#extents.put(atMs);
-      if (slug % rowsAStep === 0) yield;
-    }
-    this.#extents.flush();
-  }
-
   *#blockIds(block: EventBlock, importId: number, ids: NameIds, tally: WriteTally): Generator<void> {
     const order = block.rowsById();
     const waiting: number[] = [];
-    let unpublished: ReadonlySet<number> | null = null;
     let steps = 0;
     for (const row of order) {
       this.#sameHash.put(row);
@@ -135,36 +96,21 @@ export class EventWriter {
       this.#sameHash.put(block.idHash[row] ?? 0);
       waiting.push(row);
       if (!this.#sameHash.isFull) continue;
-      // Another import may have been published between two steps.
-      unpublished ??= importsOf(this.#unpublished);
-      this.#writeIds(block, waiting.splice(0), importId, ids, unpublished, tally);
-      if (++steps % 4 === 0) {
-        unpublished = null;
-        this.#contests.flush();
-        yield;
-      }
+      this.#writeIds(block, waiting.splice(0), importId, ids, tally);
+      if (++steps % 4 === 0) yield;
     }
-    this.#writeIds(block, waiting, importId, ids, importsOf(this.#unpublished), tally);
-    this.#contests.flush();
+    this.#writeIds(block, waiting, importId, ids, tally);
     this.#ids.flush();
     yield;
   }
 
-  #writeIds(
-    block: EventBlock,
-    rows: readonly number[],
-    importId: number,
-    ids: NameIds,
-    unpublished: ReadonlySet<number>,
-    tally: WriteTally,
-  ): void {
-    for (const found of this.#sameHash.find()) {
-      const row = Number(found["row"]);
-      this.#meetSameHash(block, row, importId, ids, unpublished, {
-        importId: Number(found["import_id"]),
-        ordinal: Number(found["ordinal"]),
-        atMs: Number(found["at_ms"]),
-      });
+  #writeIds(block: EventBlock, rows: readonly number[], importId: number, ids: NameIds, tally: WriteTally): void {
+    for (const { row, import_id, ordinal, at_ms } of this.#sameHash.find()) {
+      const index = Number(row);
+      const slugId = ids.slugs[block.slug[index] ?? 0] ?? 0;
+      // Another text means that only the hashes are equal.
+      const stored = this.#idOf.get(slugId, Number(at_ms), Number(import_id), Number(ordinal));
+      if (stored?.["id"] === block.idOf(index)) block.isDropped[index] = 1;
     }
     for (const row of rows) {
       if (block.isDropped[row] === 1) {
@@ -177,34 +123,6 @@ export class EventWriter {
       this.#ids.put(block.firstOrdinal + row);
       this.#ids.put(block.at[row] ?? 0);
     }
-    // Before the transaction may end: a rival must see them.
-    this.#ids.flush();
-  }
-
-  /** Handles a stored row of the same slug and hash: a duplicate, another id, or one that is undecided. */
-  #meetSameHash(
-    block: EventBlock,
-    row: number,
-    importId: number,
-    ids: NameIds,
-    unpublished: ReadonlySet<number>,
-    known: { readonly importId: number; readonly ordinal: number; readonly atMs: number },
-  ): void {
-    const slugId = ids.slugs[block.slug[row] ?? 0] ?? 0;
-    const hash = block.idHash[row] ?? 0;
-    if (known.importId !== importId && unpublished.has(known.importId)) {
-      // The import that is published first wins; the other one drops its row then (store/events/sqlite/staging.ts).
-      this.#contest([known.importId, importId, slugId, hash, known.ordinal, known.atMs]);
-      if (importId === directImportId) return;
-      this.#contest([importId, known.importId, slugId, hash, block.firstOrdinal + row, block.at[row] ?? 0]);
-      return;
-    }
-    const stored = this.#idOf.get(slugId, known.atMs, known.importId, known.ordinal);
-    if (stored?.["id"] === block.idOf(row)) block.isDropped[row] = 1;
-  }
-
-  #contest(values: readonly number[]): void {
-    for (const value of values) this.#contests.put(value);
   }
 
   *#blockEvents(
@@ -293,13 +211,6 @@ export class EventWriter {
     table.flush();
     yield;
   }
-}
-
-/** The imports whose rows do not count: running or failed. */
-export const unpublishedSql = `SELECT import_id FROM event_imports WHERE state <> 'published'`;
-
-function importsOf(statement: StatementSync): ReadonlySet<number> {
-  return new Set(statement.all().map((row) => Number(row["import_id"])));
 }
 
 function rollupSql(table: string, span: string, rows: string): string {

@@ -141,7 +141,6 @@ class Reader {
   readonly #slugId;
   readonly #edges: EdgeReader;
   readonly #typeName;
-  readonly #slugsOfImport;
   readonly #scratch = new SumScratch();
 
   constructor({ databasePath, clock }: EventSumsOptions, table: SumTable) {
@@ -153,7 +152,6 @@ class Reader {
       this.#changes = new ChangeReader(this.#db);
       this.#slugId = this.#db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
       this.#typeName = this.#db.prepare(`SELECT asset_type FROM event_asset_types WHERE type_id = ?`);
-      this.#slugsOfImport = this.#db.prepare(`SELECT slug_id FROM event_extents WHERE import_id = ?`);
       this.#edges = new EdgeReader(this.#db);
     } catch (error) {
       this.#db.close();
@@ -202,11 +200,8 @@ class Reader {
         case "pruned":
           this.#table.dropBefore(detail[0] ?? 0);
           break;
-        case "forgotten":
-          this.#table.forget(detail[0] ?? 0);
-          break;
-        case "published":
-          for (const row of this.#slugsOfImport.all(detail[0] ?? 0)) this.#table.forget(Number(row["slug_id"]));
+        case "changed":
+          for (const slugId of detail) this.#table.forget(slugId);
           break;
       }
     }

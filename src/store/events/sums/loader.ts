@@ -2,7 +2,6 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 import type { Clock } from "../../../base/time.ts";
 import type { SumTable, TypeNames } from "./sum-table.ts";
-import { unpublishedSql } from "../sqlite/writer.ts";
 
 export interface SumLoaderOptions {
   readonly db: DatabaseSync;
@@ -31,7 +30,7 @@ export class SumLoader {
     this.#options = options;
     this.#slice = options.db.prepare(`
       SELECT slug_id, minute, type_id, deaths FROM event_minutes
-      WHERE slug_id = ? AND minute >= ? AND import_id NOT IN (${unpublishedSql})
+      WHERE slug_id = ? AND minute >= ?
       ORDER BY minute LIMIT ?`);
     this.#slice.setReturnArrays(true);
   }

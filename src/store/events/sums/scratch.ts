@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-import { deadStatusId, unpublishedSql } from "../sqlite/writer.ts";
+import { deadStatusId } from "../sqlite/writer.ts";
 
 /** Deaths at fromMs ≤ at < toMs that must be added to the sums from `start` on, by type. */
 export interface SumEdge {
@@ -63,7 +63,7 @@ export class EdgeReader {
       SELECT asked.key, type_id, count
       FROM json_each(?) AS asked
       CROSS JOIN events ON slug_id = asked.value ->> 0 AND at_ms >= asked.value ->> 1 AND at_ms < asked.value ->> 2
-      WHERE status_id = ${deadStatusId} AND import_id NOT IN (${unpublishedSql})`);
+      WHERE status_id = ${deadStatusId}`);
     this.#statement.setReturnArrays(true);
   }
 
