@@ -6,15 +6,15 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
-import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
 import type { JournalRun } from "../store/runs/journal-row.ts";
 import { shouldKeepReport } from "../store/runs/kept-reports.ts";
 import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
-import { sameReport, splitReport } from "../store/runs/report-shape.ts";
+import { sameReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
+import { spikeFacts, splitOf, wholeOf, type RecordRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
@@ -22,23 +22,6 @@ import { isGateAlert } from "./decide/gate.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
-
-/** A run that is running or has ended. */
-export interface Run extends CheckKey {
-  readonly dueAtMs: number;
-  /** It was requested (POST …/run). */
-  readonly isAsked: boolean;
-  /** The journal of the process when it began: a process that has joined again since then no longer runs the check. */
-  readonly journal: OwnJournal;
-}
-
-/** What a finished run hands over to be made durable. */
-export interface RecordRequest {
-  readonly run: Run;
-  readonly report: CheckReport;
-  /** When the check is due again. */
-  readonly nextDueAtMs: number;
-}
 
 export interface Recorded {
   /** As it is on the board now; null: another process runs the check, and nothing was written. */
@@ -50,11 +33,13 @@ export interface Recorded {
 /** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
   /**
-   * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that end during a
-   * commit go into the next one. While the store is busy or away it is tried again for as long as a lease lasts, or
-   * until `signal` aborts.
+   * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
+   * are one commit; those that end during a commit go into the next one. While the store is busy or away it is tried again for
+   * as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
-  record(request: RecordRequest, signal?: AbortSignal): Promise<Recorded>;
+  record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
+  /** This process runs other checks than before: another one may have changed the alerts of those that come back. */
+  shardsChanged(): void;
   /**
    * Ends the alerts of checks that the settings no longer name, and deletes the notices of removed receivers; call it at the
    * start and after each reload. Answers how many alerts fired.
@@ -104,6 +89,8 @@ const patience = {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
+  /** Keys of checks of which the last run of this process was ok and left no alert. */
+  const noAlert = new Set<string>();
 
   async function write(
     parts: StoreParts,
@@ -160,23 +147,22 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly WaitingRequest[]): Promise<(Committed | "lost")[]> {
+  async function recordAll(given: readonly EndedTogether[]): Promise<(readonly (Committed | "lost")[])[]> {
     const journal = options.journal();
-    const own = given.filter(({ request }) => journal !== null && request.run.journal === journal);
-    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own);
-    return given.map((one) => recorded?.get(one) ?? "lost");
+    const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.journal === journal));
+    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own, given[0]?.signal);
+    return given.map(({ requests }) => requests.map((request) => recorded?.get(request) ?? "lost"));
   }
 
   /** null: the process has lost its shards. */
   async function commitRuns(
     journal: OwnJournal,
-    given: readonly WaitingRequest[],
-  ): Promise<ReadonlyMap<WaitingRequest, Committed> | null> {
-    const requests = given.map(({ request }) => request);
+    requests: readonly RecordRequest[],
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<RecordRequest, Committed> | null> {
     await nameChecks(requests.map(({ run }) => run));
     const entries = requests.map(entryOf);
     const commit = journal.begin(entries, clock.nowMs());
-    const signal = given[0]?.signal;
     let steps: readonly Transition[] | null = null;
     let isAppended = false;
     try {
@@ -196,7 +182,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
     const states = requests.map(({ run }) => board.state(run.check, run.slug));
     options.onRecorded?.(states.filter(isPresent));
-    return new Map(given.map((one, index) => [one, { state: states[index] ?? null, step: steps[index] ?? nothing }]));
+    for (const [index, { run, report }] of requests.entries()) {
+      if (report.severity === "ok" && steps[index] === nothing) noAlert.add(checkKey(run));
+      else noAlert.delete(checkKey(run));
+    }
+    return new Map(
+      requests.map((request, index) => [request, { state: states[index] ?? null, step: steps[index] ?? nothing }]),
+    );
   }
 
   /** What follows from each run; null: the process has lost its shards, and nothing was written. */
@@ -205,25 +197,32 @@ export function createRecorder(options: RecorderOptions): Recorder {
     { entries, ...row }: OwnCommit,
     requests: readonly RecordRequest[],
   ): Promise<readonly Transition[] | null> {
-    const targets = requests.map(({ run }) => options.settings().targetOf(run.check, run.slug));
+    // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
+    const open = requests.flatMap((request, index) => {
+      const { run, report } = request;
+      if (report.severity === "ok" && noAlert.has(checkKey(run))) return [];
+      return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
+    });
     return store.transaction(async (parts) => {
       const appended = await parts.runs.append(owner, row);
       if (appended === "fenced") return null;
       // All of it was stored by an attempt whose answer was lost.
-      if (appended === "present") return requests.map(() => nothing);
+      if (appended === "present") return requests.map(() => unseen);
       const kept = requests.flatMap(({ report }, index) => {
         const entry = entries[index];
-        return entry?.isReportKept === true ? [{ ...report, checkId: entry.checkId }] : [];
+        return entry?.isReportKept === true ? [{ ...wholeOf(report), checkId: entry.checkId }] : [];
       });
       if (kept.length > 0) await parts.runs.keepReports(kept);
-      const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ report }) => report)), checkKey);
-      const steps: Transition[] = [];
-      for (const [index, request] of requests.entries()) {
-        const target = targets[index];
+      const steps = requests.map(() => nothing);
+      if (open.length === 0) return steps;
+      const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
+      for (const { request, index, target } of open) {
+        const states = live.get(checkKey(request.run)) ?? [];
+        if (request.report.severity === "ok" && states.length === 0) continue;
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        const step = isPresent(target) ? decide(request, target, live.get(checkKey(request.run)) ?? []) : nothing;
-        if (isPresent(target)) await write(parts, step, request.report, target);
-        steps.push(step);
+        const step = target === null ? unseen : decide(request, target, states);
+        if (target !== null) await write(parts, step, wholeOf(request.report), target);
+        steps[index] = step;
       }
       return steps;
     });
@@ -240,21 +239,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const { check, slug, dueAtMs, isAsked } = run;
     const { startedAtMs, finishedAtMs } = report;
     const before = board.state(check, slug);
-    const split = sameReport(before?.split ?? null, splitReport(report));
+    const split = sameReport(before?.split ?? null, splitOf(report));
     const isReportKept = shouldKeepReport(before?.kept ?? null, split.shape.digest, finishedAtMs);
     const checkId = board.idOf(run) ?? 0;
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
   }
 
-  function decide({ run, report, nextDueAtMs }: RecordRequest, target: AlertTarget, states: readonly AlertState[]) {
-    if (report.severity === "ok" && states.length === 0) return nothing;
+  function decide(
+    { run, report: given, nextDueAtMs }: RecordRequest,
+    target: AlertTarget,
+    states: readonly AlertState[],
+  ): Transition {
+    const report = wholeOf(given);
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
   const commit = createBatch({
     run: recordAll,
-    keyOf: ({ request }: WaitingRequest) => checkKey(request.run),
+    keysOf: ({ requests }: EndedTogether) => requests.map(({ run }) => checkKey(run)),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
   });
 
@@ -278,18 +281,35 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
+  async function record(
+    requests: readonly RecordRequest[],
+    signal?: AbortSignal,
+  ): Promise<readonly PromiseSettledResult<Recorded>[]> {
+    try {
+      const committed = await commit({ requests, signal });
+      return requests.map(({ run }, index) => ({ status: "fulfilled", value: recordedOf(run, committed[index]) }));
+    } catch (reason) {
+      if (requests.length === 1 || isOfStore(reason)) return requests.map(() => ({ status: "rejected", reason }));
+      // One of them is at fault, and none is stored yet.
+      return (await Promise.all(requests.map((request) => record([request], signal)))).flat();
+    }
+  }
+
+  function recordedOf({ check, slug }: CheckKey, committed: Committed | "lost" = "lost"): Recorded {
+    if (committed === "lost") {
+      logger.warn({ check, slug }, "run finished after this process had lost its check");
+      return { state: null, changes: [] };
+    }
+    // Here, not with the others of its transaction: the lines are of the trace of this run.
+    const { state, step } = committed;
+    if (step.decisions.length + step.changes.length > 0)
+      announce(step, options.settings().targetOf(check, slug)?.isDrill === true);
+    return { state, changes: step.changes };
+  }
+
   return {
-    record: async (request, signal) => {
-      const { check, slug } = request.run;
-      const committed = await commit({ request, signal });
-      if (committed === "lost") {
-        logger.warn({ check, slug }, "run finished after this process had lost its check");
-        return { state: null, changes: [] };
-      }
-      // Here, not with the others of its transaction: the lines are of the trace of this run.
-      announce(committed.step, options.settings().targetOf(check, slug)?.isDrill === true);
-      return { state: committed.state, changes: committed.step.changes };
-    },
+    record,
+    shardsChanged: () => noAlert.clear(),
     endUnconfigured,
   };
 }
@@ -300,26 +320,9 @@ interface Committed {
   readonly step: Transition;
 }
 
-interface WaitingRequest {
-  readonly request: RecordRequest;
+interface EndedTogether {
+  readonly requests: readonly RecordRequest[];
   readonly signal: AbortSignal | undefined;
-}
-
-/** What a result of the spike check says beside its verdict, as far as it can be read. */
-function spikeFacts(report: CheckReport): {
-  readonly onset?: SpikeOnset;
-  readonly windowHours?: number;
-  readonly baselineDaysKnown?: number;
-} {
-  if (report.kind !== "result" || report.check !== "dead-asset-spike") return {};
-  const onset = spikeOnsetOf(report.result);
-  const { windowHours } = report.result.threshold;
-  const { baselineDaysKnown } = report.result.observed;
-  return {
-    ...(onset === null ? {} : { onset }),
-    ...(typeof windowHours === "number" && windowHours > 0 ? { windowHours } : {}),
-    ...(typeof baselineDaysKnown === "number" ? { baselineDaysKnown } : {}),
-  };
 }
 
 /** How an alert ends with this step, and what the run that ends it said of its baseline. */
@@ -345,4 +348,18 @@ function isPresent<Value>(value: Value | null | undefined): value is Value {
 }
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };
+/** Nothing changes, and no alert is live. */
 const nothing: Transition = { live: [], gone: [], changes: [], history: [], decisions: [] };
+/** Nothing changes; whether an alert is live is not known. */
+const unseen: Transition = { ...nothing };
+
+/** Records one run. @throws what kept it from being recorded */
+export async function recordRun(
+  recorder: Pick<Recorder, "record">,
+  request: RecordRequest,
+  signal?: AbortSignal,
+): Promise<Recorded> {
+  const [recorded] = await recorder.record([request], signal);
+  if (recorded?.status === "fulfilled") return recorded.value;
+  throw recorded?.reason ?? new FlatlineError("internal", "a run was not answered");
+}

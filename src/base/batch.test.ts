@@ -15,7 +15,7 @@ function grouping(fails: (group: readonly Request[]) => Error | null = () => nul
   const groups: string[][] = [];
   let hold: Promise<void> = Promise.resolve();
   const record = createBatch<Request, number>({
-    keyOf: ({ key }) => key,
+    keysOf: ({ key }) => key.split(" and "),
     run: async (requests) => {
       groups.push(requests.map(({ key }) => key));
       await hold;
@@ -105,5 +105,13 @@ describe("a batch", () => {
     await Promise.all(Array.from({ length: 600 }, (_, index) => record(named(`run ${index}`))));
 
     expect(groups.map(({ length }) => length)).toEqual([512, 88]);
+  });
+
+  it("takes requests of several keys as a whole, and never one of their keys twice", async () => {
+    const { groups, record } = grouping();
+
+    await Promise.all([record(named("a and b")), record(named("c and a")), record(named("d"))]);
+
+    expect(groups).toEqual([["a and b"], ["c and a", "d"]]);
   });
 });

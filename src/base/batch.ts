@@ -6,8 +6,8 @@ import { eventLoopTurn } from "./time.ts";
 export interface BatchOptions<Request, Answer> {
   /** Does all of them, all or none, and returns the answer of each, in order. */
   readonly run: (requests: readonly Request[]) => Promise<readonly Answer[]>;
-  /** Two requests with the same key are never in one group [any may be]. */
-  readonly keyOf?: (request: Request) => string;
+  /** Two requests that share a key are never in one group [any may be]. */
+  readonly keysOf?: (request: Request) => readonly string[];
   /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
 }
@@ -18,7 +18,7 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// Beyond some hundred an fsync more or less is nothing.
+// Beyond some hundred an fsync more or less is nothing. A request counts for as many as it has keys.
 const largestGroup = 512;
 
 /**
@@ -40,10 +40,12 @@ export function createBatch<Request, Answer>(
   function takeGroup(): Waiting<Request, Answer>[] {
     const keys = new Set<string>();
     let length = 0;
+    let size = 0;
     for (const { request } of queue) {
-      const key = options.keyOf?.(request);
-      if ((key !== undefined && keys.has(key)) || length === largestGroup) break;
-      if (key !== undefined) keys.add(key);
+      const own = options.keysOf?.(request) ?? [];
+      size += Math.max(1, own.length);
+      if (length > 0 && (size > largestGroup || own.some((key) => keys.has(key)))) break;
+      for (const key of own) keys.add(key);
       length++;
     }
     const group = queue.slice(0, length);

@@ -19,6 +19,12 @@ export interface AssetTypeDeaths {
   readonly deaths: readonly number[];
 }
 
+/** How long the counts of a query stay as they are, whose intervals move with the clock. */
+export interface CountsHold {
+  /** Returns whether a query that ends at `nowMs` has the counts that it had, by the changes that were read last. */
+  holdsAt(nowMs: number): boolean;
+}
+
 /**
  * The counts of a local evaluation (CONTRACT 2), from stored events or from the user's own table. One call covers all
  * organizations that are due together, so that a source over the network needs one query.

@@ -54,7 +54,10 @@ export function createChecking(options: CheckingOptions): Checking {
     board,
     clock,
     logger,
-    onShards: () => scheduler.shardsChanged(),
+    onShards: () => {
+      scheduler.shardsChanged();
+      recorder.shardsChanged();
+    },
     onFollowed: (changed) => fleet.note(changed),
     whenIdle: (isOf) => scheduler.whenIdle(isOf),
     onLook: () => requests.answer(),
@@ -68,7 +71,7 @@ export function createChecking(options: CheckingOptions): Checking {
     scheduler: () => scheduler,
     runWithinMs: () => runtime.current().runTimeoutMs + runNowMarginMs,
   });
-  const recorder = createRecorder({
+  const recorder: Recorder = createRecorder({
     ...options,
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
@@ -86,7 +89,7 @@ export function createChecking(options: CheckingOptions): Checking {
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
     ...(config.source.holdsEvents ? { runTogether } : {}),
-    record: (request, signal) => recorder.record(request, signal),
+    record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     runElsewhere: (check, signal) => requests.ask(check, signal),
     inTrace: (work) => options.tracer.inTrace(work),

@@ -1,6 +1,7 @@
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { DeliveryBudget, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
+import type { UnchangedRun } from "../alerting/finished-run.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
@@ -49,7 +50,7 @@ export interface Runtime {
   /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** Runs these together over the store's own events; see run-together.ts. */
-  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
+  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | UnchangedRun | null)[]>;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "tracer" | "version" | "onRequest"> {
@@ -80,10 +81,12 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       return runTogether(targets, {
         ...checkDeps,
         firstEvents: (slugs) => events.firstEvents(slugs),
+        follow: () => events.sums?.follow() ?? false,
         evaluate: (some, nowMs) =>
           evaluateRound(
             some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),
             counts ?? events,
+            (queries, nowMs) => events.sums?.holds(queries, nowMs) ?? [],
           ),
       });
     },

@@ -112,8 +112,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     checks,
     setReceivers,
     checkRan: (report, durationSeconds) => {
-      checks.countRun(report.check, report.slug, report.kind === "error" ? "error" : report.severity);
-      if (report.kind === "error") errors.inc({ check: report.check, reason: report.error.reason });
+      checks.countRun(report.check, report.slug, report.severity === "unknown" ? "error" : report.severity);
+      if (report.error !== undefined) errors.inc({ check: report.check, reason: report.error.reason });
       duration.observe({ check: report.check }, atLeastZero(durationSeconds));
     },
     runSkipped: (check, reason, count) => skipped.inc({ check, reason }, atLeastZero(count)),

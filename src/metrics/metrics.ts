@@ -4,10 +4,15 @@ import type { Severity } from "../contract/severity.ts";
 
 export type DeliveryOutcomeLabel = "delivered" | "retried" | "dead_lettered";
 
+/** What is counted of a run. */
+export type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
+  readonly error?: { readonly reason: CheckErrorReason };
+};
+
 /** Where the rooms count what they did; metrics/ turns it into the series of CONTRACT 6. */
 export interface Metrics {
   /** A scheduled run ended (not a probe's): runs, errors, duration. */
-  checkRan(report: CheckReport, durationSeconds: number): void;
+  checkRan(report: RanCheck, durationSeconds: number): void;
   runSkipped(check: CheckName, reason: "overlap" | "late", count: number): void;
   schedulerLag(seconds: number): void;
   /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */

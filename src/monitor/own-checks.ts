@@ -1,4 +1,3 @@
-import type { CheckReport } from "../contract/report.ts";
 import type { Board } from "../store/runs/board.ts";
 import { DueQueue } from "./due-queue.ts";
 import { firstDueAtMs, rescheduledAtMs } from "./due-times.ts";
@@ -13,8 +12,8 @@ export interface OwnCheck {
   dueAtMs: number;
   /** Its entry of the queue: an older one does not count. */
   ticket: number;
-  /** Settles when the run is over and recorded; rejects with what recording threw. */
-  underWay: Promise<CheckReport> | null;
+  /** Settles when the run is over and recorded, or goes on as another one. */
+  underWay: Promise<unknown> | null;
 }
 
 export interface OwnChecksOptions {
@@ -90,7 +89,7 @@ export class OwnChecks {
   }
 
   /** The running ones. */
-  underWay(): { readonly target: CheckTarget; readonly ended: Promise<CheckReport> }[] {
+  underWay(): { readonly target: CheckTarget; readonly ended: Promise<unknown> }[] {
     return [...this.#checks.values()].flatMap(({ target, underWay }) =>
       underWay === null ? [] : [{ target, ended: underWay }],
     );

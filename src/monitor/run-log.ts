@@ -1,4 +1,5 @@
 import type { Logger } from "../base/logger.ts";
+import type { UnchangedRun } from "../alerting/finished-run.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -6,7 +7,7 @@ import type { RunPlan } from "./due-times.ts";
 
 /** A run that was recorded. */
 export interface LoggedRun {
-  readonly report: CheckReport;
+  readonly report: CheckReport | UnchangedRun;
   /** Of the run before; null for the first. */
   readonly previousSeverity: Severity | null;
   readonly durationSeconds: number;

@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CheckReport } from "../contract/report.ts";
+import { wholeOf } from "../alerting/finished-run.ts";
+import type { CountsHold } from "../contract/liveness-counts.ts";
 import { runCheck } from "./run-check.ts";
-import { createTogetherRunner, type SpikeTarget, type RunTogetherDeps } from "./run-together.ts";
+import { createTogetherRunner, type SpikeTarget, type RunTogetherDeps, type TogetherReport } from "./run-together.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const minute = 60_000;
@@ -22,24 +23,40 @@ const observedKeys = {
 
 /** A runner whose organizations had their first event so long before the start; null: never. */
 function setUp(
-  options: { readonly firstAgeMs?: number | null; readonly severity?: HealthcheckResult["severity"] } = {},
+  options: {
+    readonly firstAgeMs?: number | null;
+    readonly severity?: HealthcheckResult["severity"];
+    readonly hold?: CountsHold | null;
+  } = {},
 ) {
-  const { firstAgeMs = 30 * day, severity = "ok" } = options;
+  const { firstAgeMs = 30 * day, severity = "ok", hold = null } = options;
   const clock = createVirtualClock({ startMs });
   const asked: (readonly string[])[] = [];
+  const evaluated: string[] = [];
+  const feed = { isFollowed: true };
   const deps: RunTogetherDeps = {
     clock,
     version: "1.2.3",
     observedKeys,
     evaluate: async (targets) =>
-      targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),
+      targets.map(({ slug }) => {
+        evaluated.push(slug);
+        return slug === "refused" ? null : { result: spikeResult(slug, { severity }), hold };
+      }),
+    follow: () => feed.isFollowed,
     firstEvents: async (slugs) => {
       asked.push(slugs);
       return new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs]));
     },
   };
   const run = createTogetherRunner();
-  return { clock, asked, deps, round: (...slugs: string[]) => run(slugs.map(target), deps) };
+  const targets = new Map<string, SpikeTarget>();
+  const targetOf = (slug: string): SpikeTarget => {
+    const known = targets.get(slug) ?? target(slug);
+    targets.set(slug, known);
+    return known;
+  };
+  return { clock, asked, evaluated, feed, deps, round: (...slugs: string[]) => run(slugs.map(targetOf), deps) };
 }
 
 describe("a round of spike checks", () => {
@@ -79,6 +96,58 @@ describe("a round of spike checks", () => {
     expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
   });
 
+  it("repeats a report while its counts hold, without a question", async () => {
+    const { clock, asked, evaluated, round } = setUp({ hold: { holdsAt: (nowMs) => nowMs < startMs + 5 * minute } });
+    const [first] = await round("a");
+    await clock.advance(5 * minute - 1);
+
+    const [second] = await round("a");
+    await clock.advance(1);
+    const [third] = await round("a");
+
+    const nowMs = startMs + 5 * minute - 1;
+    expect(second).toMatchObject({ kind: "unchanged", slug: "a", startedAtMs: nowMs, finishedAtMs: nowMs });
+    if (first === null || second?.kind !== "unchanged") throw new Error("no report was repeated");
+    expect(wholeOf(second)).toEqual({
+      ...first,
+      startedAtMs: nowMs,
+      finishedAtMs: nowMs,
+      result: { ...(first?.kind === "result" ? first.result : {}), generatedAt: new Date(nowMs).toISOString() },
+    });
+    expect(third?.kind).toBe("result");
+    expect(evaluated).toEqual(["a", "a"]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    { rule: "the baseline was incomplete", firstAgeMs: 2 * day, passedMs: minute },
+    { rule: "the clock went back to where it was", firstAgeMs: 8 * day + minute, passedMs: -2 * minute },
+    { rule: "no event was ever stored", firstAgeMs: null, passedMs: minute },
+    { rule: "changes could not be followed", firstAgeMs: 30 * day, passedMs: minute, isFollowed: false },
+  ])(
+    "evaluates again where $rule, however long the counts hold",
+    async ({ firstAgeMs, passedMs, isFollowed = true }) => {
+      const { clock, evaluated, feed, round } = setUp({ firstAgeMs, hold: { holdsAt: () => true } });
+      await round("a");
+      clock.shiftWall(passedMs);
+      feed.isFollowed = isFollowed;
+
+      await round("a");
+
+      expect(evaluated).toEqual(["a", "a"]);
+    },
+  );
+
+  it("evaluates the checks of a new configuration", async () => {
+    const { deps, evaluated } = setUp({ hold: { holdsAt: () => true } });
+    const run = createTogetherRunner();
+    await run([target("a")], deps);
+
+    await run([target("a")], deps);
+
+    expect(evaluated).toEqual(["a", "a"]);
+  });
+
   it("asks once for the first events of all", async () => {
     const { asked, round } = setUp({ firstAgeMs: 2 * day });
 
@@ -100,6 +169,6 @@ describe("a round of spike checks", () => {
   });
 });
 
-function coverageOf(report: CheckReport | null | undefined): number | null {
+function coverageOf(report: TogetherReport | undefined): number | null {
   return report?.kind === "result" ? report.baselineCoverage : null;
 }

@@ -1,4 +1,5 @@
-import type { Recorded, RecordRequest } from "../alerting/record.ts";
+import type { RecordRequest, UnchangedRun } from "../alerting/finished-run.ts";
+import type { Recorded } from "../alerting/record.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Tracer } from "../base/trace.ts";
@@ -26,11 +27,17 @@ export interface SchedulerOptions {
    * Runs at once what takes microseconds each; null for one that has to be run on its own. Rejects when the source cannot be
    * asked: then each is run on its own. See run-together.ts [each on its own].
    */
-  readonly runTogether?: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | null)[]>;
+  readonly runTogether?: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | UnchangedRun | null)[]>;
   /** Does a run on its own in a trace: its own, or that of the request that asked for it [in none of its own]. */
   readonly inTrace?: Tracer["inTrace"];
-  /** Makes a finished run durable (alerting/record.ts); `state` is null when another process runs the check by now. */
-  readonly record: (request: RecordRequest, signal: AbortSignal) => Promise<Pick<Recorded, "state">>;
+  /**
+   * Makes finished runs durable (alerting/record.ts), and answers what came of each, in order; `state` is null when another
+   * process runs the check by now.
+   */
+  readonly record: (
+    requests: readonly RecordRequest[],
+    signal: AbortSignal,
+  ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state">>[]>;
   /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
   /** Has another process run a check of its own now [there is none]. */

@@ -1,19 +1,21 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import type { Run } from "../alerting/record.ts";
+import type { Run, UnchangedRun } from "../alerting/finished-run.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { CheckState } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
-import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
+import { createRunPlanner, firstDueAtMs, type RunPlan } from "./due-times.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
 import type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget, Schedule } from "../checks/target.ts";
 
 export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
@@ -29,9 +31,11 @@ const gatherMs = 250;
 // Some 10 ms, after which the event loop has its turn.
 const mostTogether = 500;
 
-/** What a run gave, and how long it took. */
-interface Answer {
-  readonly report: CheckReport;
+/** A run whose report is there, but not recorded yet. */
+interface EndedRun {
+  readonly one: OwnCheck;
+  readonly run: Run;
+  readonly report: CheckReport | UnchangedRun;
   readonly durationMs: number;
 }
 
@@ -93,7 +97,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const journal = loop.signal.aborted ? null : membership.leasedJournal();
     if (journal === null) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) beginScheduled(one, journal, nowMs);
+    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
     return untilNextLook();
   }
 
@@ -105,6 +109,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     return Math.max(0, Math.min(pollMs, Math.max(dueAtMs - clock.nowMs(), gatheredInMs)));
   }
 
+  /** Resolves when their reports are there; they are recorded then. */
   async function beginTogether(
     due: readonly OwnCheck[],
     run: NonNullable<SchedulerOptions["runTogether"]>,
@@ -112,94 +117,112 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     nowMs: number,
   ): Promise<void> {
     const startedMs = clock.monotonicMs();
-    const answered = run(due.map(({ target }) => target)).then(
-      (reports) => ({ reports, durationMs: (clock.monotonicMs() - startedMs) / due.length }),
-      (error: unknown) => {
-        logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
-        return { reports: [], durationMs: 0 };
-      },
-    );
-    const plan = createRunPlanner();
-    for (const [index, one] of due.entries()) {
-      const together = answered.then(({ reports, durationMs }): Answer | null => {
+    const runs = due.map((one) => ({ one, run: scheduledRun(one, journal, nowMs) }));
+    const answered = run(due.map(({ target }) => target)).catch((error: unknown) => {
+      logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
+      return [];
+    });
+    const ended = answered.then((reports) => {
+      const durationMs = (clock.monotonicMs() - startedMs) / due.length;
+      const together: EndedRun[] = [];
+      for (const [index, { one, run }] of runs.entries()) {
         const report = reports[index] ?? null;
-        return report === null ? null : { report, durationMs };
-      });
-      beginScheduled(one, journal, nowMs, { together, plan });
-    }
+        if (report === null) begin(one, run).catch(ignore);
+        else together.push({ one, run, report, durationMs });
+      }
+      return together.length === 0 ? [] : recordEnded(together);
+    });
+    for (const one of due) one.underWay = ended;
+    ended.catch(ignore);
     await answered;
   }
 
-  function beginScheduled(
-    one: OwnCheck,
-    journal: Run["journal"],
-    nowMs: number,
-    round: Round = { plan: createRunPlanner() },
-  ): void {
-    const { check, slug } = one.target;
-    metrics.schedulerLag(Math.max(0, nowMs - one.dueAtMs) / secondMs);
-    begin(one, { check, slug, dueAtMs: one.dueAtMs, isAsked: false, journal }, round).catch(ignore);
+  function scheduledRun({ target, dueAtMs }: OwnCheck, journal: Run["journal"], nowMs: number): Run {
+    metrics.schedulerLag(Math.max(0, nowMs - dueAtMs) / secondMs);
+    return { check: target.check, slug: target.slug, dueAtMs, isAsked: false, journal };
   }
 
-  function begin(one: OwnCheck, run: Run, round: Round): Promise<CheckReport> {
-    const { dueAtMs } = run;
-    // Of a run that is not recorded the due time stays.
-    const next: NextRun = { dueAtMs, notBeforeMs: dueAtMs };
-    const work = (): Promise<CheckReport> => runToEnd(one, run, round, next);
-    // Together no request is sent, and a thousand runs take a millisecond.
-    const { inTrace } = options;
-    const ended = inTrace === undefined || round.together !== undefined ? work() : inTrace(work);
-    one.underWay = ended.finally(() => {
-      own.leave(one, next.dueAtMs, next.notBeforeMs);
-      loop.wake(untilNextLook());
-    });
-    return one.underWay;
+  function begin(one: OwnCheck, run: Run, place: PlaceWanted = {}): Promise<CheckReport> {
+    const work = (): Promise<CheckReport> => runToEnd(one, run, place);
+    const ended = options.inTrace === undefined ? work() : options.inTrace(work);
+    one.underWay = ended;
+    return ended;
   }
 
-  async function runToEnd(
-    one: OwnCheck,
-    run: Run,
-    { together, plan, isFirst = false, signal }: Round,
-    next: NextRun,
-  ): Promise<CheckReport> {
-    // Without an await before: a run takes its place at once, so that the next look counts it.
-    const answered = together === undefined ? null : await together;
-    const { report, durationMs } = answered ?? (await runAlone(one, isFirst, signal));
-    // The configuration may have been read again meanwhile.
-    const { schedule, slug } = one.target;
-    const { dueAtMs, isAsked } = run;
-    const { startedAtMs, finishedAtMs } = report;
-    const { nextDueAtMs, skipped } = plan({
-      schedule,
-      slug,
-      dueAtMs,
-      startedAtMs,
-      finishedAtMs,
-      isScheduled: !isAsked,
-    });
-    const previousSeverity = board.state(run.check, slug)?.severity ?? null;
-    let state: Awaited<ReturnType<SchedulerOptions["record"]>>["state"];
+  async function runToEnd(one: OwnCheck, run: Run, place: PlaceWanted): Promise<CheckReport> {
+    let report: CheckReport;
+    let durationMs: number;
     try {
-      ({ state } = await options.record({ run, report, nextDueAtMs }, abandoned.signal));
+      ({ report, durationMs } = await runAlone(one, place));
     } catch (error) {
-      options.onUnrecorded?.(run, durationMs / secondMs);
-      if (!abandoned.signal.aborted) {
-        if (loop.signal.aborted) unrecorded = error;
-        logger.error({ err: error, check: run.check, slug }, "run was not recorded, will be run again");
-      }
-      next.notBeforeMs = clock.nowMs() + unrecordedMs;
+      // The due time stays.
+      own.leave(one, run.dueAtMs, run.dueAtMs);
+      loop.wake(untilNextLook());
       throw error;
     }
-    // Another process runs the check by now.
-    if (state === null) return report;
-    const isSame = one.target.schedule === schedule;
-    next.dueAtMs = isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs());
-    next.notBeforeMs = next.dueAtMs;
-    logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
+    const [recorded] = await recordEnded([{ one, run, report, durationMs }]);
+    if (recorded?.status === "rejected") throw recorded.reason;
     return report;
   }
 
-  async function runAlone(one: OwnCheck, isFirst: boolean, signal: AbortSignal | undefined): Promise<Answer> {
+  /** Records runs that ended together, and says when their checks are due again. */
+  async function recordEnded(ended: readonly EndedRun[]): Promise<readonly PromiseSettledResult<unknown>[]> {
+    const planned = planRuns(ended);
+    const recorded = await options.record(planned, abandoned.signal);
+    for (const [index, run] of planned.entries()) {
+      const outcome = recorded[index];
+      if (outcome?.status === "fulfilled") noteRecorded(run, outcome.value.state);
+      else noteUnrecorded(run, outcome?.reason);
+    }
+    loop.wake(untilNextLook());
+    return recorded;
+  }
+
+  function planRuns(ended: readonly EndedRun[]): PlannedRun[] {
+    const planOf = createRunPlanner();
+    try {
+      return ended.map((run) => ({ ...run, ...planRun(run, planOf) }));
+    } catch (error) {
+      for (const run of ended) noteUnrecorded(run, error);
+      throw error;
+    }
+  }
+
+  function planRun({ one, run, report }: EndedRun, planOf: ReturnType<typeof createRunPlanner>) {
+    // The configuration may be read again while the run is recorded.
+    const { schedule, slug } = one.target;
+    const { dueAtMs, isAsked } = run;
+    const { startedAtMs, finishedAtMs } = report;
+    const plan = planOf({ schedule, slug, dueAtMs, startedAtMs, finishedAtMs, isScheduled: !isAsked });
+    return { ...plan, schedule, previousSeverity: board.state(run.check, slug)?.severity ?? null };
+  }
+
+  function noteRecorded(
+    { one, run, report, durationMs, schedule, nextDueAtMs, skipped, previousSeverity }: PlannedRun,
+    state: CheckState | null,
+  ): void {
+    // Another process runs the check by now.
+    if (state === null) return own.leave(one, run.dueAtMs, run.dueAtMs);
+    const isSame = one.target.schedule === schedule;
+    const dueAtMs = isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs());
+    own.leave(one, dueAtMs, dueAtMs);
+    logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
+  }
+
+  function noteUnrecorded({ one, run, durationMs }: EndedRun, error: unknown): void {
+    options.onUnrecorded?.(run, durationMs / secondMs);
+    if (!abandoned.signal.aborted) {
+      if (loop.signal.aborted) unrecorded = error;
+      const { check, slug } = run;
+      logger.error({ err: error, check, slug }, "run was not recorded, will be run again");
+    }
+    own.leave(one, run.dueAtMs, clock.nowMs() + unrecordedMs);
+  }
+
+  async function runAlone(
+    one: OwnCheck,
+    { isFirst = false, signal }: PlaceWanted,
+  ): Promise<{ readonly report: CheckReport; readonly durationMs: number }> {
     await places.take(isFirst, signal).catch(() => {
       throw startTimeout();
     });
@@ -239,7 +262,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const journal = membership.leasedJournal();
       if (journal === null) throw new FlatlineError("unavailable", "the store cannot be reached");
       const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true, journal };
-      return begin(one, run, { plan: createRunPlanner(), isFirst: true, signal });
+      return begin(one, run, { isFirst: true, signal });
     }
   }
 
@@ -267,6 +290,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     over.abort();
   }
 
+  /** A run that could not be done together with others is one of its own afterwards. */
+  async function whenIdle(isOf: (check: CheckKey) => boolean): Promise<void> {
+    for (;;) {
+      const running = own.underWay().filter(({ target }) => isOf(target));
+      if (running.length === 0) return;
+      await Promise.allSettled(running.map(({ ended }) => ended));
+    }
+  }
+
   return {
     start: () => {
       targets = byKey(options.targets);
@@ -285,11 +317,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     nextDueAtMs: (check) => own.get(checkKey(check))?.dueAtMs ?? null,
     gatherEnding,
     isRunning: (check) => (own.get(checkKey(check))?.underWay ?? null) !== null,
-    whenIdle: async (isOf) => {
-      await Promise.all(
-        own.underWay().flatMap(({ target, ended }) => (isOf(target) ? [ended.then(ignore, ignore)] : [])),
-      );
-    },
+    whenIdle,
     isStalled: () => {
       const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();
       return loop.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
@@ -299,24 +327,22 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const looked = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
       // The running look may still begin runs.
-      const ended = looked.then(() => Promise.allSettled(own.underWay().map((run) => run.ended)));
+      const ended = looked.then(() => whenIdle(() => true));
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },
   };
 }
 
-/** When a check whose run has ended is due, and from when on it is looked at. */
-interface NextRun {
-  dueAtMs: number;
-  notBeforeMs: number;
+/** A run that ended, with what follows from its times. */
+interface PlannedRun extends EndedRun, RunPlan {
+  readonly schedule: Schedule;
+  /** Of the run before; null for the first. */
+  readonly previousSeverity: Severity | null;
 }
 
-/** What a run is begun with. */
-interface Round {
-  /** What a run together with others gave; null: it has to be run on its own. */
-  readonly together?: Promise<Answer | null>;
-  readonly plan: ReturnType<typeof createRunPlanner>;
+/** How a run waits for its place. */
+interface PlaceWanted {
   /** It gets the next place, before all that wait. */
   readonly isFirst?: boolean;
   /** Ends the waiting for a place. */

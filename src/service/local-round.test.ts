@@ -31,7 +31,9 @@ describe("a round of local evaluations", () => {
     const results = await evaluateRound(all, counts);
 
     expect(questions()).toBe(1);
-    expect(results).toEqual(await Promise.all(all.map((one) => evaluateLocally(one, counts))));
+    expect(results.map((one) => one?.result)).toEqual(
+      await Promise.all(all.map((one) => evaluateLocally(one, counts))),
+    );
   });
 
   it("has no answer for thresholds that mean nothing, and one for all others", async () => {
@@ -39,7 +41,21 @@ describe("a round of local evaluations", () => {
 
     const results = await evaluateRound([broken, evaluation("bb")], counting().counts);
 
-    expect(results.map((result) => result?.scope.slug)).toEqual([undefined, "bb"]);
+    expect(results.map((one) => one?.result.scope.slug)).toEqual([undefined, "bb"]);
+  });
+
+  it("says how long a result holds, but of no result that depends on the time itself", async () => {
+    const all = [
+      evaluation("a"),
+      evaluation("bb", { baseline: "median" }),
+      evaluation("ccc", { stretches: [] }),
+      evaluation("dddd"),
+    ];
+    const hold = { holdsAt: () => true };
+
+    const results = await evaluateRound(all, counting().counts, () => [hold, hold, hold, null]);
+
+    expect(results.map((one) => one?.hold)).toEqual([hold, null, null, null]);
   });
 
   it("fails when nothing can be counted", async () => {

@@ -7,7 +7,7 @@ import type { AlertNotice, Notification } from "../../src/alerting/notify/notifi
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
-import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import { OwnJournal } from "../../src/store/runs/own-journal.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
@@ -275,7 +275,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     return surviving(async () => {
       const { check, slug, startedAtMs } = report;
       const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
-      return recorder.record({ run, report, nextDueAtMs: clock.nowMs() + 300_000 });
+      return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     });
   }
 

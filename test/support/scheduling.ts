@@ -1,4 +1,5 @@
-import { createRecorder, type RecordRequest } from "../../src/alerting/record.ts";
+import type { RecordRequest } from "../../src/alerting/finished-run.ts";
+import { createRecorder, recordRun, type Recorded } from "../../src/alerting/record.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
@@ -94,6 +95,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       onShards: () => {
         world.startsAtMs.push(clock.nowMs());
         scheduler.shardsChanged();
+        recorder.shardsChanged();
       },
       onFollowed: () => undefined,
       whenIdle: (isOf) => scheduler.whenIdle(isOf),
@@ -117,16 +119,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       concurrency: 16,
       runTimeoutMs: 60_000,
       run: runUpstream,
-      record: async (request, signal) => {
-        world.beforeRecord(request);
-        const { state } = await recorder.record(request, signal);
-        const { report, run } = request;
-        const { startedAtMs, finishedAtMs } = report;
-        if (state === null) return { state };
-        world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
-        world.states.push(state);
-        return { state };
-      },
+      record: (requests, signal) => Promise.allSettled(requests.map((request) => recordOne(request, signal))),
       metrics: {
         checkRan: () => {},
         runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
@@ -135,6 +128,19 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       logger,
       ...over,
     });
+
+    async function recordOne(request: RecordRequest, signal: AbortSignal): Promise<Pick<Recorded, "state">> {
+      world.beforeRecord(request);
+      const recorded = await recordRun(recorder, request, signal);
+      const { state } = recorded;
+      if (state === null) return recorded;
+      const { report, run } = request;
+      const { startedAtMs, finishedAtMs } = report;
+      world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
+      world.states.push(state);
+      return recorded;
+    }
+
     return {
       ...scheduler,
       start: async () => {

@@ -1,7 +1,7 @@
 import { judgeAlert } from "../../alerting/acts/judge.ts";
 import { decideGate, type GateDecision } from "../../alerting/decide/gate.ts";
 import { stretchOf } from "../../alerting/decide/stretch.ts";
-import type { Recorder } from "../../alerting/record.ts";
+import { recordRun, type Recorder } from "../../alerting/record.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
@@ -88,7 +88,7 @@ export function createShadow(deps: {
     record: async (report) => {
       const nowMs = clock.nowMs();
       const run = { check, slug: drillSlug, dueAtMs: nowMs, isAsked: true, journal } as const;
-      const { changes } = await recorder.record({ run, report, nextDueAtMs: nowMs + hourMs });
+      const { changes } = await recordRun(recorder, { run, report, nextDueAtMs: nowMs + hourMs });
       return changes.map(({ event }) => event);
     },
     judge: async () => {

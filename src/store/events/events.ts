@@ -48,7 +48,7 @@ export interface IngestOutcome {
 
 export interface EventStore extends LivenessCounts {
   /** Running sums of the deaths in memory; null if the database answers everything. */
-  readonly sums: Pick<EventSums, "loaded" | "size"> | null;
+  readonly sums: Pick<EventSums, "loaded" | "size" | "follow" | "holds"> | null;
   /**
    * Returns exact deaths per asset type, from rollups of whole minutes and hours and raw rows at the edges; types without
    * deaths are omitted.

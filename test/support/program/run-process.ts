@@ -1,4 +1,4 @@
-import { createRecorder, type Recorder, type RecorderOptions } from "../../../src/alerting/record.ts";
+import { createRecorder, recordRun, type Recorder, type RecorderOptions } from "../../../src/alerting/record.ts";
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
@@ -54,7 +54,7 @@ export async function createRunProcess(
       for (const report of reports) {
         const { check, slug, startedAtMs } = report;
         const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
-        await recorder.record({ run, report, nextDueAtMs: startedAtMs + 300_000 });
+        await recordRun(recorder, { run, report, nextDueAtMs: startedAtMs + 300_000 });
       }
     },
     fold: async () => {

@@ -9,7 +9,7 @@ import {
   type EventWorld,
 } from "../../../../test/support/store/event-store.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, CountsHold, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
 import { openEventDatabase } from "../sqlite/import-file.ts";
 import { createEventIngest } from "../ingest.ts";
 import { createEventPosts } from "../sqlite/posts.ts";
@@ -63,6 +63,15 @@ function deathsOneByOne(stored: readonly LivenessEvent[], { slug: asked, interva
   return sorted([...byType].map(([assetType, deaths]) => ({ assetType, deaths })));
 }
 
+const moves = [-3 * hourMs, -61_000, -1, 0, 1, 777, 60_000, 29 * minuteMs, hourMs, 4 * hourMs];
+
+function movedBy({ slug: asked, intervals }: DeathsQuery, ms: number): DeathsQuery {
+  return {
+    slug: asked,
+    intervals: intervals.map(({ afterMs, untilMs }) => ({ afterMs: afterMs + ms, untilMs: untilMs + ms })),
+  };
+}
+
 function sorted(deaths: readonly AssetTypeDeaths[]): AssetTypeDeaths[] {
   return deaths.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
 }
@@ -81,6 +90,7 @@ const slugs = ["acme", "globex", "initech"];
 
 describe("running sums", () => {
   it("are at every instant what counting one event after the other is, whoever wrote what", async () => {
+    let holds = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
         await using world = await createEventWorld();
@@ -89,6 +99,8 @@ describe("running sums", () => {
         const posts = createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock: hurried, signal });
         // Ids outlive nothing: what is pruned may come again.
         let stored: LivenessEvent[] = [];
+        const held: { readonly query: DeathsQuery; readonly hold: CountsHold; readonly deaths: AssetTypeDeaths[] }[] =
+          [];
         const keep = (batch: readonly LivenessEvent[]): void => {
           for (const one of batch) {
             if (one.id === null || !stored.some(({ slug: other, id }) => other === one.slug && id === one.id))
@@ -139,8 +151,18 @@ describe("running sums", () => {
                 break;
             }
 
+            const [hold = null] = store.events.sums?.holds([asked], startMs) ?? [];
             const [deaths = []] = await store.events.deaths([asked]);
             expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
+
+            if (hold !== null) held.push({ query: asked, hold, deaths: sorted(deaths) });
+            if (store.events.sums?.follow() !== true) continue;
+            for (const { query: known, hold: lasting, deaths: before } of held)
+              for (const movedMs of moves) {
+                if (!lasting.holdsAt(startMs + movedMs)) continue;
+                holds++;
+                expect(before).toEqual(deathsOneByOne(stored, movedBy(known, movedMs)));
+              }
           }
         } finally {
           await posts.close();
@@ -148,6 +170,34 @@ describe("running sums", () => {
       }),
       { numRuns: 30 },
     );
+    // Otherwise nothing about them was tested.
+    expect(holds).toBeGreaterThan(0);
+  });
+
+  it("hold while no interval reaches a minute with deaths, and until a change of the organization", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs - hourMs, "acme"), death(startMs + 30 * minuteMs, "acme")]);
+    await warmUp(store, ["acme", "globex"], startMs - dayMs);
+    const acme = { slug: "acme", intervals: [{ afterMs: startMs - 2 * hourMs, untilMs: startMs }] };
+    const holdNow = (): CountsHold | null => store.events.sums?.holds([acme], startMs)[0] ?? null;
+    const hold = holdNow();
+
+    // Up to before the minute of the later death, and back to after that of the earlier one.
+    const edgesMs = [-59 * minuteMs - 2, -59 * minuteMs - 1, 30 * minuteMs - 1, 30 * minuteMs];
+    expect(edgesMs.map((movedMs) => hold?.holdsAt(startMs + movedMs))).toEqual([false, true, true, false]);
+
+    await store.events.add([death(startMs, "globex")]);
+    store.events.sums?.follow();
+    expect(hold?.holdsAt(startMs)).toBe(true);
+    await store.events.add([death(startMs - 3 * hourMs, "acme")]);
+    store.events.sums?.follow();
+    expect(hold?.holdsAt(startMs)).toBe(false);
+    expect(holdNow()?.holdsAt(startMs)).toBe(true);
+    while ((await store.events.prune({ beforeMs: startMs - 2 * hourMs, maxRows: 100 })).hasMore);
+    const beforePrune = holdNow();
+    store.events.sums?.follow();
+    expect(beforePrune?.holdsAt(startMs)).toBe(false);
   });
 
   it("count what a post has stored as soon as it is answered, through the thread of the daemon", async () => {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 
 import { dayMs, minuteMs, type Clock } from "../../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, CountsHold, DeathsQuery } from "../../../contract/liveness-counts.ts";
 import { ChangeReader } from "../sqlite/changes.ts";
 import { SumTable } from "./sum-table.ts";
 import { SumLoader } from "./loader.ts";
@@ -60,6 +60,29 @@ export class EventSums {
       if (answers.length < queries.length) await clock.sleep(0);
     }
     return answers;
+  }
+
+  /** Reads the changes of counts that were stored since the last query; false if they are unknown, and no hold is valid. */
+  follow(): boolean {
+    const reader = this.#reader;
+    if (reader === null) return false;
+    try {
+      reader.snapshot(() => reader.follow());
+      return true;
+    } catch {
+      this.#forget(reader);
+      return false;
+    }
+  }
+
+  /**
+   * Returns how long the counts of each query hold, in order; null if that is unknown. To be called before the counts are queried:
+   * a change between the two ends the hold.
+   */
+  holds(queries: readonly DeathsQuery[], nowMs: number): (CountsHold | null)[] {
+    return queries.map(
+      (query) => this.#table.loadedSums(query.slug, firstMinuteOf(query))?.hold(query.intervals, nowMs) ?? null,
+    );
   }
 
   /** Resolves when all organizations that are queried repeatedly are in memory. */

@@ -1,5 +1,5 @@
 import { minuteMs } from "../../../base/time.ts";
-import type { AssetTypeDeaths, Interval } from "../../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, CountsHold, Interval } from "../../../contract/liveness-counts.ts";
 import { cellNumbers } from "../sqlite/changes.ts";
 import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
 import type { SumScratch } from "./scratch.ts";
@@ -29,6 +29,8 @@ export class OrganizationSums {
   #trimAtMinute = -Infinity;
   #isExact = true;
   #total = 0;
+  /** Of the counts: another one after each change; NaN after the last. */
+  #version = 0;
 
   constructor(fromMinute: number) {
     this.#fromMinute = fromMinute;
@@ -70,6 +72,7 @@ export class OrganizationSums {
    * ignored.
    */
   add(cells: readonly number[], start: number, end: number, typeName: (typeId: number) => string | null): void {
+    this.#version++;
     const added: SumCell[] = [];
     for (let at = start; at < end; at += cellNumbers) {
       const minute = cells[at + 1] ?? 0;
@@ -84,7 +87,31 @@ export class OrganizationSums {
   }
 
   dropBefore(minute: number): void {
+    this.#version++;
     this.#sums.dropBefore(minute);
+  }
+
+  /** Ends all holds: the counts are no longer followed. */
+  end(): void {
+    this.#version = Number.NaN;
+  }
+
+  /**
+   * Returns how long the counts of these intervals hold as they move with the clock, now at `nowMs`: until one of their ends comes
+   * to a minute with deaths, forward or, after the clock was set back, backward. Null if one is within such a minute.
+   */
+  hold(intervals: readonly Interval[], nowMs: number): CountsHold | null {
+    let [fromMs, untilMs] = [-Infinity, Infinity];
+    for (const { afterMs, untilMs: endMs } of intervals)
+      for (const atMs of [afterMs, endMs]) {
+        const quiet = this.#sums.quietAround(Math.floor((atMs + 1) / minuteMs));
+        if (quiet === null) return null;
+        const distanceMs = nowMs - (atMs + 1);
+        fromMs = Math.max(fromMs, Math.max(quiet.from, this.#fromMinute) * minuteMs + distanceMs);
+        untilMs = Math.min(untilMs, quiet.until * minuteMs + distanceMs);
+      }
+    const version = this.#version;
+    return { holdsAt: (laterMs) => this.#version === version && laterMs >= fromMs && laterMs <= untilMs };
   }
 
   /** Once per `everyMinutes`, drops minutes that were not queried since the last time. */
@@ -93,7 +120,7 @@ export class OrganizationSums {
     if (askedMinute < this.#trimAtMinute || askedMinute === Infinity) return;
     if (this.#trimAtMinute !== -Infinity && this.#askedMinute - everyMinutes > this.#fromMinute) {
       this.#fromMinute = this.#askedMinute - everyMinutes;
-      this.dropBefore(this.#fromMinute);
+      this.#sums.dropBefore(this.#fromMinute);
     }
     this.#askedMinute = askedMinute;
     this.#trimAtMinute = askedMinute + everyMinutes;

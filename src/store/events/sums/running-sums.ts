@@ -72,6 +72,14 @@ export class RunningSums {
     return place < length && minutes[place] === minute;
   }
 
+  /** Returns the minutes around `minute` without deaths, up to before `until`; null if it has some itself. */
+  quietAround(minute: number): { readonly from: number; readonly until: number } | null {
+    const place = this.#placeOf(minute);
+    const until = place < this.#length ? (this.#minutes[place] ?? 0) : Infinity;
+    if (until === minute) return null;
+    return { from: place === 0 ? -Infinity : (this.#minutes[place - 1] ?? 0) + 1, until };
+  }
+
   /** Adds cells in the order of minute and type, each pair once. */
   add(added: readonly SumCell[]): void {
     const [first] = added;

@@ -44,6 +44,12 @@ export class SumTable {
     return null;
   }
 
+  /** Returns the sums of an organization if they are loaded from `firstMinute` on. */
+  loadedSums(slug: string, firstMinute: number): OrganizationSums | null {
+    const sums = this.#sums.get(this.#ids.get(slug) ?? -1);
+    return sums?.isLoaded === true && sums.isExact && sums.reachesTo(firstMinute) ? sums : null;
+  }
+
   /** Starts the sums of the organization that has waited longest, or continues the current one. */
   nextToLoad(): { readonly slugId: number; readonly sums: OrganizationSums } | null {
     for (const [slugId, fromMinute] of this.#wanted) {
@@ -98,11 +104,13 @@ export class SumTable {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
     this.#sums.delete(slugId);
+    sums.end();
     this.#bytes -= sums.bytes;
     this.#refused.clear();
   }
 
   clear(): void {
+    for (const sums of this.#sums.values()) sums.end();
     this.#sums.clear();
     this.#wanted.clear();
     this.#refused.clear();

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { resultReport } from "../../test/support/check-reports.ts";
+import { createFastStore, type FastStore } from "../../test/support/store/fast.ts";
+import { createRunProcess, type RunProcess } from "../../test/support/program/run-process.ts";
+import { quietSettings } from "../../test/support/quiet-settings.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { FlatlineError } from "../base/errors.ts";
+import type { Store } from "../store/store.ts";
+import type { RecordRequest } from "./finished-run.ts";
+import type { AlertingSettings } from "./settings.ts";
+
+const startMs = Date.UTC(2026, 10, 22, 12, 10);
+const clock = createVirtualClock({ startMs });
+const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
+const settings: AlertingSettings = {
+  ...quietSettings,
+  targetOf: () => ({ policy, receivers: [], labels: {}, url: null, isDrill: false }),
+};
+const check = "dead-asset-spike";
+
+let backend: FastStore;
+let store: Store;
+beforeEach(async () => {
+  backend = await createFastStore();
+  store = await backend.connect();
+});
+afterEach(() => backend.remove());
+
+const processOn = (of: Store): Promise<RunProcess> => createRunProcess(of, clock, { settings: () => settings });
+const liveSeverities = async (): Promise<string[]> => (await store.alerts.allLive()).map(({ severity }) => severity);
+
+function requestOf({ journal }: RunProcess, slug: string, severity: "ok" | "fail"): RecordRequest {
+  const run = { check, slug, dueAtMs: startMs, isAsked: false, journal } as const;
+  return { run, report: resultReport({ slug, severity, finishedAtMs: startMs }), nextDueAtMs: startMs + 300_000 };
+}
+
+describe("the recorder", () => {
+  it("stores runs that ended together in one commit, with what follows from each", async () => {
+    const own = await processOn(store);
+
+    const recorded = await own.recorder.record([requestOf(own, "acme", "ok"), requestOf(own, "globex", "fail")]);
+
+    expect(recorded).toMatchObject([
+      { status: "fulfilled", value: { changes: [] } },
+      { status: "fulfilled", value: { changes: [{ event: "firing" }] } },
+    ]);
+    expect((await store.runs.load()).journal).toHaveLength(1);
+  });
+
+  it("loses none of the runs that ended together by the fault of one", async () => {
+    const faulty: Store = {
+      ...store,
+      transaction: (work) =>
+        store.transaction((parts) =>
+          work({
+            ...parts,
+            alerts: {
+              ...parts.alerts,
+              liveOf: (keys) =>
+                keys.some(({ slug }) => slug === "globex")
+                  ? Promise.reject(new Error("odd"))
+                  : parts.alerts.liveOf(keys),
+            },
+          }),
+        ),
+    };
+    const own = await processOn(faulty);
+    const requests = ["acme", "globex", "initech"].map((slug) => requestOf(own, slug, "ok"));
+
+    const recorded = await own.recorder.record(requests);
+
+    expect(recorded.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(own.board.states().map(({ slug }) => slug)).toEqual(["acme", "initech"]);
+  });
+
+  it("rejects all when the store cannot be used, without asking it again for each", async () => {
+    let asked = 0;
+    const away: Store = {
+      ...store,
+      transaction: () => {
+        asked++;
+        throw new FlatlineError("store_unusable", "gone");
+      },
+    };
+    const own = await processOn(away);
+
+    const recorded = await own.recorder.record([requestOf(own, "acme", "ok"), requestOf(own, "globex", "ok")]);
+
+    expect(recorded.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(asked).toBe(1);
+  });
+
+  it("ends the alert that another process began, once the check is its own again", async () => {
+    const [own, other] = [await processOn(store), await processOn(store)];
+    await own.recorder.record([requestOf(own, "acme", "ok")]);
+    await other.recorder.record([requestOf(other, "acme", "fail")]);
+    expect(await liveSeverities()).toEqual(["fail"]);
+
+    own.recorder.shardsChanged();
+    const [recorded] = await own.recorder.record([requestOf(own, "acme", "ok")]);
+
+    expect(recorded).toMatchObject({ value: { changes: [{ event: "resolved" }] } });
+    expect(await liveSeverities()).toEqual([]);
+  });
+
+  it("begins and ends alerts of a check however often it was ok before", async () => {
+    const own = await processOn(store);
+    const events: unknown[] = [];
+    for (const severity of ["ok", "ok", "fail", "ok", "ok", "fail", "fail", "ok"] as const) {
+      const [recorded] = await own.recorder.record([requestOf(own, "acme", severity)]);
+      events.push(recorded?.status === "fulfilled" ? recorded.value.changes.map(({ event }) => event) : null);
+    }
+
+    expect(events).toEqual([[], [], ["firing"], ["resolved"], [], ["firing"], [], ["resolved"]]);
+  });
+});
