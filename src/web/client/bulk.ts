@@ -11,24 +11,46 @@ import { askToken, knownToken, mayActWithoutToken } from "./token.ts";
 
 export type BulkAct = "acknowledge" | "judge" | "silence" | "release";
 
-/**
- * Asks once and acts on many alerts; what was done in words, or null when nothing was. `wanted` picks the alerts that are
- * meant, `count` is how many the dialog has named.
- */
-export async function actOnMany(
-  act: BulkAct,
-  wanted: (alert: BulkSubject) => boolean,
-  count: number,
-): Promise<string | null> {
+/** Whose alerts are meant: those of the fleet verdict, of a group of the list, these, or the live ones of these organizations. */
+export type Meant =
+  | { readonly kind: "members" }
+  | { readonly kind: "group"; readonly group: string }
+  | { readonly kind: "ids"; readonly ids: ReadonlySet<string> }
+  | { readonly kind: "slugs"; readonly slugs: ReadonlySet<string> };
+
+/** What was selected and has no part in the act: how many, and why. */
+type Rest = readonly [number, string];
+
+/** Asks once and acts on many alerts; what was done in words, or null when nothing was. */
+export async function actOnMany(act: BulkAct, meant: Meant): Promise<string | null> {
   if (!mayActWithoutToken() && (await askToken()) === null) return null;
+  if (act === "silence" && meant.kind === "slugs") return silence([...meant.slugs], [0, ""]);
   const all = await readSubjects();
   if (all === null) return "Nothing was changed: flatline could not be reached.";
-  const alerts = all.filter(wanted);
-  const hidden = Math.max(0, count - alerts.length);
-  if (alerts.length === 0) return "Nothing was changed: none of these alerts is there any more.";
-  if (act === "acknowledge") return acknowledge(alerts, hidden);
-  if (act === "release") return release(alerts, hidden);
-  return act === "judge" ? judge(alerts, hidden) : silence(alerts, hidden);
+  const alerts = all.filter((alert) => isMeant(alert, meant, act));
+  if (alerts.length === 0)
+    return meant.kind === "slugs"
+      ? "Nothing was changed: none of these organizations has an alert."
+      : "Nothing was changed: none of these alerts is there any more.";
+  const rest = restOf(meant, alerts);
+  if (act === "acknowledge") return acknowledge(alerts, rest);
+  if (act === "release") return release(alerts, rest);
+  return act === "judge" ? judge(alerts, rest) : silence([...new Set(alerts.map(({ slug }) => slug))], rest);
+}
+
+function isMeant(alert: BulkSubject, meant: Meant, act: BulkAct): boolean {
+  if (meant.kind === "members") return alert.isMember;
+  if (meant.kind === "group") return alert.group === meant.group;
+  if (meant.kind === "ids") return meant.ids.has(alert.id);
+  // A gate stays shut beyond the end of its alert.
+  return meant.slugs.has(alert.slug) && (alert.group !== "ended" || (act === "release" && alert.isHeld));
+}
+
+function restOf(meant: Meant, alerts: readonly BulkSubject[]): Rest {
+  if (meant.kind === "ids") return [meant.ids.size - alerts.length, "not yours, or over by now"];
+  if (meant.kind !== "slugs") return [0, ""];
+  const without = meant.slugs.size - organizations(alerts);
+  return [without, `${without === 1 ? "organization has" : "organizations have"} no alert`];
 }
 
 async function readSubjects(): Promise<readonly BulkSubject[] | null> {
@@ -45,7 +67,7 @@ async function readSubjects(): Promise<readonly BulkSubject[] | null> {
   }
 }
 
-function acknowledge(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+function acknowledge(alerts: readonly BulkSubject[], rest: Rest): Promise<string | null> {
   const free = alerts.filter(
     ({ group, isAcknowledged }) => !isAcknowledged && group !== "pending" && group !== "ended",
   );
@@ -75,7 +97,7 @@ function acknowledge(alerts: readonly BulkSubject[], hidden: number): Promise<st
         [alerts.filter(({ isAcknowledged }) => isAcknowledged).length, "acknowledged before: these stay as they are"],
         [alerts.filter(({ group }) => group === "pending").length, "pending: they fire first"],
         [alerts.filter(({ group }) => group === "ended").length, "ended: nothing is to be taken on"],
-        [hidden, "not yours, or over by now"],
+        rest,
       ])}${consequences(lines)}
 <label><span>What are you doing about it? <span class="detail">(optional, the same for all)</span></span><textarea name="comment" rows="2" maxlength="1000" data-first></textarea></label>`,
     },
@@ -84,7 +106,7 @@ function acknowledge(alerts: readonly BulkSubject[], hidden: number): Promise<st
   );
 }
 
-function judge(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+function judge(alerts: readonly BulkSubject[], rest: Rest): Promise<string | null> {
   const ready = alerts.filter(({ group }) => group !== "pending");
   const open = ready.filter(({ verdict }) => verdict === null);
   const judged = ready.filter(({ verdict }) => verdict !== null);
@@ -108,10 +130,7 @@ function judge(alerts: readonly BulkSubject[], hidden: number): Promise<string |
       foot: "Can be changed one by one; every judgement is kept.",
       content: `<p>${formatCount(fails)} fail and ${formatCount(ready.length - fails)} others.${deaths === 0 ? "" : ` ${formatShare(undone / deaths)} of their deaths with a name were found alive again.`}</p>
 ${box("open", open.length, "that no one has judged", true)}${box("judged", judged.length, `judged before, ${before.join(" and ")}: unless you select them, these stay as they are`, false)}${who(
-        [
-          [alerts.length - ready.length, "pending: they fire first"],
-          [hidden, "not yours, or over by now"],
-        ],
+        [[alerts.length - ready.length, "pending: they fire first"], rest],
       )}
 <fieldset class="verdict-choice"><legend class="sr">What was it?</legend>${choices.map(([value, name], index) => `<label><input type="radio" name="verdict" value="${value}"${index === 0 ? " data-first" : ""}> ${name}</label>`).join("")}</fieldset>
 <div data-consequences></div>
@@ -164,8 +183,7 @@ function judgedLines(alerts: readonly BulkSubject[], verdict: string): (readonly
   ];
 }
 
-function silence(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
-  const slugs = [...new Set(alerts.map(({ slug }) => slug))];
+function silence(slugs: readonly string[], rest: Rest): Promise<string | null> {
   const many = countOf(slugs.length, "organization");
   return runEach(
     {
@@ -175,7 +193,7 @@ function silence(alerts: readonly BulkSubject[], hidden: number): Promise<string
       content: `<p>Messages stop. Checks run on, alerts still fire, the gates stay shut. An end is notified if its beginning was.</p>${who(
         [
           [slugs.length, `${slugs.length === 1 ? "organization" : "organizations"}, all checks: one silence each`],
-          [hidden, "not yours, or over by now"],
+          rest,
         ],
       )}
 ${lengthField("For how long")}
@@ -197,7 +215,7 @@ ${lengthField("For how long")}
   );
 }
 
-function release(alerts: readonly BulkSubject[], hidden: number): Promise<string | null> {
+function release(alerts: readonly BulkSubject[], rest: Rest): Promise<string | null> {
   const bySlug = Map.groupBy(
     alerts.filter(({ isHeld }) => isHeld),
     ({ slug }) => slug,
@@ -212,7 +230,7 @@ function release(alerts: readonly BulkSubject[], hidden: number): Promise<string
   const many = countOf(bySlug.size, "organization");
   const held = deaths === 0 ? `The deaths of ${many}` : countOf(deaths, "death");
   const shown = largest.slice(0, mostShown);
-  const rest = largest.length - shown.length;
+  const more = largest.length - shown.length;
   const names = shown.map(
     (one) => `<li><b>${escapeHtml(one.slug)}</b>${one.deaths === 0 ? "" : ` ${countOf(one.deaths, "death")}`}</li>`,
   );
@@ -224,9 +242,9 @@ function release(alerts: readonly BulkSubject[], hidden: number): Promise<string
       foot: "A gate shuts again only with a new alert.",
       content: `<p><b>${held} may be acted on at once.</b> What takedown pipelines then do, flatline cannot undo.</p>
 ${unjudged === 0 ? "" : `<p class="caution">${mark("warn").html}<span>${countOf(unjudged, "alert")} of these ${unjudged === 1 ? "is" : "are"} not judged. If you know what they were, judge them instead.</span></p>`}
-<ul class="who">${names.join("")}${rest === 0 ? "" : `<li>and ${formatCount(rest)} more</li>`}</ul>${who([
+<ul class="who">${names.join("")}${more === 0 ? "" : `<li>and ${formatCount(more)} more</li>`}</ul>${who([
         [open, `${open === 1 ? "organization is" : "organizations are"} not held: nothing is to be released`],
-        [hidden, "not yours, or over by now"],
+        rest,
       ])}
 <label><span>Why may they be acted on? <b>needed</b></span><textarea name="comment" rows="2" maxlength="1000" data-first></textarea></label>
 <label><span>How many organizations are these? <b>needed</b></span><input name="count" type="text" inputmode="numeric" autocomplete="off"></label>`,

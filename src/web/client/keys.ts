@@ -2,10 +2,9 @@ import { rowSeverities } from "../page/parts/marks.ts";
 import type { Overview } from "./overview.ts";
 import { movedAddress } from "./chart/zoom.ts";
 import { openDialog } from "./dialog.ts";
+import { areKeysOff, turnKeysOff } from "./keys-off.ts";
 import { swapPage } from "./swap.ts";
 
-// Kept beyond the tab: a person who dictates to a computer turns them off once (WCAG 2.1.4).
-const offKey = "flatline-keys-off";
 const pages: Readonly<Record<string, string>> = {
   o: "/",
   a: "/alerts",
@@ -30,7 +29,9 @@ export function startKeys(overview: Overview | null): void {
       target.blur();
       return;
     }
-    if (isTyping || event.metaKey || event.ctrlKey || event.altKey || localStorage.getItem(offKey) !== null) return;
+    // It has cleared what was selected.
+    if (event.defaultPrevented) return;
+    if (isTyping || event.metaKey || event.ctrlKey || event.altKey || areKeysOff()) return;
     const wasGoing = isGoing;
     isGoing = event.key === "g";
     const page = wasGoing ? pages[event.key] : undefined;
@@ -70,6 +71,7 @@ const list: readonly (readonly [string, string])[] = [
   ["Esc", "clear, close"],
   ["j k", "next, previous"],
   ["Enter", "open"],
+  ["x, Shift X", "select the row, all that the filter shows"],
   ["1–4", "only fail, warn, unknown, ok"],
   ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
   ["g, then o a s r q c", "organizations, alerts, silences, receivers, queue, configuration"],
@@ -79,7 +81,7 @@ const list: readonly (readonly [string, string])[] = [
 ];
 
 async function showKeys(): Promise<void> {
-  const isOff = localStorage.getItem(offKey) !== null;
+  const isOff = areKeysOff();
   const rows = list.map(([keys, what]) => `<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`).join("");
   const form = await openDialog({
     title: "Keys",
@@ -88,6 +90,5 @@ async function showKeys(): Promise<void> {
     verb: `Turn them ${isOff ? "on" : "off"}`,
   });
   if (form === null) return;
-  if (isOff) localStorage.removeItem(offKey);
-  else localStorage.setItem(offKey, "yes");
+  turnKeysOff(!isOff);
 }

@@ -20,11 +20,11 @@ function start(): void {
   const overview = startOverview(() => stream);
   beginChart();
   startActions();
+  startSelection(overview);
   startKeys(overview);
   startChoices();
   startGoTo();
   startListings();
-  startSelection();
   useOrder();
   // A reload asks without the token of the tab.
   const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *), [data-may=no]") !== null;

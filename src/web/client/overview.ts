@@ -15,10 +15,17 @@ import {
   type RowData,
   type RowQuery,
 } from "../page/overview/row.ts";
-import { renderGroupBy, renderGroups } from "../page/overview/groups.ts";
+import { renderGroupBy, renderGroups, rowsOfGroup } from "../page/overview/groups.ts";
 import { renderAway, renderHead, renderMeaning, renderNote } from "../page/overview/table.ts";
 import { startPlace } from "./place.ts";
+import { focusable, moveIn, pad, setHeight } from "./table-rows.ts";
 import { replaceHtml, showFrame, type PageChange, type Stream } from "./stream.ts";
+
+/** A row that can be selected: an alert by its id, an organization by its slug. */
+export interface Pickable {
+  readonly id: string;
+  readonly severity: string;
+}
 
 /** The overview as the stream and the keys steer it. */
 export interface Overview {
@@ -27,6 +34,8 @@ export interface Overview {
   toggle(severity: RowSeverity): void;
   clear(): void;
   move(by: number): void;
+  /** The rows that the filter shows, drawn or not, or those of one group; null: another page is shown, or they are not there yet. */
+  listed(group?: string): readonly Pickable[] | null;
 }
 
 // Fewer rows are all drawn: only then does a search of the browser find everything.
@@ -140,7 +149,12 @@ export function startOverview(stream: () => Stream): Overview | null {
   function drawRows(): void {
     if (body === null || table === null || !table.isConnected) return;
     const nowMs = stream().now();
-    if (query.group !== undefined) return drawGroups(body, nowMs);
+    if (query.group === undefined) drawWindow(body, nowMs);
+    else drawGroups(body, nowMs);
+    dispatchEvent(new Event("flatline-rows"));
+  }
+
+  function drawWindow(body: HTMLTableSectionElement, nowMs: number): void {
     if (groups !== "") body.replaceChildren();
     groups = "";
     let [first, last] = [0, found.length];
@@ -185,10 +199,12 @@ export function startOverview(stream: () => Stream): Overview | null {
     const focused = within.contains(document.activeElement)
       ? document.activeElement?.closest("tr")?.rowIndex
       : undefined;
+    const kind = focusable(document.activeElement);
     within.innerHTML = markup;
     lines.clear();
     // The head is a row, too.
-    if (focused !== undefined) within.rows[focused - 1]?.querySelector("a")?.focus({ preventScroll: true });
+    if (focused !== undefined)
+      within.rows[focused - 1]?.querySelector<HTMLElement>(kind)?.focus({ preventScroll: true });
   }
 
   function drawRow(slug: string, markup: string, before: HTMLElement | null): HTMLElement {
@@ -196,6 +212,7 @@ export function startOverview(stream: () => Stream): Overview | null {
     template.innerHTML = markup;
     const next = template.content.firstElementChild as HTMLElement;
     const hadFocus = before?.contains(document.activeElement) ?? false;
+    const kind = focusable(document.activeElement);
     if (before !== null && before.className !== next.className) {
       const cell = next.querySelector(".c-sev");
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
@@ -204,7 +221,7 @@ export function startOverview(stream: () => Stream): Overview | null {
       }
     }
     before?.replaceWith(next);
-    if (hadFocus) next.querySelector<HTMLElement>("a")?.focus({ preventScroll: true });
+    if (hadFocus) next.querySelector<HTMLElement>(kind)?.focus({ preventScroll: true });
     lines.set(slug, { markup, element: next });
     return next;
   }
@@ -289,6 +306,11 @@ export function startOverview(stream: () => Stream): Overview | null {
     },
     toggle,
     clear,
+    listed: (group) => {
+      if (fleet === null || !table.isConnected) return null;
+      const some = group === undefined ? found : rowsOfGroup(found, query, group);
+      return some.map((row) => ({ id: row.slug, severity: shownSeverity(row) }));
+    },
     move: (by) => {
       if (query.group !== undefined) return moveIn(body, by);
       const at = found.findIndex(
@@ -304,24 +326,4 @@ export function startOverview(stream: () => Stream): Overview | null {
       lines.get(row.slug)?.element.querySelector<HTMLElement>("a")?.focus();
     },
   };
-}
-
-/** To the next or previous line of groups and rows. */
-function moveIn(body: HTMLElement, by: number): void {
-  const links = [...body.querySelectorAll<HTMLElement>("tr a")];
-  const at = links.findIndex((link) => link === document.activeElement);
-  links[at === -1 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(0, at + by), links.length - 1)]?.focus();
-}
-
-function pad(): HTMLElement {
-  const row = document.createElement("tr");
-  row.className = "pad";
-  row.setAttribute("aria-hidden", "true");
-  row.innerHTML = "<td colspan=9></td>";
-  return row;
-}
-
-function setHeight(row: HTMLElement, height: number): void {
-  const cell = row.firstElementChild;
-  if (cell instanceof HTMLElement) cell.style.height = `${height}px`;
 }

@@ -15,6 +15,7 @@ import { operatorPages } from "./operator.ts";
 import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
 import { renderMessage, type PageKey } from "./parts/layout.ts";
+import { renderBulkBar } from "./parts/picking.ts";
 import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
 import { sendLogin, wantsHtml } from "./login.ts";
@@ -121,8 +122,9 @@ export function addPageRoutes(
     const { nowMs, rows, fleet } = model;
     const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
       <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
+      <p class="did" id="did" role="status"></p>
       <div id="unwatched-part">${await unwatchedLine(request)}</div>
-      ${renderTable(rows, found, query, number, nowMs)}`;
+      ${renderTable(rows, found, query, number, nowMs)}${renderBulkBar({ hasToken: hasIdentities(settings()) })}`;
     const text = documents.render(model, {
       isKnown: isNamedByProxy(request),
       title: overviewTitle(rows, fleet),

@@ -1,5 +1,5 @@
 import { formatCompactCount, formatCount, none } from "../../../base/numbers.ts";
-import { compareWorst } from "../overview/row.ts";
+import { compareWorst, renderLabels } from "../overview/row.ts";
 import { countOf, formatRatioCell, formatLength, formatShare, formatWait } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
@@ -111,7 +111,7 @@ function renderList(data: AlertsData, shown: readonly PageAlert[], query: Alerts
         : html`<table class="listing alerts" id="alerts" aria-label="Alerts">
             <thead>
               <tr>
-                ${pickCell("th", data, html`<input type="checkbox" data-pick-all aria-label="Select all that are shown" />`)}
+                ${pickCell("th", html`<input type="checkbox" data-pick-all aria-label="Select all that are shown" />`)}
                 <th scope="col" class="a-sev">Severity</th>
                 <th scope="col">Alert</th>
                 <th scope="col" class="a-state">State</th>
@@ -247,7 +247,7 @@ function renderGroup(
   if (all.length === 0) return nothing;
   return html`<tbody>
     <tr class="group">
-      ${pickCell("td", data, html`<input type="checkbox" data-pick-group aria-label="Select all: ${groupNames[group]}" />`)}
+      ${pickCell("td", html`<input type="checkbox" data-pick-group aria-label="Select all: ${groupNames[group]}" />`)}
       <th scope="rowgroup" colspan="10">${groupNames[group]} <span>${phraseOf(group, all, data)}</span></th>
     </tr>
     ${shown.map((view) => renderAlert(view, group, data))}
@@ -271,19 +271,19 @@ function renderAlert(view: PageAlert, group: AlertGroup, data: AlertsData): Html
   const { nowMs, withPeople } = data;
   const { alert, endsAtMs, labels } = view;
   const { id, slug, severity, check } = alert;
-  const isEnded = group === "ended";
   const undone = undoneShare(view);
   const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
-  const isSpike = check === "dead-asset-spike";
-  const isHot = !isEnded && (severity === "fail" || severity === "warn");
-  return html`<tr class="row ${severity}${isEnded ? " over" : ""}${group === "firing" ? " open" : ""}">
-    ${pickCell("td", data, html`<input type="checkbox" name="pick" value="${id}" data-severity="${severity}" aria-label="Select ${slug}" />`)}
+  const isHot = group !== "ended" && (severity === "fail" || severity === "warn");
+  return html`<tr class="row ${severity}${group === "ended" ? " over" : ""}${group === "firing" ? " open" : ""}">
+    ${pickCell("td", html`<input type="checkbox" name="pick" value="${id}" data-severity="${severity}" aria-label="Select ${slug}" />`)}
     <td class="a-sev">
       <span class="sevcell ${severity}">${mark(severity)} <span class="word">${severity}</span></span>
     </td>
     <th scope="row" class="a-alert">
-      <a href="/alerts/${encodeURIComponent(id)}" title="${slug}">${slug}</a
-      >${isSpike ? nothing : html` <span class="checks">${check}</span>`}${names.length === 0 ? nothing : html` <span class="labels">${names.join(" · ")}</span>`}
+      <span class="slugline"
+        ><a href="/alerts/${encodeURIComponent(id)}" title="${slug}">${slug}</a
+        >${check === "dead-asset-spike" ? nothing : html` <span class="checks">${check}</span>`}${renderLabels(names)}</span
+      >
     </th>
     <td class="a-state">${glyph(group)} ${stateText(view, group, nowMs)}</td>
     <td class="num a-began">${renderTime(beganMs(alert), nowMs)}</td>

@@ -2,6 +2,7 @@ import { formatCompactCount, formatCount, formatExpected } from "../../../base/n
 import { formatRatioCell } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
+import { pickCell } from "../parts/picking.ts";
 import { countSeverities, renderStrip } from "./fleet.ts";
 import { renderRow, shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 
@@ -18,7 +19,7 @@ const shownRows = 6;
 // Without a filter that would find the rest.
 const mostRows = 100;
 const openAtFirst = 2;
-const columns = 9;
+const columns = 10;
 
 /** Returns what the table can be grouped by: up to three labels, the most common first, and the severity. */
 export function groupings(rows: readonly RowData[]): string[] {
@@ -64,6 +65,15 @@ export function renderGroups(found: readonly RowData[], query: RowQuery, nowMs: 
     const lines = rows.map((row) => renderRow(row, nowMs, ++index));
     return html`${head}${lines}${isOpen ? renderRest(group, rows, by, query) : nothing}`;
   })}`;
+}
+
+/** Returns the rows of a group as the table has it, by its key in the address. */
+export function rowsOfGroup(
+  found: readonly RowData[],
+  { group }: Pick<RowQuery, "group">,
+  key: string,
+): readonly RowData[] {
+  return groupsOf(found, group ?? "severity").find((one) => keyOf(one) === key)?.rows ?? [];
 }
 
 function groupsOf(found: readonly RowData[], by: string): RowGroup[] {
@@ -116,6 +126,7 @@ function renderGroup(group: RowGroup, by: string, open: readonly string[], query
   const ratio = count !== null && expected !== null && expected > 0 ? count / expected : null;
   const present = rowSeverities.filter((severity) => counts[severity] > 0);
   return html`<tr class="group">
+    ${pickCell("td", html`<input type="checkbox" data-pick-group="${key}" aria-label="Select all: ${name}" />`)}
     <th scope="rowgroup" colspan="2">
       <a href="${writeQuery({ ...query, open: next })}" data-ask aria-expanded="${isOpen ? "true" : "false"}"
         ><span class="turn" aria-hidden="true">${isOpen ? "▾" : "▸"}</span> <b>${name}</b></a

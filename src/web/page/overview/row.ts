@@ -10,6 +10,7 @@ import {
 } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
+import { pickCell } from "../parts/picking.ts";
 import { renderTime } from "../parts/time.ts";
 import { readWords, selectByWords, type Words, type WordSubject } from "../parts/words.ts";
 import { sparkline, type Spark } from "./spark.ts";
@@ -236,13 +237,13 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
   const checks = otherChecksText(row);
   const counts = `${formatCount(row.count)} vs ${formatExpected(row.expected)}`;
   return html`<tr class="row ${severity}" data-slug="${row.slug}" aria-rowindex="${index + 1}">
+    ${pickCell("td", html`<input type="checkbox" name="pick" value="${row.slug}" data-severity="${severity}" aria-label="Select ${row.slug}" />`)}
     <td class="c-sev">${mark(severity)}<span class="word">${severity}</span></td>
     <th scope="row" class="c-org${checks === "" ? "" : " with"}">
-      <a href="${organizationPath(row.slug)}" title="${row.slug}">${row.slug}</a
-      >${checks === "" ? nothing : html` <span class="checks ${row.others[0]?.severity ?? "ok"}">${checks}</span>`}${row.labels.length === 0 ? nothing : html` <span class="labels">${row.labels.join(" · ")}</span>`}<span
-        class="vs"
-        >${checks === "" || isHot ? counts : checks}</span
-      >
+      <span class="slugline"
+        ><a href="${organizationPath(row.slug)}" title="${row.slug}">${row.slug}</a
+        >${checks === "" ? nothing : html` <span class="checks ${row.others[0]?.severity ?? "ok"}">${checks}</span>`}${renderLabels(row.labels)}</span
+      ><span class="vs">${checks === "" || isHot ? counts : checks}</span>
     </th>
     <td class="num c-count${isHot ? " hot" : ""}">${formatCompactCount(row.count)}</td>
     <td class="num c-exp">${formatExpected(row.expected)}</td>
@@ -254,6 +255,14 @@ export function renderRow(row: RowData, nowMs: number, index: number): Html {
     <td class="num c-next">${nextText(row, nowMs)}</td>
     <td class="c-alert">${alertText(row, nowMs)}</td>
   </tr>`;
+}
+
+/** Renders labels, each a part of its own: one that has no room is left out, none is cut. */
+export function renderLabels(labels: readonly string[]): Html {
+  if (labels.length === 0) return nothing;
+  return html` <span class="labels" title="${labels.join(" · ")}"
+    >${labels.map((label, index) => html`<span>${index === 0 ? "" : "· "}${label}</span> `)}</span
+  >`;
 }
 
 /** When what is wrong began; null: all is ok, or nothing is known of it. */

@@ -1,6 +1,7 @@
 import { formatCount } from "../../../base/numbers.ts";
 import { countOf, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
+import { pickCell } from "../parts/picking.ts";
 import { sameWindow } from "./fleet.ts";
 import { renderGroupBy, renderGroups } from "./groups.ts";
 import { defaultDir, renderRow, rowWords, writeQuery, type RowData, type RowQuery, type SortKey } from "./row.ts";
@@ -35,7 +36,7 @@ export function renderHead(query: RowQuery): Html {
     </th>`;
   });
   return html`<tr>
-    ${cells}
+    ${pickCell("th", html`<input type="checkbox" data-pick-all aria-label="Select all that the filter shows" />`)}${cells}
   </tr>`;
 }
 

@@ -1,9 +1,8 @@
 import { html, nothing, type Html } from "./html.ts";
 
-/** Returns a box to select by, where acts are possible. */
-export function pickCell(tag: "th" | "td", { hasToken }: { readonly hasToken: boolean }, box: Html): Html {
+/** Returns a cell with a box to select by; it is shown where acts are possible. */
+export function pickCell(tag: "th" | "td", box: Html): Html {
   const inner = html`<label class="pick">${box}</label>`;
-  if (!hasToken) return nothing;
   return tag === "th" ? html`<th class="a-pick">${inner}</th>` : html`<td class="a-pick">${inner}</td>`;
 }
 
