@@ -1,16 +1,17 @@
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { sql, type Kysely } from "kysely";
 import { secondMs } from "../base/time.ts";
 import { exclusively } from "./engine/advisory-lock.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
 import type { LeaseClock } from "./engine/engine.ts";
-import { noStore, type PostgresLocation } from "./engine/location.ts";
+import { noStore } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
-import { createPostgresPool } from "./engine/postgres-pool.ts";
+import { databaseOver } from "./engine/postgres-database.ts";
+import { createPostgresPool, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
 import type { Tables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 
-export interface OpenPostgresOptions extends PostgresLocation {
+export interface OpenPostgresOptions extends Omit<PostgresPoolOptions, "isPatient" | "firstConnectionWithinMs"> {
   readonly leaseClock?: LeaseClock;
   readonly mustExist?: boolean;
 }
@@ -25,7 +26,7 @@ const firstConnectionWithinMs = 10 * secondMs;
 export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
   const { leaseClock = "database", mustExist = false, ...location } = options;
   const pool = createPostgresPool({ ...location, firstConnectionWithinMs });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = databaseOver<Tables>(pool, options);
   try {
     const version = await readVersion(db as unknown as Kysely<unknown>, pool.place);
     if (version === 0 && mustExist) throw noStore(pool.place);
@@ -61,9 +62,9 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
 }
 
 /** By a connection of its own, whose statements may take minutes. */
-async function migratePatiently(location: PostgresLocation): Promise<void> {
+async function migratePatiently(location: PostgresPoolOptions): Promise<void> {
   const pool = createPostgresPool({ ...location, poolSize: 1, isPatient: true });
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const db = databaseOver<unknown>(pool, location);
   try {
     await migrate(db, pool.place);
   } finally {

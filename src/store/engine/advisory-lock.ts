@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
-import { createSystemClock, minuteMs } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { Db } from "../schema.ts";
-import { engineOf } from "./engine.ts";
+import { clockOf, engineOf } from "./engine.ts";
 
 // Polls: a wait in the database would be ended by its timeouts.
 const lookAgainMs = 100;
@@ -17,7 +17,7 @@ const transactionLockClass = 0x66_6c_74_75;
  * @throws store_busy if others hold the lock for ten minutes
  */
 export function exclusively<Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> {
-  const clock = createSystemClock();
+  const clock = clockOf(db);
   return db.connection().execute(async (connection) => {
     const deadlineMs = clock.monotonicMs() + longestWaitMs;
     const isOurs = async (): Promise<boolean> => {

@@ -1,4 +1,5 @@
 import { PostgresAdapter, sql, type Kysely, type RawBuilder } from "kysely";
+import { createSystemClock, type Clock } from "../../base/time.ts";
 import type { StoreEngine } from "./location.ts";
 
 /**
@@ -7,6 +8,22 @@ import type { StoreEngine } from "./location.ts";
  */
 export function engineOf<Schema>(db: Kysely<Schema>): StoreEngine {
   return db.getExecutor().adapter instanceof PostgresAdapter ? "postgres" : "sqlite";
+}
+
+/** The adapter of a PostgreSQL whose work is paced by the clock of its process. */
+export class ClockedPostgresAdapter extends PostgresAdapter {
+  readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    super();
+    this.clock = clock;
+  }
+}
+
+/** Returns the clock by which work on a connection or transaction is tried again. */
+export function clockOf<Schema>(db: Kysely<Schema>): Clock {
+  const { adapter } = db.getExecutor();
+  return adapter instanceof ClockedPostgresAdapter ? adapter.clock : createSystemClock();
 }
 
 /**

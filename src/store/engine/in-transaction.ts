@@ -1,6 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { createSystemClock } from "../../base/time.ts";
-import { engineOf } from "./engine.ts";
+import { clockOf, engineOf } from "./engine.ts";
 import { isConflict } from "./postgres-error.ts";
 import type { Db } from "../schema.ts";
 
@@ -28,7 +27,7 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   if (db.isTransaction) return work(db);
   if (engineOf(db) === "sqlite") return db.transaction().execute(work);
-  const clock = createSystemClock();
+  const clock = clockOf(db);
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction().setIsolationLevel(isolations[reads]).execute(work);

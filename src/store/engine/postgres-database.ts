@@ -1,5 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
-import { createPostgresPool, type PostgresPoolOptions } from "./postgres-pool.ts";
+import { createSystemClock } from "../../base/time.ts";
+import { ClockedPostgresAdapter } from "./engine.ts";
+import { createPostgresPool, type PostgresPoolOptions, type StorePool } from "./postgres-pool.ts";
 import type { Db, Tables } from "../schema.ts";
 
 /**
@@ -7,5 +9,18 @@ import type { Db, Tables } from "../schema.ts";
  * the connections.
  */
 export function openPostgresDatabase(options: PostgresPoolOptions): Db {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPostgresPool(options) }) });
+  return databaseOver<Tables>(createPostgresPool(options), options);
+}
+
+/** Creates a database over a pool; work on it is tried again by `retryClock`. */
+export function databaseOver<Schema>(
+  pool: StorePool,
+  { retryClock = createSystemClock() }: Pick<PostgresPoolOptions, "retryClock">,
+): Kysely<Schema> {
+  class ClockedPostgresDialect extends PostgresDialect {
+    override createAdapter(): ClockedPostgresAdapter {
+      return new ClockedPostgresAdapter(retryClock);
+    }
+  }
+  return new Kysely<Schema>({ dialect: new ClockedPostgresDialect({ pool }) });
 }

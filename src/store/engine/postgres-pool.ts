@@ -1,10 +1,10 @@
-import { Pool, types, type PoolClient, type QueryResult } from "pg";
+import { Pool, types, type PoolClient, type PoolConfig, type QueryResult } from "pg";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { driverUrl, postgresPlace } from "../../base/postgres-url.ts";
 import { retrying } from "../../base/retry.ts";
 import { redact } from "../../base/secret.ts";
-import { createSystemClock, minuteMs, secondMs } from "../../base/time.ts";
+import { createSystemClock, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { PostgresLocation } from "./location.ts";
 import { connectionError, isBusy, isLost, statementError } from "./postgres-error.ts";
 import { createStatementNames, type StatementNames } from "./postgres-statements.ts";
@@ -14,6 +14,10 @@ export interface PostgresPoolOptions extends PostgresLocation {
   readonly isPatient?: boolean;
   /** Retries the first connection for this long [1 s]: a database may start at the same time as flatline. */
   readonly firstConnectionWithinMs?: number;
+  /** Paces retries [the machine's: a database takes real time, whatever the clock of a test says]. */
+  readonly retryClock?: Clock;
+  /** Creates the driver's pool [over sockets, by pg]. */
+  readonly createPool?: (config: PoolConfig) => Pool;
 }
 
 /** A pool for Kysely whose errors are FlatlineErrors without secrets. */
@@ -46,10 +50,11 @@ const endWithinMs = 5 * secondMs;
  * set here.
  */
 export function createPostgresPool(options: PostgresPoolOptions): StorePool {
-  const { url, poolSize = defaultPoolSize, isPatient = false } = options;
+  const { url, poolSize = defaultPoolSize, isPatient = false, retryClock = createSystemClock() } = options;
+  const { createPool = (config) => new Pool(config) } = options;
   const place = postgresPlace(url.reveal());
   const timeoutMs = isPatient ? patientTimeoutMs : statementTimeoutMs;
-  const pool = new Pool({
+  const pool = createPool({
     connectionString: driverUrl(url.reveal()),
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -106,7 +111,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
     if (users > 0) {
       const stopWaiting = new AbortController();
       const unused = new Promise<void>((resolve) => (whenUnused = resolve));
-      await Promise.race([unused, createSystemClock().sleep(endWithinMs, stopWaiting.signal)]);
+      await Promise.race([unused, retryClock.sleep(endWithinMs, stopWaiting.signal)]);
       stopWaiting.abort();
     }
     await pool.end();
@@ -120,7 +125,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
         connect().catch((error: unknown) => {
           throw withoutSecret(connectionError(error, place), options);
         }),
-      { ...wait, clock: createSystemClock(), isPassing: isBusy },
+      { ...wait, clock: retryClock, isPassing: isBusy },
     );
   }
 
