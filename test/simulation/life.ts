@@ -167,7 +167,7 @@ function mortal(clock: Clock, isDead: () => boolean): Clock {
 }
 
 /** A logger whose lines have no time: the simulation knows it. */
-function loggerTo(write: (line: string) => void, common: object = {}): Logger {
+export function loggerTo(write: (line: string) => void, common: object = {}): Logger {
   const at =
     (level: string) =>
     (fields: object, message: string): void => {

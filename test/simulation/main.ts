@@ -1,5 +1,9 @@
 import { parseArgs } from "node:util";
 
+import { dayMs } from "../../src/base/time.ts";
+import type { ReplicaIncident } from "./replicas/script.ts";
+import { simulateReplicas } from "./replicas/world.ts";
+import type { Incident } from "./script.ts";
 import { minimize, simulate } from "./simulate.ts";
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -9,35 +13,67 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     seeds: { type: "string", default: "1" },
-    days: { type: "string", default: "2" },
+    // Of replicas an hour and some minutes.
+    days: { type: "string" },
+    replicas: { type: "string", default: "0" },
     trace: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
     minimize: { type: "boolean", default: false },
   },
 });
-const [first, count, days] = [values.seed, values.seeds, values.days].map(Number) as [number, number, number];
-if (![first, count, days].every((value) => Number.isFinite(value) && value >= 0)) {
-  complain("usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--trace] [--first] [--minimize]");
+const [first, count, replicas] = [values.seed, values.seeds, values.replicas].map(Number) as [number, number, number];
+const days = Number(values.days ?? (replicas > 0 ? 0.05 : 2));
+if (![first, count, replicas, days].every((value) => Number.isFinite(value) && value >= 0)) {
+  complain(
+    "usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--replicas N] [--trace] [--first] [--minimize]",
+  );
   process.exit(64);
 }
 
-let violated = 0;
-for (let seed = first; seed < first + count; seed++) {
-  const options = { seed, days, stopsAtFirst: values.first };
+interface Life<Happening> {
+  readonly hash: string;
+  readonly violations: readonly string[];
+  readonly script: readonly Happening[];
+}
+
+/** Lives a seed once, and again with less of its script when that is asked for. */
+async function liveSeed<Happening>(
+  seed: number,
+  live: (options: {
+    readonly script?: readonly Happening[];
+    readonly stopsAtFirst: boolean;
+    readonly onTrace?: typeof say;
+  }) => Promise<Life<Happening>>,
+): Promise<boolean> {
   const before = process.cpuUsage();
-  const { hash, violations, script, ...counts } = await simulate({
-    ...options,
+  const { hash, violations, script, ...counts } = await live({
+    stopsAtFirst: values.first,
     ...(values.trace ? { onTrace: say } : {}),
   });
   const { user, system } = process.cpuUsage(before);
   const summary = { seed, days, hash, violations: violations.length, cpuSeconds: (user + system) / 1e6, ...counts };
   say(JSON.stringify(summary));
-  if (violations.length === 0) continue;
-  violated++;
+  if (violations.length === 0) return false;
   for (const violation of violations.slice(0, 20)) say(`  ${violation}`);
-  say(`again: npm run simulate -- --seed ${seed} --days ${days} --trace`);
-  if (!values.minimize) continue;
-  const onTry = (incidents: number): void => void complain(`${incidents} incidents`);
-  for (const incident of await minimize(options, { script, onTry })) say(JSON.stringify(incident));
+  const kind = replicas > 0 ? ` --replicas ${replicas}` : "";
+  say(`again: npm run simulate --${kind} --seed ${seed} --days ${days} --trace`);
+  if (!values.minimize) return true;
+  const shortest = await minimize(script, async (some) => {
+    complain(`${some.length} incidents`);
+    return (await live({ script: some, stopsAtFirst: true })).violations.length > 0;
+  });
+  for (const incident of shortest) say(JSON.stringify(incident));
+  return true;
+}
+
+let violated = 0;
+for (let seed = first; seed < first + count; seed++) {
+  const isViolated =
+    replicas > 0
+      ? await liveSeed<ReplicaIncident>(seed, (options) =>
+          simulateReplicas({ ...options, seed, replicas, forMs: days * dayMs }),
+        )
+      : await liveSeed<Incident>(seed, (options) => simulate({ ...options, seed, days }));
+  if (isViolated) violated++;
 }
 process.exitCode = violated === 0 ? 0 : 1;

@@ -53,14 +53,10 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
  * The shortest script that still violates what the whole one does, by leaving out halves, quarters and so on, then one by one.
  * Answers the script itself when it violates nothing.
  */
-export async function minimize(
-  options: SimulationOptions,
-  { script, onTry }: { readonly script: readonly Incident[]; readonly onTry: (incidents: number) => void },
-): Promise<readonly Incident[]> {
-  const isViolated = async (some: readonly Incident[]): Promise<boolean> => {
-    onTry(some.length);
-    return (await simulate({ ...options, script: some, stopsAtFirst: true })).violations.length > 0;
-  };
+export async function minimize<Happening>(
+  script: readonly Happening[],
+  isViolated: (some: readonly Happening[]) => Promise<boolean>,
+): Promise<readonly Happening[]> {
   let shortest = script;
   for (let size = Math.ceil(script.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < shortest.length;) {

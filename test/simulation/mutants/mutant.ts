@@ -31,9 +31,11 @@ export async function withMutant<Result>(patch: string, work: (folder: string) =
 /** Lives through a seed in a process of its own, until the first violation. */
 export async function live(
   folder: string,
-  { seed, days, timeoutMs }: { readonly seed: number; readonly days: number; readonly timeoutMs: number },
+  options: { readonly seed: number; readonly days: number; readonly replicas?: number; readonly timeoutMs: number },
 ): Promise<Lived> {
-  const args = ["test/simulation/main.ts", "--seed", String(seed), "--days", String(days), "--first"];
+  const { seed, days, replicas = 0, timeoutMs } = options;
+  const numbers = ["--seed", String(seed), "--days", String(days), "--replicas", String(replicas)];
+  const args = ["test/simulation/main.ts", ...numbers, "--first"];
   try {
     const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, timeout: timeoutMs });
     return { stdout, stderr, isViolated: false };

@@ -9,6 +9,8 @@ const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 // Half a day of each source finds most of them.
 const shortSeeds = 4;
 const daysOf = (seed: number): number => (seed <= shortSeeds ? 0.5 : 3);
+const replicas = 3;
+const replicaDays = 0.05;
 // What was found so far is in docs/reliability.md. Of real time: a mutant may go round in circles.
 const seedTimeoutMs = 600_000;
 
@@ -39,9 +41,12 @@ if (wanted.length === 0) {
   process.exit(64);
 }
 
+const kinds = await Promise.all(wanted.map(kindOf));
 // An oracle that objects to the sources as they are finds everything.
-for (let seed = 1; seed <= shortSeeds; seed++) {
-  const { violation } = await trySeed(root, seed);
+for (const [kind, seed] of [...new Set(kinds.map(({ kind }) => kind))].flatMap((kind) =>
+  Array.from({ length: shortSeeds }, (_, index) => [kind, index + 1] as const),
+)) {
+  const { violation } = await trySeed(root, kind, seed);
   if (violation === null) continue;
   process.stderr.write(`seed ${seed} is violated without a mutant: ${violation}\n`);
   process.exit(1);
@@ -59,8 +64,9 @@ async function tryMutant(patch: string): Promise<Tried> {
   const name = basename(patch, ".patch");
   return withMutant(patch, async (folder) => {
     let cpuSeconds = 0;
-    for (const seed of seeds(await seedOf(patch))) {
-      const { violation, cpuSeconds: took } = await trySeed(folder, seed);
+    const { kind, knownSeed } = await kindOf(patch);
+    for (const seed of seeds(knownSeed)) {
+      const { violation, cpuSeconds: took } = await trySeed(folder, kind, seed);
       cpuSeconds += took;
       if (violation !== null) return { name, found: { seed, violation }, cpuSeconds };
       if (cpuSeconds >= mostCpuSeconds) break;
@@ -69,10 +75,16 @@ async function tryMutant(patch: string): Promise<Tried> {
   });
 }
 
-/** The seed that found it before, which the first line of a patch may name; then all of them. */
-async function seedOf(patch: string): Promise<number | null> {
-  const found = /^seed (\d+)/.exec(await readFile(join(import.meta.dirname, patch), "utf8"));
-  return found === null ? null : Number(found[1]);
+type Kind = "one process" | "replicas";
+
+/** What the first line of a patch may say: that it takes replicas to find it, and the seed that found it before. */
+async function kindOf(patch: string): Promise<{ readonly kind: Kind; readonly knownSeed: number | null }> {
+  const [, ofReplicas, seed] =
+    /^(replicas )?seed (\d+)/.exec(await readFile(join(import.meta.dirname, patch), "utf8")) ?? [];
+  return {
+    kind: ofReplicas === undefined ? "one process" : "replicas",
+    knownSeed: seed === undefined ? null : Number(seed),
+  };
 }
 
 function* seeds(known: number | null): Generator<number> {
@@ -80,8 +92,13 @@ function* seeds(known: number | null): Generator<number> {
   for (let seed = 1; ; seed++) if (seed !== known) yield seed;
 }
 
-async function trySeed(folder: string, seed: number): Promise<{ violation: string | null; cpuSeconds: number }> {
-  const { stdout, stderr, isViolated } = await live(folder, { seed, days: daysOf(seed), timeoutMs: seedTimeoutMs });
+async function trySeed(
+  folder: string,
+  kind: Kind,
+  seed: number,
+): Promise<{ violation: string | null; cpuSeconds: number }> {
+  const life = kind === "replicas" ? { days: replicaDays, replicas } : { days: daysOf(seed) };
+  const { stdout, stderr, isViolated } = await live(folder, { seed, ...life, timeoutMs: seedTimeoutMs });
   const cpuSeconds = Number(/"cpuSeconds":([\d.]+)/.exec(stdout)?.[1] ?? 0);
   // Its second line is the first violation; without one the process crashed, or did not end.
   const violation = isViolated ? (stdout.split("\n")[1]?.trim() ?? lastLineOf(stderr)) : null;
