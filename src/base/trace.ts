@@ -24,13 +24,20 @@ export interface Tracer {
   inTrace<Result>(work: () => Result): Result;
 }
 
+// 32 bits each.
+const traceWords = 4;
+const spanWords = 2;
+
 /** Creates a tracer that takes its ids from `random` (0 ≤ x < 1). */
 export function createTracer(random: () => number): Tracer {
   const storage = new AsyncLocalStorage<Trace | null>();
+  const idBytes = Buffer.alloc(traceWords * Uint32Array.BYTES_PER_ELEMENT);
 
   /** Ids of zeros only are invalid. */
   function newId(words: number): string {
-    const id = Array.from({ length: words }, () => word(random())).join("");
+    for (let word = 0; word < words; word++)
+      idBytes.writeUInt32BE(Math.floor(random() * 2 ** 32), word * Uint32Array.BYTES_PER_ELEMENT);
+    const id = idBytes.toString("hex", 0, words * Uint32Array.BYTES_PER_ELEMENT);
     return /[^0]/.test(id) ? id : id.replace(/0$/, "1");
   }
 
@@ -39,22 +46,18 @@ export function createTracer(random: () => number): Tracer {
     current,
     accept: (traceparent) => {
       const caller = typeof traceparent === "string" ? parseTraceparent(traceparent) : null;
-      return caller === null ? null : { ...caller, spanId: newId(2) };
+      return caller === null ? null : { ...caller, spanId: newId(spanWords) };
     },
     within: (trace, work) => storage.run(trace, work),
     inTrace: (work) => {
       if (current() !== null) return work();
       // Not sampled would ask a platform that follows its callers to record nothing of the request.
-      return storage.run({ traceId: newId(4), spanId: newId(2), parentId: null, isSampled: true }, work);
+      return storage.run(
+        { traceId: newId(traceWords), spanId: newId(spanWords), parentId: null, isSampled: true },
+        work,
+      );
     },
   };
-}
-
-/** 32 bits as 8 hexadecimal digits. */
-function word(chance: number): string {
-  return Math.floor(chance * 2 ** 32)
-    .toString(16)
-    .padStart(8, "0");
 }
 
 const grammar =
