@@ -4,7 +4,7 @@ import { createSilentLogger } from "../src/base/logger.ts";
 import { createSystemClock } from "../src/base/time.ts";
 import type { CheckReport } from "../src/contract/report.ts";
 import { createScheduler } from "../src/monitor/scheduler.ts";
-import type { CheckTarget } from "../src/checks/target.ts";
+import type { CheckTarget } from "../src/checks/checks.ts";
 import { CheckState } from "../src/store/runs/board.ts";
 import { OwnJournal } from "../src/store/runs/own-journal.ts";
 import { splitReport } from "../src/store/runs/report-shape.ts";

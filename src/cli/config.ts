@@ -5,7 +5,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { configNotes } from "../commands/config-check.ts";
 import { renderStarter, starterSources, type StarterSource } from "../commands/config-starter.ts";
 import { FlatlineError } from "../base/errors.ts";
-import type { Config, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
+import type { Config, OrganizationConfig } from "../config/config.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
@@ -17,7 +17,12 @@ import { checkTargets } from "../daemon/targets.ts";
 import { formatLocalTime } from "./local-time.ts";
 
 /** The `count` runs after `fromMs` of a schedule for an organization, epoch ms. */
-export type NextRuns = (schedule: ScheduleConfig, slug: string, fromMs: number, count: number) => readonly number[];
+export type NextRuns = (
+  schedule: OrganizationConfig["schedule"],
+  slug: string,
+  fromMs: number,
+  count: number,
+) => readonly number[];
 
 interface FileOption {
   readonly config?: string;

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import { checkKind, type CheckTarget } from "../checks/checks.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { createTracer } from "../base/trace.ts";
@@ -130,17 +130,14 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
     throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}${hint}`);
   }
   const wanted = new Set(options.slugs);
-  return (
-    checkTargets(config)
-      .filter(({ slug }) => wanted.size === 0 || wanted.has(slug))
-      // The review queue is only known as it is now.
-      .filter(({ check }) => options.atMs === null || check !== "review-queue")
-      .map((target) =>
-        target.check === "dead-asset-spike"
-          ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } }
-          : target,
-      )
-  );
+  return checkTargets(config)
+    .filter(({ slug }) => wanted.size === 0 || wanted.has(slug))
+    .filter(({ check }) => options.atMs === null || checkKind(check).canLookBack)
+    .map((target) =>
+      target.check === "dead-asset-spike"
+        ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } }
+        : target,
+    );
 }
 
 /** A clock whose wall time stands still: durations and timers go on. */

@@ -1,3 +1,8 @@
+import type { EventFlowSettings } from "../checks/event-flow/event-flow.ts";
+import type { RegretLimits } from "../checks/regret/evaluate.ts";
+import type { ReviewQueueSettings } from "../checks/review-queue/review-queue.ts";
+import type { SentinelSettings } from "../checks/sentinel/sentinel.ts";
+import type { Schedule } from "../checks/target.ts";
 import type { ReceiverOptions } from "../receivers/receivers.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Right } from "../contract/rights.ts";
@@ -81,12 +86,6 @@ export type TableSourceConfig = PostgresSourceConfig | ClickhouseSourceConfig;
 
 export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig | TableSourceConfig;
 
-export interface ScheduleConfig {
-  readonly pattern: string;
-  readonly timezone: string;
-  readonly jitterMs: number;
-}
-
 export interface AlertConfig {
   readonly forMs: number;
   readonly keepFiringForMs: number;
@@ -97,42 +96,10 @@ export interface AlertConfig {
   readonly minBaselineCoverage: number;
 }
 
-export interface ReviewQueueConfig {
-  readonly enabled: boolean;
-  readonly schedule: ScheduleConfig;
-  readonly warnAfterMs: number;
-  readonly failAfterMs: number;
-}
-
-export interface SentinelConfig {
-  /** Known to be alive; none: the check does not run. */
-  readonly assets: readonly string[];
-  readonly schedule: ScheduleConfig;
-}
-
-export interface EventFlowConfig {
-  readonly enabled: boolean;
-  readonly schedule: ScheduleConfig;
-  /** auto: by the stream's own gaps (checks/event-flow/silence-limit.ts). */
-  readonly maxSilenceMs: number | "auto";
-  /** 0–1 */
-  readonly maxCoverageDrop: number;
-}
-
 /** A receiver that is notified at once (afterMs 0), or, as an escalation, of what was not acknowledged by then. */
 export interface RoutedReceiverConfig {
   readonly name: string;
   readonly afterMs: number;
-}
-
-export interface RegretConfig {
-  /** 0–1, strictly above. */
-  readonly warnAbove: number;
-  readonly failAbove: number;
-  readonly minDeaths: number;
-  readonly windowMs: number;
-  /** auto: by how fast the last revivals came (checks/regret/shares.ts). */
-  readonly maturityMs: number | "auto";
 }
 
 export interface GateConfig {
@@ -142,7 +109,7 @@ export interface GateConfig {
 
 export interface OrganizationConfig {
   readonly slug: string;
-  readonly schedule: ScheduleConfig;
+  readonly schedule: Schedule;
   readonly thresholds: SpikeThresholds;
   /** From what deaths are expected; median with local sources only. */
   readonly baseline: BaselineKind;
@@ -158,11 +125,11 @@ export interface OrganizationConfig {
   readonly sample: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly alert: AlertConfig;
-  readonly reviewQueue: ReviewQueueConfig;
-  readonly sentinel: SentinelConfig;
-  readonly eventFlow: EventFlowConfig;
+  readonly reviewQueue: ReviewQueueSettings;
+  readonly sentinel: SentinelSettings;
+  readonly eventFlow: EventFlowSettings;
   /** null: the check does not run. */
-  readonly regret: RegretConfig | null;
+  readonly regret: RegretLimits | null;
   readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;

@@ -1,16 +1,16 @@
+import type { RegretLimits } from "../checks/regret/evaluate.ts";
+import type { ReviewQueueSettings } from "../checks/review-queue/review-queue.ts";
 import { Document, visit } from "yaml";
 
 import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type {
-  RegretConfig,
   AlertConfig,
   Config,
   DiscoverConfig,
   OrganizationConfig,
   ReceiverConfig,
-  ReviewQueueConfig,
   ServerConfig,
   SourceConfig,
   TableSourceConfig,
@@ -207,12 +207,12 @@ function describeAlert(alert: AlertConfig): object {
   };
 }
 
-function describeRegret({ windowMs, maturityMs, ...limits }: RegretConfig): object {
+function describeRegret({ windowMs, maturityMs, ...limits }: RegretLimits): object {
   const maturity = maturityMs === "auto" ? "auto" : formatDuration(maturityMs);
   return { ...limits, window: formatDuration(windowMs), maturity };
 }
 
-function describeReviewQueue(reviewQueue: ReviewQueueConfig): object {
+function describeReviewQueue(reviewQueue: ReviewQueueSettings): object {
   return {
     enabled: reviewQueue.enabled,
     schedule: reviewQueue.schedule.pattern,

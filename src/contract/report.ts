@@ -3,67 +3,9 @@ import { readAssetTypeExcess } from "../spike/findings.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
-/** What depends on the kind of a check and is text or yes or no. */
-export interface CheckFacts {
-  /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
-  readonly holdsGate: boolean;
-  /** Of Alertmanager and Prometheus (CONTRACT 7). */
-  readonly alertName: string;
-  /** Follows the slug in a title. */
-  readonly subject: string;
-  /** Says why an alert is over, without a claim that something was repaired: no person has looked (CONTRACT 7). */
-  readonly back: string;
-  /** The same in a message [`back`]. */
-  readonly ended?: string;
-  /** Whether the first finding of its result says what is wrong, and the others are details. */
-  readonly isSaidByFinding: boolean;
-}
-
-/** The kinds of healthcheck (CONTRACT 1). A new one is a line here, and its evaluation. */
-const kinds = {
-  "dead-asset-spike": {
-    holdsGate: true,
-    isSaidByFinding: false,
-    alertName: "FlatlineDeadAssetSpike",
-    subject: "",
-    back: "the rate is back under the threshold",
-  },
-  "review-queue": {
-    holdsGate: false,
-    isSaidByFinding: false,
-    alertName: "FlatlineReviewQueue",
-    subject: " review queue",
-    back: "the queue is back under the threshold",
-    ended: "the oldest report in the queue is under the limit again",
-  },
-  sentinel: {
-    holdsGate: true,
-    isSaidByFinding: true,
-    alertName: "FlatlineSentinel",
-    subject: " sentinels",
-    back: "no sentinel is called dead any more",
-  },
-  "event-flow": {
-    holdsGate: true,
-    isSaidByFinding: true,
-    alertName: "FlatlineEventFlow",
-    subject: " event flow",
-    back: "liveness events flow again",
-  },
-  regret: {
-    holdsGate: true,
-    isSaidByFinding: true,
-    alertName: "FlatlineRegret",
-    subject: " undone deaths",
-    back: "fewer deaths are undone",
-  },
-} as const satisfies Readonly<Record<string, CheckFacts>>;
-export type CheckName = keyof typeof kinds;
-export const checks: Readonly<Record<CheckName, CheckFacts>> = kinds;
-export const checkNames = Object.keys(kinds) as [CheckName, ...CheckName[]];
-
-/** The checks whose failures hold the gate. */
-export const gateChecks = checkNames.filter((check) => checks[check].holdsGate);
+/** The names of the checks (CONTRACT 1). All else that depends on the kind is in its folder of checks/. */
+export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow", "regret"] as const;
+export type CheckName = (typeof checkNames)[number];
 
 /** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
 export const checkErrorReasons = [

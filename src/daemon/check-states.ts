@@ -5,7 +5,7 @@ import { firstDueAtMs } from "../monitor/due-times.ts";
 import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckSnapshot, CheckState } from "../web/ports/checks.ts";
 import type { Runtime } from "./runtime.ts";

@@ -4,7 +4,7 @@ import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 import type { Tracer } from "../base/trace.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";

@@ -10,7 +10,7 @@ import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";

@@ -10,8 +10,9 @@ import type { Actor } from "../contract/actor.ts";
 import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
-import { createLivenessChecks } from "../checks/liveness-checks.ts";
-import type { ReadFirstEvents, RunCheckDeps } from "../monitor/run-check.ts";
+import { createEventReads } from "../checks/event-reads.ts";
+import type { ReadFirstEvents } from "../checks/kind.ts";
+import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
@@ -80,7 +81,7 @@ function openStored(config: Config, deps: SourceDeps & Pick<SpikeEvidenceOptions
     checkDeps: {
       ...sharedDeps(config, createEmbeddedSource(config, { store, clock: deps.clock }), deps),
       firstEvents: (slugs) => events.firstEvents(slugs),
-      livenessChecks: createLivenessChecks({
+      events: createEventReads({
         liveness,
         firstEventAtMs: (slug) => events.firstEventAtMs(slug),
         evidence,

@@ -2,30 +2,14 @@ import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import { targetsOf, type CheckTarget } from "../checks/checks.ts";
 
 /** Returns what is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
-  return config.organizations.flatMap((organization) => {
-    const { slug, schedule, thresholds, reviewQueue, sentinel, eventFlow, regret } = organization;
-    const silence = eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {};
-    const unseen = config.source.holdsEvents ? { whenNoEvents: organization.whenNoEvents } : {};
-    const targets: CheckTarget[] = [{ check: "dead-asset-spike", slug, schedule, thresholds, ...silence, ...unseen }];
-    if (reviewQueue.enabled) {
-      const { warnAfterMs, failAfterMs } = reviewQueue;
-      const limits = { warnAfterMs, failAfterMs };
-      targets.push({ check: "review-queue", slug, schedule: reviewQueue.schedule, thresholds: limits });
-    }
-    if (sentinel.assets.length > 0)
-      targets.push({ check: "sentinel", slug, schedule: sentinel.schedule, assets: sentinel.assets, ...unseen });
-    if (eventFlow.enabled) {
-      const { maxCoverageDrop } = eventFlow;
-      const limits = { maxSilenceMs: eventFlow.maxSilenceMs, maxCoverageDrop };
-      targets.push({ check: "event-flow", slug, schedule: eventFlow.schedule, limits });
-    }
-    if (regret !== null) targets.push({ check: "regret", slug, schedule, limits: regret, ...unseen });
-    return targets;
-  });
+  const { holdsEvents } = config.source;
+  return config.organizations.flatMap((organization) =>
+    targetsOf({ ...organization, whenNoEvents: holdsEvents ? organization.whenNoEvents : null }),
+  );
 }
 
 /** Returns the part of the configuration that alerting works by. */

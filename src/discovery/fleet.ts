@@ -1,5 +1,5 @@
 import type { ListedOrganization } from "../contract/listed-organization.ts";
-import type { Config, DiscoverConfig, OrganizationConfig, ScheduleConfig } from "../config/config.ts";
+import type { Config, DiscoverConfig, OrganizationConfig } from "../config/config.ts";
 
 /** The list that holds of each discovery source, by its name. */
 export type AppliedLists = ReadonlyMap<string, readonly ListedOrganization[]>;
@@ -23,7 +23,8 @@ export function discoveredOrganization(
   { name, template }: DiscoverConfig,
   { slug, labels, timezone, schedule, thresholds }: ListedOrganization,
 ): OrganizationConfig {
-  const inZone = (of: ScheduleConfig): ScheduleConfig => (timezone === undefined ? of : { ...of, timezone });
+  const inZone = (of: OrganizationConfig["schedule"]): OrganizationConfig["schedule"] =>
+    timezone === undefined ? of : { ...of, timezone };
   const { reviewQueue, sentinel, eventFlow } = template;
   const place = `list of ${name}`;
   const listedAt = Object.fromEntries(

@@ -2,7 +2,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 
 import { secondMs } from "../base/time.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
-import { checkErrorReasons, checkNames, gateChecks } from "../contract/report.ts";
+import { gateChecks } from "../checks/checks.ts";
+import { checkErrorReasons, checkNames } from "../contract/report.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";

@@ -1,5 +1,5 @@
 import { judgementVerdicts } from "../contract/judgement.ts";
-import { gateChecks } from "../contract/report.ts";
+import { gateChecks } from "../checks/checks.ts";
 import type { Instrument } from "./catalogue.ts";
 
 /** Counted as people judge alerts. */

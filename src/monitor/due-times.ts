@@ -1,6 +1,7 @@
 import { minuteMs } from "../base/time.ts";
 import { nextDueAtMs, ticksBetween } from "./schedule.ts";
-import type { CheckTarget, Schedule } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
+import type { Schedule } from "../checks/target.ts";
 
 // A pattern with seconds has 86,400 ticks a day; counting costs 5 µs each.
 const countedTicks = 10_000;

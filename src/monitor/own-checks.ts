@@ -4,7 +4,7 @@ import { firstDueAtMs, rescheduledAtMs } from "./due-times.ts";
 import type { Membership } from "./membership.ts";
 import { nextDueAtMs, scheduleKey } from "./schedule.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 /** A check that this process runs. */
 export interface OwnCheck {

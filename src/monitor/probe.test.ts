@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { createProber, type Prober } from "./probe.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 const target: CheckTarget = {
   check: "dead-asset-spike",

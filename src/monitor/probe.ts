@@ -1,7 +1,7 @@
 import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 /** Runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). */
 export interface Prober {

@@ -6,8 +6,9 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { ReportsPage } from "../contract/reports.ts";
 import { evaluateSpike } from "../spike/spike.ts";
-import { coverageOfBaseline, runCheck, type RunCheckDeps } from "./run-check.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import { coverageOfBaseline } from "../checks/dead-asset-spike/dead-asset-spike.ts";
+import { runCheck, type RunCheckDeps } from "./run-check.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const day = 86_400_000;

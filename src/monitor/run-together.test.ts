@@ -6,7 +6,8 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { wholeOf } from "../alerting/finished-run.ts";
 import type { CountsHold } from "../contract/liveness-counts.ts";
 import { runCheck } from "./run-check.ts";
-import { createTogetherRunner, type SpikeTarget, type RunTogetherDeps, type TogetherReport } from "./run-together.ts";
+import type { SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
+import { createTogetherRunner, type RunTogetherDeps, type TogetherReport } from "./run-together.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const minute = 60_000;

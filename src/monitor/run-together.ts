@@ -4,11 +4,11 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { CountsHold } from "../contract/liveness-counts.ts";
 import type { ErrorReport, ResultReport } from "../contract/report.ts";
 import { splitReport, type SplitReport } from "../store/runs/report-shape.ts";
-import { coverageOfBaseline, noEvents, observedCounts, type ReadFirstEvents, type RunCheckDeps } from "./run-check.ts";
-import type { CheckTarget } from "../checks/target.ts";
-
-/** A spike check. */
-export type SpikeTarget = Extract<CheckTarget, { check: "dead-asset-spike" }>;
+import { coverageOfBaseline, type SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
+import type { ReadFirstEvents } from "../checks/kind.ts";
+import { noEvents } from "../checks/stored-events.ts";
+import { observedCounts, type RunCheckDeps } from "./run-check.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 /** A result, and how long it stays the same but for its time; null: it may be another one at any time. */
 export interface TogetherResult {

@@ -8,7 +8,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Membership } from "./membership.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 export interface SchedulerOptions {
   /** Which checks this process runs, and whether it may begin one now. */

@@ -5,7 +5,7 @@ import { createFastStore, type FastStore } from "../../test/support/store/fast.t
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { CheckTarget } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createTracer } from "../base/trace.ts";
 import type { Store } from "../store/store.ts";

@@ -15,7 +15,7 @@ import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
 import type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget, Schedule } from "../checks/target.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 
 export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
@@ -336,7 +336,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
 /** A run that ended, with what follows from its times. */
 interface PlannedRun extends EndedRun, RunPlan {
-  readonly schedule: Schedule;
+  readonly schedule: CheckTarget["schedule"];
   /** Of the run before; null for the first. */
   readonly previousSeverity: Severity | null;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventFiles, readStoredRecord } from "../../src/commands/replay/event-records.ts";
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
-import { createLivenessChecks } from "../../src/checks/liveness-checks.ts";
+import { createEventReads } from "../../src/checks/event-reads.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
@@ -105,7 +105,7 @@ beforeAll(async () => {
       ratio: "ratio",
     },
     firstEvents: (slugs: readonly string[]) => store.events.firstEvents(slugs),
-    livenessChecks: createLivenessChecks({
+    events: createEventReads({
       liveness: store.liveness,
       firstEventAtMs,
       evidence: store.evidence,

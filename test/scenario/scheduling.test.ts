@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { nextDueAtMs } from "../../src/monitor/schedule.ts";
-import type { CheckTarget, Schedule } from "../../src/checks/target.ts";
+import type { CheckTarget } from "../../src/checks/checks.ts";
+import type { Schedule } from "../../src/checks/target.ts";
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createFastStore, type FastStore } from "../support/store/fast.ts";

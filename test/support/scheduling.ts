@@ -6,7 +6,7 @@ import type { ResultSeverity } from "../../src/contract/severity.ts";
 import { firstDueAtMs } from "../../src/monitor/due-times.ts";
 import { createMembership } from "../../src/monitor/membership.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
-import type { CheckTarget } from "../../src/checks/target.ts";
+import type { CheckTarget } from "../../src/checks/checks.ts";
 import { Board, type CheckState } from "../../src/store/runs/board.ts";
 import type { Store } from "../../src/store/store.ts";
 import { spikeResult } from "./far-side/scripted-source.ts";

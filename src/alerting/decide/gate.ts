@@ -1,5 +1,5 @@
 import { hourMs } from "../../base/time.ts";
-import { checks } from "../../contract/report.ts";
+import { checkKind } from "../../checks/checks.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 
@@ -43,7 +43,7 @@ export interface GateDecision {
 
 /** Returns whether the alert is one that the gate looks at. */
 export function isGateAlert({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
-  return kind === "verdict" && checks[check].holdsGate;
+  return kind === "verdict" && checkKind(check).holdsGate;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checks } from "../../contract/report.ts";
+import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { formatCount } from "../../base/numbers.ts";
@@ -98,18 +98,10 @@ const eventWords = {
 function describeState(notice: AlertNotice): string {
   if (notice.kind === "unknown")
     return `, ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
-  if (notice.check === "review-queue") return describeQueue(notice);
-  if (notice.check !== "dead-asset-spike") return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
+  const kind = checkKind(notice.check);
+  if (kind.isSaidByFinding) return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
+  if (kind.summaryOf !== undefined) return `, ${kind.summaryOf(notice, describeDuration)}`;
   return `, ${(notice.counts === null ? null : deathWords(notice.counts)) ?? notice.check}`;
-}
-
-function describeQueue({ result }: AlertNotice): string {
-  const queued = result?.observed["queued"];
-  const oldestSeconds = result?.observed["oldestAgeSeconds"];
-  const count = typeof queued === "number" ? `, ${formatCount(queued)} wait for review` : ", review queue";
-  return typeof oldestSeconds === "number"
-    ? `${count}, the oldest for ${describeDuration(oldestSeconds * secondMs)}`
-    : count;
 }
 
 /** Says that the rate is back, never that something was repaired: no person has looked (CONTRACT 7). */
@@ -120,7 +112,7 @@ function describeResolved(notice: AlertNotice): string {
   const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
   if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
   if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;
-  return `${slug}: ${checks[check].back}, ${lasted}${worst}`;
+  return `${slug}: ${checkKind(check).back}, ${lasted}${worst}`;
 }
 
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {

@@ -1,5 +1,14 @@
+import { FlatlineError } from "../../base/errors.ts";
 import type { LivenessStore } from "../../store/events/liveness.ts";
-import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } from "./evaluate.ts";
+import type { EventReads } from "../event-reads.ts";
+import {
+  autoSilenceMs,
+  isSilent,
+  leastAutoSilenceMs,
+  silenceDaysMs,
+  unnoticedGapMs,
+  type EventFlowLimits,
+} from "./evaluate.ts";
 
 /** Whose silence is measured, and when. */
 export interface SilenceAsk {
@@ -24,4 +33,18 @@ export async function silenceLimitMs(
   const firstMs = await firstEventAtMs(slug);
   if (firstMs === null || firstMs > afterMs) return autoSilenceMs(null);
   return autoSilenceMs(await liveness.longestGapMs(slug, { afterMs, untilMs: nowMs }, unnoticedGapMs));
+}
+
+/** Checks that the stream is not silent. @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
+export async function refuseSilence({ slug, nowMs, maxSilenceMs }: SilenceAsk, events: EventReads): Promise<void> {
+  const lastEventAtMs = await events.liveness.lastEventAtMs(slug, nowMs);
+  // Most streams are not: what `auto` allows is read for the others only.
+  if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs === "auto" ? leastAutoSilenceMs : maxSilenceMs)) return;
+  const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
+  if (!isSilent(lastEventAtMs, nowMs, limitMs)) return;
+  const since = lastEventAtMs === null ? "was ever stored" : `since ${new Date(lastEventAtMs).toISOString()}`;
+  throw new FlatlineError(
+    "stream_silent",
+    `no liveness event ${since}: without any there are no deaths to count, see whether the liveness checker still runs`,
+  );
 }

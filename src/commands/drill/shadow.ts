@@ -10,7 +10,7 @@ import { actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import { runCheck } from "../../monitor/run-check.ts";
-import type { CheckTarget } from "../../checks/target.ts";
+import type { CheckTarget } from "../../checks/checks.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";

@@ -1,4 +1,5 @@
-import type { OrganizationConfig, RegretConfig } from "../config.ts";
+import type { RegretLimits } from "../../checks/regret/evaluate.ts";
+import type { OrganizationConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../../base/durations.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
@@ -81,7 +82,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
 }
 
 /** Off by default. */
-function resolveRegret(defaults: SettingsInput["regret"], own: SettingsInput["regret"]): RegretConfig | null {
+function resolveRegret(defaults: SettingsInput["regret"], own: SettingsInput["regret"]): RegretLimits | null {
   if (defaults === undefined && own === undefined) return null;
   const { window, maturity, ...limits } = merge(builtinSettings.regret, defaults, own);
   return {

@@ -2,6 +2,7 @@ import { dirname, relative } from "node:path";
 import { matches } from "../../alerting/decide/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { shownSettingsOf } from "../../checks/checks.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig, RoutedReceiverConfig } from "../../config/config.ts";
@@ -150,7 +151,7 @@ function pageOrganization(
   folder: string,
   isOwnPlace: ReturnType<typeof ownPlaces>,
 ): PageOrganization {
-  const { slug, labels, thresholds, baseline, schedule, alert, receivers, sentinel, eventFlow, regret } = organization;
+  const { slug, labels, thresholds, baseline, schedule, alert, receivers } = organization;
   const { setAt, discoveredBy } = organization;
   const setting = (name: string, path: string, value: number | string) => {
     // A list stands where its first entry does.
@@ -180,24 +181,7 @@ function pageOrganization(
       setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
       setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
       setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
-      ...(sentinel.assets.length === 0 ? [] : [setting("sentinel.assets", "sentinel.assets", sentinel.assets.length)]),
-      ...(!eventFlow.enabled
-        ? []
-        : [
-            setting(
-              "eventFlow.maxSilence",
-              "eventFlow.maxSilence",
-              eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
-            ),
-            setting("eventFlow.maxCoverageDrop", "eventFlow.maxCoverageDrop", eventFlow.maxCoverageDrop),
-          ]),
-      ...(regret === null
-        ? []
-        : [
-            setting("regret.warnAbove", "regret.warnAbove", regret.warnAbove),
-            setting("regret.failAbove", "regret.failAbove", regret.failAbove),
-            setting("regret.minDeaths", "regret.minDeaths", regret.minDeaths),
-          ]),
+      ...shownSettingsOf(organization).map(([path, value]) => setting(path, path, value)),
       setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
     ],
   };

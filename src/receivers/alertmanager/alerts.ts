@@ -1,5 +1,5 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
-import { checks } from "../../contract/report.ts";
+import { checkKind } from "../../checks/checks.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { fleetMessage } from "../wording/fleet.ts";
 import { cutList, plainText } from "../wording/text.ts";
@@ -87,7 +87,7 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
 export const fleetAlertName = "FlatlineFleetSpike";
 
 function alertName({ kind, check }: AlertNotice): string {
-  return kind === "unknown" ? "FlatlineUnknown" : checks[check].alertName;
+  return kind === "unknown" ? "FlatlineUnknown" : checkKind(check).alertName;
 }
 
 function noticeAnnotations(notice: AlertNotice, notification: Notification): Record<string, string> {

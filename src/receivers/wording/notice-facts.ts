@@ -1,4 +1,4 @@
-import { checks } from "../../contract/report.ts";
+import { checkKind } from "../../checks/checks.ts";
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
@@ -56,7 +56,7 @@ export function noticeCarriers(notice: AlertNotice): string[] {
   const isOurs = hasCounts(notice);
   return findings
     .filter(({ kind, ref }) => !(isOurs && kind === "dead-asset-spike" && ref === notice.slug))
-    .slice(checks[notice.check].isSaidByFinding ? 1 : 0)
+    .slice(checkKind(notice.check).isSaidByFinding ? 1 : 0)
     .map((finding) => {
       const { ref, message } = brokenFinding(finding, ownOrigins(notice.url));
       const text = plainText(message);

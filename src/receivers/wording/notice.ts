@@ -1,9 +1,9 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
-import { checks } from "../../contract/report.ts";
+import { checkKind } from "../../checks/checks.ts";
 import { minuteMs } from "../../base/time.ts";
 import { actSentence, actTitle, isActNotice } from "./acts.ts";
 import { evidenceSentences } from "./evidence.ts";
-import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
+import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
@@ -11,7 +11,7 @@ import { plainText } from "./text.ts";
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
 export function noticeTitle(notice: AlertNotice): string {
   if (notice.event === "test") return "[TEST] test notification";
-  const subject = `${plainText(notice.slug)}${checks[notice.check].subject}`;
+  const subject = `${plainText(notice.slug)}${checkKind(notice.check).subject}`;
   if (isActNotice(notice)) return `${marker(notice)}${actTitle(notice, subject)}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
@@ -90,7 +90,7 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
     const severity = notice.result === null ? "" : ` The last one is ${notice.result.severity}.`;
     return `There are results again${after} without one.${severity}`;
   }
-  const { back, ended = back } = checks[notice.check];
+  const { back, ended = back } = checkKind(notice.check);
   return `${capital(ended)}${after}.${notice.check === "dead-asset-spike" ? peakSentence(notice, nowMs) : ""}`;
 }
 
@@ -100,8 +100,9 @@ function endedDetails(notice: AlertNotice): string[] {
 }
 
 function stateSentence(notice: AlertNotice): string | null {
-  if (checks[notice.check].isSaidByFinding) return `${firstFinding(notice)}.`;
-  return notice.check === "review-queue" ? queueSentence(notice) : countsSentence(notice);
+  const kind = checkKind(notice.check);
+  if (kind.isSaidByFinding) return `${firstFinding(notice)}.`;
+  return kind.sentenceOf === undefined ? countsSentence(notice) : kind.sentenceOf(notice, durationText);
 }
 
 /** The finding that says it all; what follows it names the single ones. */
@@ -121,14 +122,6 @@ function firedText({ startsAtMs, endsAtMs }: AlertNotice): string {
   return endsAtMs === null ? "" : ` The alert had lasted for ${durationText(endsAtMs - startsAtMs)}.`;
 }
 
-function queueSentence(notice: AlertNotice): string | null {
-  const queued = notice.result?.observed["queued"];
-  const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
-  if (typeof queued !== "number") return null;
-  const age = typeof oldestAgeSeconds === "number" ? `, the oldest for ${durationText(oldestAgeSeconds * 1_000)}` : "";
-  return `${formatCount(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
-}
-
 function peakSentence({ peak }: AlertNotice, nowMs: number): string {
   if (peak === null) return "";
   const deaths = peak.currentCount === null ? "" : ` with ${formatCount(peak.currentCount)} deaths`;
@@ -137,22 +130,8 @@ function peakSentence({ peak }: AlertNotice, nowMs: number): string {
 
 function shortNumbers(notice: AlertNotice): string | null {
   if (notice.kind === "unknown") return notice.error === null ? "no result" : `no result (${notice.error.reason})`;
-  if (notice.check === "review-queue") {
-    const oldestAgeSeconds = notice.result?.observed["oldestAgeSeconds"];
-    return typeof oldestAgeSeconds === "number" ? `waiting for ${durationText(oldestAgeSeconds * 1_000)}` : null;
-  }
-  if (notice.check === "sentinel") {
-    const dead = notice.result?.observed["dead"];
-    return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
-  }
-  if (notice.check === "event-flow") {
-    const silenceSeconds = notice.result?.observed["silenceSeconds"];
-    return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * 1_000)} ago` : null;
-  }
-  if (notice.check === "regret") {
-    const share = notice.result?.observed["longShare"];
-    return typeof share === "number" ? `${formatPercent(share)} undone` : null;
-  }
+  const kind = checkKind(notice.check);
+  if (kind.numberOf !== undefined) return kind.numberOf(notice, durationText);
   const currentCount = notice.counts?.currentCount ?? null;
   if (currentCount === null) return null;
   const ratio = notice.counts === null ? null : ratioWords(notice.counts);

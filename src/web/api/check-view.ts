@@ -1,3 +1,4 @@
+import { checkKind } from "../../checks/checks.ts";
 import { checkNames, type CheckName, type CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
@@ -100,7 +101,7 @@ function resultOf(report: CheckReport | null, withDetails: boolean): Healthcheck
   return report?.kind === "result" ? viewResult(report.check, report.result, withDetails) : null;
 }
 
-/** Returns the result as the reader may see it: the findings of the review queue name reports (CONTRACT 8). */
-export function viewResult(check: string, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
-  return check === "review-queue" && !withDetails ? { ...result, findings: [] } : result;
+/** Returns the result as the reader may see it (CONTRACT 8). */
+export function viewResult(check: CheckName, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
+  return checkKind(check).hasClosedFindings === true && !withDetails ? { ...result, findings: [] } : result;
 }

@@ -8,7 +8,7 @@ import type { CheckReport } from "../../../src/contract/report.ts";
 import { createMembership, type Membership } from "../../../src/monitor/membership.ts";
 import { createRunRequests } from "../../../src/monitor/run-requests.ts";
 import { createScheduler, type Scheduler } from "../../../src/monitor/scheduler.ts";
-import type { CheckTarget } from "../../../src/checks/target.ts";
+import type { CheckTarget } from "../../../src/checks/checks.ts";
 import { openPostgresStore } from "../../../src/store/open-postgres.ts";
 import { Board } from "../../../src/store/runs/board.ts";
 import { quietSettings } from "../../support/quiet-settings.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { hourMs, minuteMs, secondMs, type Clock } from "../../../src/base/time.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
-import type { CheckTarget } from "../../../src/checks/target.ts";
+import type { CheckTarget } from "../../../src/checks/checks.ts";
 import { spikeResult } from "../../support/far-side/scripted-source.ts";
 import { spikeTarget } from "../../support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../support/virtual-clock.ts";

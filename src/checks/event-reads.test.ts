@@ -1,22 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { createScriptedSource } from "../../test/support/far-side/scripted-source.ts";
 import { createWorldOn, death, type EventWorld } from "../../test/support/store/event-store.ts";
 import { storeEngines } from "../../test/support/store/engines.ts";
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { LivenessEvent } from "../store/events/events.ts";
-import { createLivenessChecks, type LivenessChecks } from "./liveness-checks.ts";
+import { checkKind, type CheckTarget } from "./checks.ts";
+import { createEventReads, type EventReads } from "./event-reads.ts";
+import { refuseSilence } from "./event-flow/silence-limit.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const appUrl = null;
 const limits = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
 
 let world: EventWorld;
-let checks: LivenessChecks;
+let reads: EventReads;
 
 describe.each(storeEngines)("on $engine,", (engine) => {
   beforeEach(async () => {
     world = await createWorldOn(engine);
-    checks = createLivenessChecks({
+    reads = createEventReads({
       liveness: world.store.liveness,
       firstEventAtMs: (slug) => world.store.events.firstEventAtMs(slug),
       evidence: world.store.evidence,
@@ -26,8 +29,16 @@ describe.each(storeEngines)("on $engine,", (engine) => {
 
   const seen = (atMs: number, asset: string, status = "DETECTED_AS_DEAD"): LivenessEvent =>
     death(atMs, "acme", { asset, status });
-  const sentinel = (atMs = nowMs) => checks.sentinel({ slug: "acme", nowMs: atMs, assets: ["a", "b"], appUrl });
-  const flow = (atMs = nowMs) => checks.eventFlow({ slug: "acme", nowMs: atMs, limits, appUrl });
+  const run = async (target: CheckTarget, atMs = nowMs): Promise<HealthcheckResult> => {
+    const api = createScriptedSource({}).forOrganization("acme");
+    const signal = new AbortController().signal;
+    return (await checkKind(target.check).run(target, { nowMs: atMs, signal, api, events: reads, appUrl: null }))
+      .result;
+  };
+  const schedule = { pattern: "@yearly", timezone: "UTC", jitterMs: 0 };
+  const acme = { slug: "acme", schedule };
+  const sentinel = (atMs = nowMs) => run({ ...acme, check: "sentinel", assets: ["a", "b"] }, atMs);
+  const flow = (atMs = nowMs) => run({ ...acme, check: "event-flow", limits }, atMs);
 
   describe("sentinel", () => {
     it.each([
@@ -81,7 +92,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
         windowMs: dayMs,
         maturityMs: 2 * dayMs,
       };
-      const regret = () => checks.regret({ slug: "acme", nowMs, limits, appUrl });
+      const regret = () => run({ ...acme, check: "regret", limits });
       const assets = Array.from({ length: 3_000 }, (_, index) => String(index));
       const at = (days: number): number => nowMs - days * dayMs;
       await world.store.events.add([
@@ -138,30 +149,25 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     ])("with maxSilence auto allows $rule", async ({ hoursAgo, limitHours }) => {
       await world.store.events.add(hoursAgo.map((hours) => seen(nowMs - hours * hourMs, "a", "OTHER")));
 
-      const result = await checks.eventFlow({
-        slug: "acme",
-        nowMs,
-        limits: { maxSilenceMs: "auto", maxCoverageDrop: 1 },
-        appUrl,
-      });
+      const result = await run({ ...acme, check: "event-flow", limits: { maxSilenceMs: "auto", maxCoverageDrop: 1 } });
 
       expect(result.threshold["maxSilenceSeconds"]).toBe(limitHours * 3_600);
     });
 
     it("refuses a silent stream, with when it was last heard", async () => {
       const ask = { slug: "acme", nowMs, maxSilenceMs: 6 * hourMs };
-      await expect(checks.refuseSilence(ask)).rejects.toMatchObject({ code: "stream_silent" });
+      await expect(refuseSilence(ask, reads)).rejects.toMatchObject({ code: "stream_silent" });
 
       await world.store.events.add([seen(nowMs - 6 * hourMs, "a", "OTHER")]);
 
-      await expect(checks.refuseSilence(ask)).resolves.toBeUndefined();
-      await expect(checks.refuseSilence({ ...ask, nowMs: nowMs + 1 })).rejects.toThrow(
+      await expect(refuseSilence(ask, reads)).resolves.toBeUndefined();
+      await expect(refuseSilence({ ...ask, nowMs: nowMs + 1 }, reads)).rejects.toThrow(
         "since 2026-01-15T06:00:00.000Z",
       );
       // Of less than 28 days: 24 h.
       const auto = { slug: "acme", maxSilenceMs: "auto" } as const;
-      await expect(checks.refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs })).resolves.toBeUndefined();
-      await expect(checks.refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs + 1 })).rejects.toThrow("since 2026");
+      await expect(refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs }, reads)).resolves.toBeUndefined();
+      await expect(refuseSilence({ ...auto, nowMs: nowMs + 18 * hourMs + 1 }, reads)).rejects.toThrow("since 2026");
     });
   });
 });

@@ -1,0 +1,45 @@
+import { checkNames, type CheckName } from "../contract/report.ts";
+import { deadAssetSpike } from "./dead-asset-spike/dead-asset-spike.ts";
+import { eventFlow } from "./event-flow/event-flow.ts";
+import type { CheckedOrganization, CheckKind, ShownSetting } from "./kind.ts";
+import { regret } from "./regret/regret.ts";
+import { reviewQueue } from "./review-queue/review-queue.ts";
+import { sentinel } from "./sentinel/sentinel.ts";
+
+/** All kinds of checks. A new one is a folder, its name in contract/report.ts, and a line here. */
+export const checkKinds = {
+  "dead-asset-spike": deadAssetSpike,
+  "review-queue": reviewQueue,
+  sentinel,
+  "event-flow": eventFlow,
+  regret,
+} as const satisfies Readonly<Record<CheckName, CheckKind>>;
+
+type Kinds = typeof checkKinds;
+
+type AskOf<Kind> = Kind extends { readonly targetOf: (organization: infer Asked) => unknown }
+  ? (organization: Asked) => void
+  : never;
+/** What the configuration has to say of an organization: what any check asks for. */
+export type OrganizationOfChecks = AskOf<Kinds[CheckName]> extends (organization: infer All) => void ? All : never;
+
+/** One check of one organization, with all that a run of it needs to know. */
+export type CheckTarget = NonNullable<ReturnType<Kinds[CheckName]["targetOf"]>>;
+
+/** Returns everything that depends on the kind. */
+export function checkKind(name: CheckName): CheckKind {
+  return checkKinds[name];
+}
+
+/** Returns the settings of checks of their own that the page lists. */
+export function shownSettingsOf(organization: Omit<OrganizationOfChecks, keyof CheckedOrganization>): ShownSetting[] {
+  return checkNames.flatMap((name) => checkKind(name).shownSettings?.(organization) ?? []);
+}
+
+/** The checks whose failures hold the gate. */
+export const gateChecks = checkNames.filter((name) => checkKinds[name].holdsGate);
+
+/** Returns what is to be checked of an organization. */
+export function targetsOf(organization: OrganizationOfChecks): CheckTarget[] {
+  return checkNames.flatMap((name) => checkKinds[name].targetOf(organization) ?? []);
+}

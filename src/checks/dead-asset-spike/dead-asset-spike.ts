@@ -1,0 +1,61 @@
+import { dayMs, hourMs } from "../../base/time.ts";
+import { assetTypeExcessOf } from "../../contract/report.ts";
+import type { EventFlowSettings } from "../event-flow/event-flow.ts";
+import { refuseSilence } from "../event-flow/silence-limit.ts";
+import type { CheckedOrganization, CheckKind, CheckRun, Evaluated } from "../kind.ts";
+import { readFirstEvent } from "../stored-events.ts";
+import type { EventTarget, SpikeThresholds } from "../target.ts";
+
+export interface SpikeTarget extends EventTarget {
+  readonly check: "dead-asset-spike";
+  readonly thresholds: SpikeThresholds;
+  /** Without an event of any status for longer there is no result; absent: not watched. */
+  readonly maxSilenceMs?: EventFlowSettings["maxSilenceMs"];
+}
+
+type SpikeOrganization = CheckedOrganization & {
+  readonly thresholds: SpikeThresholds;
+  readonly eventFlow: EventFlowSettings;
+};
+
+/** The check of the platform: many more deaths than usual. */
+export const deadAssetSpike = {
+  holdsGate: true,
+  isSaidByFinding: false,
+  canLookBack: true,
+  alertName: "FlatlineDeadAssetSpike",
+  subject: "",
+  back: "the rate is back under the threshold",
+  targetOf: ({ slug, schedule, thresholds, eventFlow, whenNoEvents }: SpikeOrganization): SpikeTarget => ({
+    check: "dead-asset-spike",
+    slug,
+    schedule,
+    thresholds,
+    ...(eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {}),
+    ...(whenNoEvents === null ? {} : { whenNoEvents }),
+  }),
+  run,
+} as const satisfies CheckKind;
+
+async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
+  const { slug, thresholds, maxSilenceMs } = target;
+  const { nowMs, events, evidence, signal } = asked;
+  const firstEventAtMs = await readFirstEvent(target, asked);
+  if (maxSilenceMs !== undefined && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
+  const plain = await asked.api.deadAssetSpike({ slug, ...thresholds }, { signal });
+  const assetTypeExcess = assetTypeExcessOf(plain);
+  const result = plain.severity === "ok" || evidence === undefined ? plain : await evidence(plain, target, signal);
+  return {
+    result,
+    baselineCoverage: firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, firstEventAtMs),
+    ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }),
+  };
+}
+
+/** Share (0–1) of the baseline that lies after the first stored event (CONTRACT 7, minBaselineCoverage). */
+export function coverageOfBaseline(thresholds: SpikeThresholds, nowMs: number, firstEventAtMs: number | null): number {
+  if (firstEventAtMs === null) return 0;
+  const baselineMs = thresholds.baselineDays * dayMs;
+  const baselineEndMs = nowMs - thresholds.windowHours * hourMs;
+  return Math.min(1, Math.max(0, (baselineEndMs - firstEventAtMs) / baselineMs));
+}

@@ -1,0 +1,80 @@
+import { formatDuration } from "../../base/durations.ts";
+import { dayMs, secondMs } from "../../base/time.ts";
+import type { EventReads } from "../event-reads.ts";
+import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
+import { requireEvents } from "../stored-events.ts";
+import type { AnyTarget, Schedule } from "../target.ts";
+import { coverageIntervals, evaluateEventFlow, type EventFlowLimits } from "./evaluate.ts";
+import { silenceLimitMs } from "./silence-limit.ts";
+
+/** `eventFlow` of the configuration. */
+export interface EventFlowSettings extends EventFlowLimits {
+  readonly enabled: boolean;
+  readonly schedule: Schedule;
+}
+
+export interface EventFlowTarget extends AnyTarget {
+  readonly check: "event-flow";
+  readonly limits: EventFlowLimits;
+}
+
+type EventFlowOrganization = CheckedOrganization & { readonly eventFlow: EventFlowSettings };
+
+/** Whether the liveness checker still looks. */
+export const eventFlow = {
+  holdsGate: true,
+  isSaidByFinding: true,
+  canLookBack: true,
+  alertName: "FlatlineEventFlow",
+  subject: " event flow",
+  back: "liveness events flow again",
+  numberOf: ({ result }, durationText) => {
+    const silenceSeconds = result?.observed["silenceSeconds"];
+    return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * secondMs)} ago` : null;
+  },
+  shownSettings: ({
+    eventFlow: { enabled, maxSilenceMs, maxCoverageDrop },
+  }: Omit<EventFlowOrganization, keyof CheckedOrganization>) =>
+    enabled
+      ? [
+          ["eventFlow.maxSilence", maxSilenceMs === "auto" ? "auto" : formatDuration(maxSilenceMs)] as const,
+          ["eventFlow.maxCoverageDrop", maxCoverageDrop] as const,
+        ]
+      : [],
+  targetOf: ({
+    slug,
+    eventFlow: { enabled, schedule, maxSilenceMs, maxCoverageDrop },
+  }: EventFlowOrganization): EventFlowTarget | null =>
+    enabled ? { check: "event-flow", slug, schedule, limits: { maxSilenceMs, maxCoverageDrop } } : null,
+  run: async ({ check, slug, limits: { maxSilenceMs, maxCoverageDrop } }: EventFlowTarget, run): Promise<Evaluated> => {
+    const { nowMs, appUrl } = run;
+    const events = requireEvents(run, check);
+    const { liveness } = events;
+    const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
+    const result = evaluateEventFlow({
+      slug,
+      nowMs,
+      thresholds: { maxSilenceMs: limitMs, maxCoverageDrop },
+      lastEventAtMs: await liveness.lastEventAtMs(slug, nowMs),
+      checkedAssets: await liveness.distinctAssets(slug, { afterMs: nowMs - dayMs, untilMs: nowMs }),
+      checkedAssetsByDay: await usualDaysOf(slug, nowMs, events),
+      appUrl,
+    });
+    return { result, baselineCoverage: null };
+  },
+} as const satisfies CheckKind;
+
+/** Of whole days after the first event only: the day on which flatline was set up says nothing of what is usual. */
+async function usualDaysOf(
+  slug: string,
+  nowMs: number,
+  { liveness, firstEventAtMs }: EventReads,
+): Promise<readonly number[]> {
+  const firstMs = await firstEventAtMs(slug);
+  const byDay: number[] = [];
+  for (const interval of coverageIntervals(nowMs).slice(1)) {
+    if (firstMs === null || firstMs > interval.afterMs) break;
+    byDay.push(await liveness.distinctAssets(slug, interval));
+  }
+  return byDay;
+}

@@ -1,0 +1,80 @@
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { PlatformApi } from "../contract/platform-api.ts";
+import type { ObservedCounts, ResultReport } from "../contract/report.ts";
+import type { EventReads } from "./event-reads.ts";
+import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
+
+/** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
+export type ReadFirstEvents = (slugs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>;
+
+/** What the configuration says of an organization, whichever the check; a check asks for its own settings beside it. */
+export interface CheckedOrganization {
+  readonly slug: string;
+  readonly schedule: Schedule;
+  /** null: no event is stored here. */
+  readonly whenNoEvents: WhenNoEvents | null;
+}
+
+/** What a run of a check may use. */
+export interface CheckRun {
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+  /** The platform as the organization may ask it. */
+  readonly api: PlatformApi;
+  /** Local sources only. */
+  readonly firstEvents?: ReadFirstEvents;
+  /** Local events only. */
+  readonly events?: EventReads;
+  /** Local events only: adds what they say to the result of a spike; never rejects but when `signal` aborts. */
+  readonly evidence?: (
+    result: HealthcheckResult,
+    target: { readonly slug: string; readonly thresholds: SpikeThresholds },
+    signal: AbortSignal,
+  ) => Promise<HealthcheckResult>;
+  /** The organization's address in the application, for results that are made here. */
+  readonly appUrl: string | null;
+}
+
+/** What a run of a check found. */
+export type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "assetTypeExcess">;
+
+/** The numbers that a message may say. */
+export interface SaidNumbers {
+  readonly result: HealthcheckResult | null;
+  readonly counts: ObservedCounts | null;
+}
+
+/** A setting of a check as the page lists it, by its path in the configuration. */
+export type ShownSetting = readonly [path: string, value: string | number];
+
+/** Everything that depends on the kind of a check. */
+export interface CheckKind {
+  /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
+  readonly holdsGate: boolean;
+  /** Of Alertmanager and Prometheus (CONTRACT 7). */
+  readonly alertName: string;
+  /** Follows the slug in a title. */
+  readonly subject: string;
+  /** Says why an alert is over, without a claim that something was repaired: no person has looked (CONTRACT 7). */
+  readonly back: string;
+  /** The same in a message [`back`]. */
+  readonly ended?: string;
+  /** Whether the first finding of its result says what is wrong, and the others are details. */
+  readonly isSaidByFinding: boolean;
+  /** Whether its findings are for readers with the right to details only (CONTRACT 8). */
+  readonly hasClosedFindings?: true;
+  /** Whether a run has a result for a time that is past: what it asks for is kept. */
+  readonly canLookBack: boolean;
+  /** Returns the number that follows the subject in a title; null: none. Absent: the counts of deaths. */
+  numberOf?(said: SaidNumbers, durationText: (ms: number) => string): string | null;
+  /** Returns what its result says in a sentence; null: nothing. Absent: the first finding, or the counts of deaths. */
+  sentenceOf?(said: SaidNumbers, durationText: (ms: number) => string): string | null;
+  /** Returns the same as the end of a line. Absent: the first finding, or the counts of deaths. */
+  summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
+  /** Returns its settings for the page; absent: they are those of every organization. */
+  shownSettings?(organization: object): readonly ShownSetting[];
+  /** Returns what a run needs to know; null: it is not switched on. */
+  targetOf(organization: CheckedOrganization): AnyTarget | null;
+  /** Runs it once. @throws FlatlineError for every reason for which there is no result */
+  run(target: AnyTarget, run: CheckRun): Promise<Evaluated>;
+}

@@ -1,0 +1,80 @@
+import { formatCount } from "../../base/numbers.ts";
+import { secondMs } from "../../base/time.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { walkReports } from "../../contract/report-pages.ts";
+import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers } from "../kind.ts";
+import type { AnyTarget, Schedule } from "../target.ts";
+import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
+
+/** `reviewQueue` of the configuration. */
+export interface ReviewQueueSettings extends ReviewQueueThresholds {
+  readonly enabled: boolean;
+  readonly schedule: Schedule;
+}
+
+export interface ReviewQueueTarget extends AnyTarget {
+  readonly check: "review-queue";
+  readonly thresholds: ReviewQueueThresholds;
+}
+
+/** Reports that wait too long for the customer's review. */
+export const reviewQueue = {
+  holdsGate: false,
+  isSaidByFinding: false,
+  hasClosedFindings: true,
+  // The platform lists what waits now.
+  canLookBack: false,
+  alertName: "FlatlineReviewQueue",
+  subject: " review queue",
+  back: "the queue is back under the threshold",
+  ended: "the oldest report in the queue is under the limit again",
+  numberOf: (said, durationText) => {
+    const ageMs = oldestAgeMsOf(said);
+    return ageMs === null ? null : `waiting for ${durationText(ageMs)}`;
+  },
+  sentenceOf: (said, durationText) => {
+    const queued = queuedOf(said);
+    const ageMs = oldestAgeMsOf(said);
+    if (queued === null) return null;
+    const age = ageMs === null ? "" : `, the oldest for ${durationText(ageMs)}`;
+    return `${formatCount(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
+  },
+  summaryOf: (said, durationText) => {
+    const queued = queuedOf(said);
+    const ageMs = oldestAgeMsOf(said);
+    const count = queued === null ? "review queue" : `${formatCount(queued)} wait for review`;
+    return ageMs === null ? count : `${count}, the oldest for ${durationText(ageMs)}`;
+  },
+  targetOf: ({
+    slug,
+    reviewQueue: { enabled, schedule, warnAfterMs, failAfterMs },
+  }: CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings }): ReviewQueueTarget | null =>
+    enabled ? { check: "review-queue", slug, schedule, thresholds: { warnAfterMs, failAfterMs } } : null,
+  run: async ({ slug, thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }): Promise<Evaluated> => {
+    const reports = await listQueue(api, slug, signal);
+    return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };
+  },
+} as const satisfies CheckKind;
+
+function queuedOf({ result }: SaidNumbers): number | null {
+  const queued = result?.observed["queued"];
+  return typeof queued === "number" ? queued : null;
+}
+
+function oldestAgeMsOf({ result }: SaidNumbers): number | null {
+  const ageSeconds = result?.observed["oldestAgeSeconds"];
+  return typeof ageSeconds === "number" ? ageSeconds * secondMs : null;
+}
+
+/** All reports that wait for the customer's review, each id once. */
+async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): Promise<QueuedReport[]> {
+  const reports: QueuedReport[] = [];
+  const refs = new Set<string>();
+  for await (const report of walkReports(api, { slug, needsCustomerReview: true }, { signal })) {
+    const queued = queuedReport(report);
+    if (queued.ref !== null && refs.has(queued.ref)) continue;
+    if (queued.ref !== null) refs.add(queued.ref);
+    reports.push(queued);
+  }
+  return reports;
+}

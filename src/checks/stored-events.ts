@@ -1,0 +1,31 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { EventReads } from "./event-reads.ts";
+import type { CheckRun } from "./kind.ts";
+import type { EventTarget } from "./target.ts";
+
+/** Returns the reads of a check that the configuration refuses where no events are stored. */
+export function requireEvents({ events }: CheckRun, check: string): EventReads {
+  if (events === undefined)
+    throw new FlatlineError("internal", `${check} needs stored events, and this source has none`);
+  return events;
+}
+
+/**
+ * Returns the instant of the organization's first event; null without one, undefined where that is not known.
+ * @throws FlatlineError no_events when none was ever stored and that is not to count as ok
+ */
+export async function readFirstEvent(
+  { slug, whenNoEvents }: EventTarget,
+  { firstEvents }: CheckRun,
+): Promise<number | null | undefined> {
+  const known = await firstEvents?.([slug]);
+  if (known === undefined) return undefined;
+  if (whenNoEvents === "unknown" && !known.has(slug)) throw noEvents(slug);
+  return known.get(slug) ?? null;
+}
+
+/** Returns why a run of an organization gives no result of which no event was ever stored. */
+export function noEvents(slug: string): FlatlineError {
+  const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
+  return new FlatlineError("no_events", message);
+}
