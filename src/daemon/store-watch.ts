@@ -36,7 +36,7 @@ const lookEveryMs = secondMs;
 const answerWithinMs = 5 * secondMs;
 
 // Sooner than an orchestrator asks three times whether the daemon is well, and than a command promises that its change is
-// followed (CONTRACT 3: 5 s); two looks at files and one at the version cost nothing.
+// followed (CONTRACT 3: 5 s); some looks at files and one at the version cost nothing.
 const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
