@@ -26,19 +26,44 @@ export interface ActNews {
   readonly alerts: readonly AlertNotice[];
 }
 
+/** An act that nothing holds back any more. */
+interface FreeAct {
+  readonly act: ActNotice;
+  readonly entries: readonly ActEntry[];
+  readonly routed: readonly { readonly receiver: string; readonly entries: readonly ActEntry[] }[];
+}
+
 /**
  * Takes the acts that no receiver was notified of out of the store, as news for each receiver that they are routed to, in order
  * (CONTRACT 12). An act comes after everything that was to be said of its alerts before: while some of it waits to be sent
  * with others the act stays, and so do later ones of its organization. A silence holds no act back: a person did it on purpose.
  */
 export async function takeActs(context: ActsContext): Promise<readonly ActNews[]> {
+  const free = await freeActs(context);
+  const news: ActNews[] = [];
+  for (const { act, entries, routed } of free) {
+    const notices = await composeEntries(context, act, entries);
+    for (const { receiver, entries } of routed) {
+      const alerts = entries.flatMap((entry) => notices.get(entry) ?? []);
+      if (alerts.length > 0) news.push({ receiver, alerts });
+    }
+  }
+  await context.parts.notices.forgetActs(free.map(({ act }) => act.seq));
+  return news;
+}
+
+/** Returns true if `takeActs` would take any. */
+export async function hasFreeActs(context: ActsContext): Promise<boolean> {
+  return (await freeActs(context)).length > 0;
+}
+
+async function freeActs(context: ActsContext): Promise<readonly FreeAct[]> {
   const { parts, settings, plan } = context;
-  const held = new Set<string>();
-  const taken: { readonly act: ActNotice; readonly news: readonly ActNews[] }[] = [];
-  const routes = settings.receivers.filter(({ sendActs }) => sendActs === true);
   const acts = (await parts.notices.acts()).map((act) => ({ act, entries: readActEntries(act.body) }));
   const notified = await parts.deliveries.notifiedOf(idsOf(acts.flatMap(({ entries }) => entries)));
-  for (const { act, entries } of acts) {
+  const routes = settings.receivers.filter(({ sendActs }) => sendActs === true);
+  const held = new Set<string>();
+  return acts.flatMap(({ act, entries }) => {
     const routed = routes.map((route) => ({
       receiver: route.name,
       entries: entries.filter((entry) => isRouted(context, entry, route, notified)),
@@ -51,16 +76,8 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
       ),
     );
     if (isHeld) held.add(act.slug);
-    if (held.has(act.slug)) continue;
-    const notices = await composeEntries(context, act, entries);
-    const news = routed.map(({ receiver, entries }) => ({
-      receiver,
-      alerts: entries.flatMap((entry) => notices.get(entry) ?? []),
-    }));
-    taken.push({ act, news: news.filter(({ alerts }) => alerts.length > 0) });
-  }
-  await parts.notices.forgetActs(taken.map(({ act }) => act.seq));
-  return taken.flatMap(({ news }) => news);
+    return held.has(act.slug) ? [] : [{ act, entries, routed }];
+  });
 }
 
 function idsOf(entries: readonly ActEntry[]): readonly string[] {

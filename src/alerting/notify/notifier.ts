@@ -5,7 +5,7 @@ import type { FleetState } from "../../store/alerts/notices.ts";
 import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
-import { takeActs } from "./act-news.ts";
+import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
 import { assetsUrlOf, composeFleet, composeNotice, composeNotification } from "./compose.ts";
 import { planNotifications, type Plan } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";
@@ -62,7 +62,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const settings = options.settings();
     const glance = await planNow(store, settings);
     const isIdle = glance === null || !hasWork(glance.plan);
-    if (isIdle && (await store.notices.acts()).length === 0) return { formed: 0, nextAtMs: nextLook(glance) };
+    if (isIdle && !(await hasFreeActs(actsContext(store, settings, glance))))
+      return { formed: 0, nextAtMs: nextLook(glance) };
     const done = await form(settings);
     for (const { recipient, notification } of done.formed) {
       const { id, receiver, status, alerts } = notification;
@@ -155,12 +156,15 @@ export function createNotifier(options: NotifierOptions): Notifier {
     planned: Planned | null,
   ): Promise<readonly FormedNotification[]> {
     const nowMs = clock.nowMs();
-    const alerts = planned?.tracked.input.alerts ?? [];
-    const plan = planned?.plan ?? { sent: [], postponed: [] };
-    const news = await takeActs({ parts, board, settings, alerts, plan });
+    const news = await takeActs(actsContext(parts, settings, planned));
     const formed = news.flatMap((one) => formFor(settings, { ...one, fleet: null }, nowMs));
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     return formed;
+  }
+
+  function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
+    const alerts = planned?.tracked.input.alerts ?? [];
+    return { parts, board, settings, alerts, plan: planned?.plan ?? { sent: [], postponed: [] } };
   }
 
   function announceFleet(fleet: FleetState): void {

@@ -53,7 +53,7 @@ describe("the share of false deaths", () => {
       ["globex", null],
     ]);
 
-    await clock.advance(10 * minuteMs);
+    await clock.advance(20 * minuteMs);
     expect(told.splice(0)).toEqual([]);
 
     await world.store.events.add([alive(nowMs, "b")]);
@@ -69,7 +69,9 @@ describe("the share of false deaths", () => {
     await clock.advance(minuteMs);
     await expect.poll(toldLength, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["globex", null]]);
-    await clock.advance(3 * minuteMs);
+    await clock.advance(13 * minuteMs);
+    expect(told.splice(0)).toEqual([]);
+    await clock.advance(2 * minuteMs);
     await expect.poll(toldLength, { timeout: 10_000 }).toBe(1);
     expect(told.splice(0)).toEqual([["acme", 0.75]]);
 

@@ -18,7 +18,8 @@ export interface RegretBookOptions {
 const judgedMs = 30 * dayMs;
 const firstAfterMs = 5 * secondMs;
 const lookEveryMs = 30 * secondMs;
-const sameSlugEveryMs = 3 * minuteMs;
+// A share of thirty days moves slowly, and events of any organization come all the time.
+const sameSlugEveryMs = 15 * minuteMs;
 // Without new events only the window moves on.
 const anywayEveryMs = hourMs;
 // No caller waits for it: a tenth of one core at most, in pieces of one page.

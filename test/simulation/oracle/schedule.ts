@@ -1,4 +1,4 @@
-import { minuteMs } from "../../../src/base/time.ts";
+import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { intervalMinutesOf, slugs } from "../fleet.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, type Facts } from "./facts.ts";
@@ -38,12 +38,15 @@ export class ScheduleOracle {
     for (const slug of organizations.keys()) if (!this.#since.has(slug)) this.#since.set(slug, monotonicMs);
   }
 
-  run({ slug, dueAtMs, startedAtMs, isAsked }: NamedRun): void {
+  run({ slug, dueAtMs, startedAtMs, finishedAtMs, isAsked }: NamedRun): void {
     const { monotonicMs, world } = this.#facts;
     this.#late.delete(slug);
     const last = this.#last.get(slug);
     if (isAsked) {
-      if (last !== undefined) this.#last.set(slug, { ...last, recordedAtMs: monotonicMs });
+      if (last === undefined) return;
+      // It stands for what was due before it began and had not begun yet, and for what was due while it ran.
+      const stoodForMs = Math.max(last.dueAtMs, lastDueAtMs(slug, finishedAtMs));
+      this.#last.set(slug, { ...last, dueAtMs: stoodForMs, recordedAtMs: monotonicMs });
       return;
     }
     this.#checkDue(slug, dueAtMs, last);
@@ -76,11 +79,9 @@ export class ScheduleOracle {
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
     const { organizations, configuredAtMs, monotonicMs, world } = this.#facts;
-    const minutes = intervalMinutesOf(slug);
-    const offset = minutes === 60 ? slugs.indexOf(slug) : 0;
     // The first one comes at once.
     const isNew = last === undefined || monotonicMs - (this.#since.get(slug) ?? Infinity) < 2 * minuteMs;
-    const isDue = isNew || world.isReloading || (dueAtMs / minuteMs - offset) % minutes === 0;
+    const isDue = isNew || world.isReloading || lastDueAtMs(slug, dueAtMs) === dueAtMs;
     if (!isDue) this.#facts.violate(`${slug} was run for ${iso(dueAtMs)}, which is no time of its schedule`);
     const isSettled = monotonicMs - configuredAtMs > 2 * minuteMs && !world.isReloading;
     if (!organizations.has(slug) && isSettled) this.#facts.violate(`${slug} is run, and is not configured`);
@@ -103,4 +104,11 @@ export class ScheduleOracle {
     if (upSinceMs === null) return Infinity;
     return Math.max(upSinceMs, clockSetAtMs, diskFailedAtMs, this.#since.get(slug) ?? Infinity);
   }
+}
+
+/** The last instant of its schedule up to this one. */
+function lastDueAtMs(slug: string, untilMs: number): number {
+  const intervalMs = intervalMinutesOf(slug) * minuteMs;
+  const offsetMs = intervalMs === hourMs ? slugs.indexOf(slug) * minuteMs : 0;
+  return Math.floor((untilMs - offsetMs) / intervalMs) * intervalMs + offsetMs;
 }
