@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { CompiledQuery, Kysely, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
@@ -151,8 +151,6 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-const dataVersion = CompiledQuery.raw("pragma data_version");
-
 function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums): Store {
   const { db, path } = state;
   const options = { leaseClock: "caller", events: events.db, sums } as const;
@@ -165,10 +163,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
     nowMs: async () => clock.nowMs(),
     bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
     problem: async () => (await state.health.look()) ?? (await events.health.look()),
-    version: async () => {
-      const { rows } = await db.executeQuery<{ readonly data_version: number }>(dataVersion);
-      return rows[0]?.data_version ?? 0;
-    },
+    version: async () => state.dialect.dataVersion(),
     // In line behind a running transaction: it must end as a whole.
     close: async () => {
       await sums.close();

@@ -30,6 +30,8 @@ export interface SqliteDialect extends Dialect {
    * error.
    */
   close(): Promise<void>;
+  /** Returns a number that changes when another connection has committed, without a turn among the statements. */
+  dataVersion(): number;
 }
 
 // The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
@@ -47,6 +49,7 @@ export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialec
   const driver = new SqliteDriver(options);
   return {
     close: () => driver.destroy(),
+    dataVersion: () => driver.dataVersion(),
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -97,7 +100,13 @@ class SqliteDriver implements Driver {
   async destroy(): Promise<void> {
     this.#connection?.close();
   }
+
+  dataVersion(): number {
+    return this.#connection?.dataVersion() ?? 0;
+  }
 }
+
+const dataVersion = CompiledQuery.raw("pragma data_version");
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -140,6 +149,10 @@ class SqliteConnection implements DatabaseConnection {
   // oxlint-disable-next-line require-yield -- nothing streams
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new FlatlineError("internal", "the SQLite store does not stream: page with keys instead");
+  }
+
+  dataVersion(): number {
+    return this.#execute<{ readonly data_version: number }>(dataVersion).rows[0]?.data_version ?? 0;
   }
 
   close(): void {
