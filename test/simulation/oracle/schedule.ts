@@ -79,8 +79,9 @@ export class ScheduleOracle {
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
     const { organizations, configuredAtMs, monotonicMs, world } = this.#facts;
-    // The first one comes at once.
-    const isNew = last === undefined || monotonicMs - (this.#since.get(slug) ?? Infinity) < 2 * minuteMs;
+    // The first one comes at once, also in the process after one that died before it had recorded that.
+    const sinceMs = this.#since.get(slug) ?? Infinity;
+    const isNew = last === undefined || last.recordedAtMs < sinceMs || monotonicMs - sinceMs < 2 * minuteMs;
     const isDue = isNew || world.isReloading || lastDueAtMs(slug, dueAtMs) === dueAtMs;
     if (!isDue) this.#facts.violate(`${slug} was run for ${iso(dueAtMs)}, which is no time of its schedule`);
     const isSettled = monotonicMs - configuredAtMs > 2 * minuteMs && !world.isReloading;
