@@ -1,3 +1,5 @@
+import { sourceKinds } from "../config/schema/source-kinds.ts";
+
 /** The kinds of source that a starter can be for. */
 export const starterSources = ["embedded", "remote", "postgres", "clickhouse"] as const;
 /** One of {@link starterSources}. */
@@ -5,13 +7,13 @@ export type StarterSource = (typeof starterSources)[number];
 
 /** Renders a commented configuration to begin with, as YAML; valid as it is, to be completed where it says "yours". */
 export function renderStarter(source: StarterSource): string {
-  const evaluation = source === "remote" ? platformRule : medianRule;
+  const evaluation = sourceKinds[source].isLocal ? medianRule : platformRule;
   return `# flatline.yaml. Every key that is not here has its default; \`flatline config show\` prints them all, \`flatline config check\`
 # says what is wrong. An editor completes the file after \`flatline config schema > flatline.schema.json\` with this line:
 # yaml-language-server: $schema=./flatline.schema.json
 
 ${sourceTexts[source]}
-${evaluation}${source === "embedded" ? liveness : ""}
+${evaluation}${sourceKinds[source].holdsEvents ? liveness : ""}
 organizations:
   - acme # yours: the slugs, as the platform and the events name them
   # - { slug: globex, thresholds: { minSpikeCount: 50 }, labels: { team: trust } }

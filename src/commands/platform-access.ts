@@ -31,7 +31,7 @@ export async function openPlatformAccess(
 ): Promise<PlatformAccess> {
   const { source } = config;
   if (!source.isLocal) return openRemote(config, source, deps, slug);
-  if (!source.holdsEvents) {
+  if (!source.hasReports) {
     throw new FlatlineError(
       "usage",
       `reports and proposals need source.type remote or embedded: a ${source.type} source holds liveness events only`,

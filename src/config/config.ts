@@ -1,3 +1,4 @@
+import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
 import type { EventFlowSettings } from "../checks/event-flow/event-flow.ts";
 import type { RegretLimits } from "../checks/regret/evaluate.ts";
 import type { ReviewQueueSettings } from "../checks/review-queue/review-queue.ts";
@@ -40,17 +41,16 @@ export interface ObservedKeys {
   readonly ratio: string;
 }
 
+/** What a source of this kind can. */
+type Kinds<Type extends SourceType> = (typeof sourceKinds)[Type];
+
 interface SourceBase {
   readonly concurrency: number;
   readonly observedKeys: ObservedKeys;
 }
 
-export interface RemoteSourceConfig extends SourceBase {
+export interface RemoteSourceConfig extends SourceBase, Kinds<"remote"> {
   readonly type: "remote";
-  /** Whether flatline evaluates; else the platform does. */
-  readonly isLocal: false;
-  /** Whether the liveness events are in flatline's own store. */
-  readonly holdsEvents: false;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
@@ -62,22 +62,16 @@ export type PreloadConfig =
   | { readonly kind: "events"; readonly path: string; readonly rebase: boolean }
   | { readonly kind: "fixture"; readonly path: string };
 
-export interface EmbeddedSourceConfig extends SourceBase {
+export interface EmbeddedSourceConfig extends SourceBase, Kinds<"embedded"> {
   readonly type: "embedded";
-  readonly isLocal: true;
-  readonly holdsEvents: true;
   /** Imported, in order, when the store is empty; absolute paths. */
   readonly preload: readonly PreloadConfig[];
 }
 
-interface TableSourceBase extends SourceBase {
-  readonly isLocal: true;
-  readonly holdsEvents: false;
-}
-export interface PostgresSourceConfig extends PostgresTableSource, TableSourceBase {
+export interface PostgresSourceConfig extends PostgresTableSource, SourceBase, Kinds<"postgres"> {
   readonly type: "postgres";
 }
-export interface ClickhouseSourceConfig extends ClickhouseTableSource, TableSourceBase {
+export interface ClickhouseSourceConfig extends ClickhouseTableSource, SourceBase, Kinds<"clickhouse"> {
   readonly type: "clickhouse";
 }
 

@@ -34,6 +34,7 @@ const samples: readonly { readonly rule: string; readonly path: string; readonly
   { rule: "messages", path: "src/web/a.ts", text: "if (/too (?:small|big)/i.test(error.message)) return;" },
   { rule: "one-wording", path: "src/web/a.ts", text: "const [first] = parsed.error.issues;" },
   { rule: "todo", path: "src/web/a.ts", text: ["//", "TODO", "later"].join(" ") },
+  { rule: "source-kind", path: "src/daemon/a.ts", text: 'if (source.type === "embedded") open();' },
 ];
 
 /** What must not be taken for a violation. */

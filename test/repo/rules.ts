@@ -287,6 +287,18 @@ export const rules: readonly Rule[] = [
         : [],
   },
   {
+    name: "source-kind",
+    violations: (file) =>
+      inSource(file) && !/^src\/(?:config|sources)\//.test(file.path)
+        ? linesMatching(
+            file,
+            /[!=]==\s*"(?:remote|embedded|clickhouse)"/,
+            "config/schema/source-kinds.ts says what a source can: nobody else asks which it is",
+            file.text,
+          )
+        : [],
+  },
+  {
     name: "todo",
     violations: (file) =>
       linesMatching(file, /\b(?:TODO|FIXME|XXX)\b(?!\s*\(#\d+\))/, "has no issue number", commentsOf(file)),

@@ -12,9 +12,9 @@ const effects: Readonly<Record<ReviewDecision, string>> = {
 };
 
 /** Describes a review before it is confirmed: proposal, asset, report, effect and request. */
-export function describeReview(request: ReviewRequest, found: FoundProposal | null, source: string): string {
+export function describeReview(request: ReviewRequest, found: FoundProposal | null, isOurs: boolean): string {
   const { proposalId, ...body } = request;
-  const place = source === "embedded" ? "the store of this configuration" : "the service";
+  const place = isOurs ? "the store of this configuration" : "the service";
   const lines = [
     ...(found === null ? [] : describeFound(request, found)),
     effects[request.decision],

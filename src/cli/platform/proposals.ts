@@ -72,7 +72,7 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
   try {
     const found = await findProposal(access.api, wanted, context);
     const request = requestOf(wanted, found);
-    context.stderr.write(describeReview(request, found, config.source.type));
+    context.stderr.write(describeReview(request, found, config.source.isLocal));
     const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
     if (!isWanted || context.signal.aborted) {
       context.stderr.write("nothing was sent\n");

@@ -4,16 +4,15 @@ import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import { known } from "../document/accepted.ts";
 import { formatDuration, parseDuration } from "../../base/durations.ts";
 import { builtinSettings } from "../schema/organization.ts";
-import { settingsOf, type Finding, type WrittenConfig, type WrittenSettings } from "./written.ts";
+import { settingsOf, writtenKind, type Finding, type WrittenConfig, type WrittenSettings } from "./written.ts";
 
 /** `baseline: median` and `baselineExclude: judged` where the platform evaluates: its API has one rule, and no word for another. */
 export function checkBaselines(config: WrittenConfig): Finding[] {
-  const source = known(config.source);
-  if (source === undefined || (source.type !== undefined && source.type !== "remote")) return [];
-  const message =
-    "median needs a local source: with source.type remote the platform itself evaluates, and its API knows the mean only";
-  const exclusion =
-    "judged needs a local source: with source.type remote the platform itself evaluates, and its API leaves nothing out";
+  const source = writtenKind(config);
+  if (source === null || source.isLocal) return [];
+  const because = `needs a local source: with source.type ${source.type} the platform itself evaluates, and its API`;
+  const message = `median ${because} knows the mean only`;
+  const exclusion = `judged ${because} leaves nothing out`;
   return settingsOf(config).flatMap(({ path, value }) => [
     ...(value.baseline === "median" ? [{ path: [...path, "baseline"], message }] : []),
     ...(value.baselineExclude === "judged" ? [{ path: [...path, "baselineExclude"], message: exclusion }] : []),

@@ -13,6 +13,7 @@ import {
   kindOf,
   partsOf,
   settingsOf,
+  writtenKind,
   tokensOf,
   type Finding,
   type Part,
@@ -42,6 +43,7 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkEventRetention(config),
     ...checkBaselines(config),
     ...checkTableSource(config),
+    ...checkReportChecks(config),
     ...checkEventChecks(config),
     ...checkStorage(config),
     ...partsOf(config.silences, ["silences"]).flatMap(checkSilence),
@@ -118,8 +120,7 @@ function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Findin
 
 function checkApiKeys(config: WrittenConfig): Finding[] {
   const source = known(config.source);
-  if (source === undefined || (source.type !== undefined && source.type !== "remote")) return [];
-  if (hasSecret(source, "apiKey")) return [];
+  if (source === undefined || writtenKind(config)?.isLocal !== false || hasSecret(source, "apiKey")) return [];
   const message = "needs an apiKey or apiKeyFile, as source has none";
   const organizations = partsOf(config.organizations, ["organizations"]).filter(
     ({ value }) => typeof value === "string" || !hasSecret(value, "apiKey"),
@@ -150,11 +151,21 @@ function checkStorage(config: WrittenConfig): Finding[] {
   return [];
 }
 
+/** The review queue needs a source that lists reports. */
+function checkReportChecks(config: WrittenConfig): Finding[] {
+  const source = writtenKind(config);
+  if (source === null || source.hasReports) return [];
+  const message = `needs the platform's reports: with source.type ${source.type} there are none, so this check cannot run`;
+  return settingsOf(config).flatMap(({ path, value }) =>
+    known(value.reviewQueue)?.enabled === true ? [{ path: [...path, "reviewQueue", "enabled"], message }] : [],
+  );
+}
+
 /** The checks over single events need events that are stored here. */
 function checkEventChecks(config: WrittenConfig): Finding[] {
-  const source = known(config.source);
-  if (source === undefined || source.type === "embedded") return [];
-  const message = `needs the liveness events in flatline's own store: with source.type ${String(source.type ?? "remote")} there are none, so this check cannot run`;
+  const source = writtenKind(config);
+  if (source === null || source.holdsEvents) return [];
+  const message = `needs the liveness events in flatline's own store: with source.type ${source.type} there are none, so this check cannot run`;
   return settingsOf(config).flatMap(({ path, value }) => {
     const assets = known(known(value.sentinel)?.assets) ?? [];
     const isEnabled = known(value.eventFlow)?.enabled === true;

@@ -13,7 +13,7 @@ export function checkTableSource(config: WrittenConfig): Finding[] {
   if (source?.type !== "postgres" && source?.type !== "clickhouse") return [];
   const findings = source.query === undefined ? checkMapping(source) : checkQuery(source);
   const atSource = findings.map((finding) => ({ ...finding, path: ["source", ...finding.path] }));
-  return [...atSource, ...checkNeeds(config, source)];
+  return [...atSource, ...checkFirstEvents(config, source)];
 }
 
 function checkMapping({ table, columns, deadStatuses }: TableSource): Finding[] {
@@ -54,18 +54,12 @@ function queryProblems(query: string, isPostgres: boolean): string[] {
   ];
 }
 
-function checkNeeds(config: WrittenConfig, source: TableSource): Finding[] {
-  const noReports = `needs the platform's reports: with source.type ${String(source.type)} there are none, so this check cannot run`;
-  const noFirstEvent = "needs source.table: a query of your own does not return when an organization's first event was";
-  return settingsOf(config).flatMap(({ path, value }) => {
-    const coverage = known(known(value.alert)?.minBaselineCoverage) ?? 0;
-    return [
-      ...(known(value.reviewQueue)?.enabled === true
-        ? [{ path: [...path, "reviewQueue", "enabled"], message: noReports }]
-        : []),
-      ...(source.query !== undefined && coverage > 0
-        ? [{ path: [...path, "alert", "minBaselineCoverage"], message: noFirstEvent }]
-        : []),
-    ];
-  });
+function checkFirstEvents(config: WrittenConfig, { query }: TableSource): Finding[] {
+  if (query === undefined) return [];
+  const message = "needs source.table: a query of your own does not return when an organization's first event was";
+  return settingsOf(config).flatMap(({ path, value }) =>
+    (known(known(value.alert)?.minBaselineCoverage) ?? 0) > 0
+      ? [{ path: [...path, "alert", "minBaselineCoverage"], message }]
+      : [],
+  );
 }

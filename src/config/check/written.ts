@@ -2,10 +2,11 @@ import type { z } from "zod";
 
 import { receiverKind } from "../../receivers/receivers.ts";
 import type { ReceiverKind } from "../../receivers/kind.ts";
-import { known, type refused, type Accepted } from "../document/accepted.ts";
+import { known, refused, type Accepted } from "../document/accepted.ts";
 import type { YamlPath } from "../document/problems.ts";
 import type { defaultsSchema } from "../schema/organization.ts";
 import type { rootSchema } from "../schema/schema.ts";
+import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source-kinds.ts";
 
 type Known<Value> = Exclude<Value, typeof refused>;
 
@@ -65,4 +66,12 @@ export function settingsOf(config: WrittenConfig): Part<WrittenSettings>[] {
     return template === undefined ? [] : [{ path: [...path, "organization"], value: template }];
   });
   return [defaults, ...own, ...templates];
+}
+
+/** Returns the kind of the source as it is written, with its name; null: it was refused. */
+export function writtenKind(config: WrittenConfig): (SourceKind & { readonly type: SourceType }) | null {
+  const source = known(config.source);
+  if (source === undefined || source.type === refused) return null;
+  const type = source.type ?? defaultSourceType;
+  return { type, ...sourceKinds[type] };
 }

@@ -21,6 +21,7 @@ describe("defaults", () => {
         type: "remote",
         isLocal: false,
         holdsEvents: false,
+        hasReports: true,
         baseUrl: "https://api.example.com/v2",
         apiKey: "***",
         timeoutMs: 30_000,

@@ -13,6 +13,7 @@ import { resolveTableSource } from "./table-source.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import { parseInstant, parseListen } from "../../base/schema/values.ts";
 import type { RootInput, SilenceInput } from "../schema/schema.ts";
+import { sourceKinds } from "../schema/source-kinds.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {
@@ -109,13 +110,12 @@ function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBoo
         ? { kind: "events", path: resolve(folder, entry.events), rebase: entry.rebase }
         : { kind: "fixture", path: resolve(folder, entry.fixture) },
     );
-    return { type: "embedded", isLocal: true, holdsEvents: true, preload, ...shared };
+    return { type: "embedded", ...sourceKinds.embedded, preload, ...shared };
   }
   if (source.type === "postgres" || source.type === "clickhouse") return resolveTableSource(source, secrets);
   const remote: RemoteSourceConfig = {
     type: "remote",
-    isLocal: false,
-    holdsEvents: false,
+    ...sourceKinds.remote,
     baseUrl: source.baseUrl.replace(/\/+$/, ""),
     apiKey: secrets.of(["source"], "apiKey")[0] ?? null,
     timeoutMs: durationMs(source.timeout),

@@ -3,6 +3,7 @@ import { Secret } from "../../base/secret.ts";
 import type { TableSourceConfig } from "../config.ts";
 import { parseDuration } from "../../base/durations.ts";
 import type { RootInput } from "../schema/schema.ts";
+import { sourceKinds } from "../schema/source-kinds.ts";
 import type { SecretBook } from "./secrets.ts";
 
 type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;
@@ -11,8 +12,7 @@ type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres"
 export function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
   const url = secrets.of(["source"], "url")[0] ?? new Secret("");
   const shared = {
-    isLocal: true,
-    holdsEvents: false,
+    ...sourceKinds[source.type],
     url,
     events: resolveEvents(source),
     timeUnit: source.timeUnit,
