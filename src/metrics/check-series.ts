@@ -10,6 +10,7 @@ import {
   type CheckLines,
 } from "./check-verdict.ts";
 import { textPart, type ExpositionPart } from "./exposition-body.ts";
+import { FamilyText } from "./family-text.ts";
 import { formatFamily, formatHead, type ExpositionFormat } from "./exposition.ts";
 import type { CheckSeriesInput } from "./metrics.ts";
 
@@ -30,6 +31,8 @@ export interface CheckSeries {
 }
 
 interface Target {
+  /** Its place in the text of each family. */
+  index: number;
   readonly check: CheckName;
   readonly slug: string;
   readonly labels: string;
@@ -61,13 +64,15 @@ const nothing = Buffer.alloc(0);
 const noVerdict: Encoded = Object.fromEntries(verdictFamilies.map((family) => [family, nothing]));
 
 /**
- * Creates the series. The lines of a target are written at the first scrape after its state changed, and the text of a family
- * is joined when any of its lines did.
+ * Creates the series. The lines of a target are written at the first scrape after its state changed, and put into
+ * the texts of the families.
  */
 export function createCheckSeries(): CheckSeries {
   const targets = new Map<string, Target>();
   const runs = new Map<string, RunCounts>();
-  const texts = new Map<CheckFamily, Buffer>();
+  /** In the order of the text. */
+  let shownTargets: Target[] = [];
+  const texts = new Map(families.map((family) => [family, new FamilyText()]));
 
   function targetOf(check: CheckName, slug: string): Target {
     const id = checkKey({ check, slug });
@@ -75,8 +80,9 @@ export function createCheckSeries(): CheckSeries {
     if (known !== undefined) return known;
     const labels = targetLabels(check, slug);
     const state = { lines: {}, unwritten: null, staleAtMs: null, hasFailed: false, isCounted: false };
-    const target: Target = { check, slug, labels, ...state, shown: {}, isHidden: false };
+    const target: Target = { index: targets.size, check, slug, labels, ...state, shown: {}, isHidden: false };
     targets.set(id, target);
+    shownTargets.push(target);
     return target;
   }
 
@@ -104,24 +110,18 @@ export function createCheckSeries(): CheckSeries {
 
   function show(target: Target, lines: Encoded): void {
     for (const family of families)
-      if (!(lines[family] ?? nothing).equals(target.shown[family] ?? nothing)) texts.delete(family);
+      if (!(lines[family] ?? nothing).equals(target.shown[family] ?? nothing)) texts.get(family)?.note(target.index);
     target.shown = lines;
   }
 
-  function textOf(family: CheckFamily): Buffer {
-    const known = texts.get(family);
-    if (known !== undefined) return known;
-    let byteLength = 0;
-    for (const { shown } of targets.values()) byteLength += (shown[family] ?? nothing).length;
-    const text = Buffer.allocUnsafeSlow(byteLength);
-    let end = 0;
-    for (const { shown } of targets.values()) {
-      const lines = shown[family] ?? nothing;
-      text.set(lines, end);
-      end += lines.length;
+  function removeAll(gone: ReadonlyMap<string, Target>): void {
+    for (const id of gone.keys()) {
+      runs.delete(id);
+      targets.delete(id);
     }
-    texts.set(family, text);
-    return text;
+    shownTargets = [...targets.values()];
+    for (const [index, target] of shownTargets.entries()) target.index = index;
+    for (const text of texts.values()) text.clear();
   }
 
   return {
@@ -138,11 +138,7 @@ export function createCheckSeries(): CheckSeries {
         set(input);
         gone.delete(checkKey(input));
       }
-      for (const [id, target] of gone) {
-        runs.delete(id);
-        show(target, {});
-        targets.delete(id);
-      }
+      if (gone.size > 0) removeAll(gone);
     },
     countRun: (check, slug, outcome) => {
       const id = checkKey({ check, slug });
@@ -155,7 +151,8 @@ export function createCheckSeries(): CheckSeries {
     render: (format, nowMs) => {
       for (const target of targets.values()) write(target, nowMs);
       return families.flatMap((family) => {
-        const bytes = textOf(family);
+        const linesOf = (index: number): Buffer => shownTargets[index]?.shown[family] ?? nothing;
+        const bytes = texts.get(family)?.join(targets.size, linesOf) ?? nothing;
         return bytes.length === 0
           ? []
           : [textPart(formatHead(checkInstruments[family], format)), { bytes, isKept: true }];
