@@ -13,24 +13,26 @@ interface BackupFlags {
 export const registerBackup: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("backup")
-    .description("copy the store to a file, consistent, also while the daemon runs")
+    .description("copy the store, consistent, also while the daemon runs")
     .argument("<file>", "where the copy is to be")
     .option("-c, --config <file>", "configuration file")
     .option("--force", "replace a file that is there already")
-    .option("--json", "print {file, bytes, schemaVersion}")
+    .option("--json", "print {file, eventsFile, bytes, schemaVersion}")
     .addHelpText("after", help)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const outcome = await backupTo(config, context, file, { force: flags.force === true });
-      const { bytes, schemaVersion } = outcome;
-      const text = `${file}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
-      context.stdout.write(`${flags.json === true ? JSON.stringify({ file, bytes, schemaVersion }) : text}\n`);
+      const { eventsFile, bytes, schemaVersion } = outcome;
+      const text = `${file} and ${eventsFile}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
+      const view = { file, eventsFile, bytes, schemaVersion };
+      context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
     });
 };
 
 const help = `
-The copy is the store as it was at one moment, checked, readable by its owner only, and has its name only when it is whole.
-No writer waits for it. "flatline restore FILE" puts it back.
+The copy is two files, as the store is: all state in FILE, and the events beside it, in flatline-DATE-events.db for the example
+below. Each is consistent, checked, readable by its owner only, and has its name only when it is whole. Keep them together.
+No writer waits for it. "flatline restore FILE" puts both back.
 A store in PostgreSQL (storage.url) is backed up with pg_dump.
 
 Exit code: 0; 64 when the file exists already or the store is a PostgreSQL; 66 without a store; 74 when it cannot be read,
@@ -60,8 +62,9 @@ export const registerRestore: RegisterCommand = (program: Command, context: CliC
 };
 
 const restoreHelp = `
-The backup is copied and checked before the store is touched; the store is replaced in one step, or stays as it is. A backup
-of an older release is migrated at the next start. A store in PostgreSQL (storage.url) is restored with pg_restore.
+The file with the events must be beside the backup. Both are copied and checked before the store is touched; then the two files
+of the store are replaced. A backup of an older release is migrated at the next start. A store in PostgreSQL (storage.url) is
+restored with pg_restore.
 
 Exit code: 0; 64 when there is a store already (--force replaces it) or the store is a PostgreSQL; 66 without the backup;
 74 when it is damaged or no store of flatline; 75 while a daemon runs on the store; 78 when a newer flatline wrote it.

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { backupStore, type BackupOutcome } from "../store/backup.ts";
+import { eventsPathOf } from "../store/engine/location.ts";
 import { restoreStore } from "../store/restore.ts";
 import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
 
@@ -14,7 +15,7 @@ export async function backupTo(
   deps: Pick<PartsDeps, "cwd">,
   file: string,
   { force }: { readonly force: boolean },
-): Promise<BackupOutcome> {
+): Promise<BackupOutcome & { readonly eventsFile: string }> {
   const location = storeLocation(config, deps.cwd);
   if (!("path" in location)) {
     throw new FlatlineError(
@@ -23,7 +24,8 @@ export async function backupTo(
         'pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
     );
   }
-  return backupStore({ path: location.path, target: resolve(deps.cwd, file), force });
+  const outcome = await backupStore({ path: location.path, target: resolve(deps.cwd, file), force });
+  return { ...outcome, eventsFile: eventsPathOf(file) };
 }
 
 /**

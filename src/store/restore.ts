@@ -20,8 +20,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Puts a backup in the place of a store on which no daemon runs. The backup is copied and checked before the store is touched:
- * the store is replaced in one step, or stays as it is.
+ * Puts a backup in the place of a store on which no daemon runs. The backup is copied and checked before the store is touched;
+ * then each of its files is replaced in one step.
  * @throws no_input without the backup, usage for a store that exists, store_busy while a daemon runs, store_newer, store_unusable
  */
 export async function restoreStore({ backup, path, force, clock }: RestoreOptions): Promise<BackupOutcome> {

@@ -37,7 +37,7 @@ it("copies the store of a running daemon, and the copy starts as one", async () 
   expect(again).toMatchObject({ exitCode: 64, stdout: "", stderr: expect.stringContaining("--force") });
   const files = ["flatline.db", "flatline-events.db"].map((name) => stat(join(elsewhere, name)));
   const bytes = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
-  expect(JSON.parse(forced.stdout)).toMatchObject({ bytes });
+  expect(JSON.parse(forced.stdout)).toMatchObject({ bytes, eventsFile: join(elsewhere, "flatline-events.db") });
   await writeFile(join(elsewhere, "flatline.yaml"), configuration);
   const check = await runCli(["check", "--json"], { cwd: elsewhere });
   expect(JSON.parse(check.stdout)).toMatchObject([{ slug: "acme", severity: "fail" }]);
