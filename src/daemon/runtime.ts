@@ -1,29 +1,29 @@
+import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { DeliveryBudget, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import type { UnchangedRun } from "../alerting/finished-run.ts";
+import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
+import type { CheckTarget } from "../checks/checks.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
+import { checkKey } from "../contract/check-key.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
-import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/checks.ts";
-import type { Board } from "../store/runs/board.ts";
+import type { SignLinks } from "../receivers/act-links.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { evaluateRound } from "../service/local-round.ts";
 import type { BaselineKind } from "../spike/median.ts";
+import type { Board } from "../store/runs/board.ts";
 import { baselineOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
+import { acknowledgementOpensGate } from "./ports/outside.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
-import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
-import { opensGate } from "../alerting/outside-acts.ts";
-import type { SignLinks } from "../receivers/act-links.ts";
-import { acknowledgementOpensGate } from "./ports/outside.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
 export interface Applied extends Source {

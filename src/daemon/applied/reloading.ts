@@ -1,13 +1,13 @@
 import type { SettingsBefore } from "../../alerting/acts/reload.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { AuditStore } from "../../store/acts/audit.ts";
-import type { DiscoveredFleet } from "./discovered-fleet.ts";
 import type { Runtime } from "../runtime.ts";
-import { FlatlineError } from "../../base/errors.ts";
+import type { DiscoveredFleet } from "./discovered-fleet.ts";
 
 /** When a configuration was applied, and how the last reload went. */
 export interface Reloads {
