@@ -2,7 +2,7 @@ import type { AlertNotice, FleetNotice, Notification } from "../../alerting/noti
 import { formatCount } from "../../base/numbers.ts";
 import { sampleLines } from "./broken.ts";
 import type { Message } from "./message.ts";
-import { noticeLine } from "./notice.ts";
+import { noticeTitle } from "./notice.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
@@ -25,7 +25,7 @@ export function fleetMessage(
     intro: notification.status === "resolved" ? endedIntro(notices) : firingIntro(fleet),
     facts: fleetFacts(fleet, notification),
     sections: [],
-    lines: notices.map(noticeLine),
+    lines: notices.map(noticeTitle),
     sample: notification.status === "resolved" ? [] : sampleLines(fleet.sample, notification.generatedAtMs),
   };
 }

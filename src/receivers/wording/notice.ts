@@ -18,11 +18,6 @@ export function noticeTitle(notice: AlertNotice): string {
   return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
 }
 
-/** Returns the same in one line of a list. */
-export function noticeLine(notice: AlertNotice): string {
-  return noticeTitle(notice);
-}
-
 /** Returns the second line: what the title has no room for; `nowMs` is when the notification was made. */
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";

@@ -6,7 +6,7 @@ import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.t
 import { fleetMessage } from "./fleet.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
-import { noticeDetails, noticeLine, noticeSentence, noticeTitle } from "./notice.ts";
+import { noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
 // As many alerts as are shown in full; of more each has its line.
@@ -48,7 +48,7 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[])
           links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
         }))
       : [],
-    lines: isShort ? [] : notices.map(noticeLine),
+    lines: isShort ? [] : notices.map(noticeTitle),
     sample: [],
     links: notices.length === 1 ? [] : links,
   };

@@ -15,13 +15,7 @@ const assetColumns = [
 /** Returns the records of these reports as in the listing, in the order of `ids` (CONTRACT 9). */
 export async function readRecords(db: Db, ids: readonly number[], nowMs: number): Promise<ReportRecord[]> {
   if (ids.length === 0) return [];
-  const reports = await db
-    .selectFrom("reports")
-    .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
-    .selectAll("reports")
-    .select("organizations.slug")
-    .where("report_id", "in", ids)
-    .execute();
+  const reports = await reportsWithSlug(db, ids);
   const proposals = await db
     .selectFrom("proposals")
     .innerJoin("assets", "assets.asset_id", "proposals.asset_id")
@@ -95,4 +89,15 @@ function distinctAssets(assets: readonly Asset[]): Asset[] {
 
 function iso(atMs: number): string {
   return new Date(atMs).toISOString();
+}
+
+/** Returns the rows of these reports with the slugs of their organizations, in no order. */
+export function reportsWithSlug(db: Db, ids: readonly number[]) {
+  return db
+    .selectFrom("reports")
+    .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
+    .selectAll("reports")
+    .select("organizations.slug")
+    .where("report_id", "in", ids)
+    .execute();
 }

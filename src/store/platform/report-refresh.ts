@@ -4,6 +4,7 @@ import { engineOf } from "../engine/engine.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
 import { facetsOf } from "./facets.ts";
 import type { Db } from "../schema.ts";
+import { reportsWithSlug } from "./report-records.ts";
 
 /**
  * Updates the index entries of these reports to the stored state, and changes the creation time of those in `movedToMs`. The
@@ -67,13 +68,7 @@ async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
 }
 
 async function loadFaceted(db: Db, ids: readonly number[]) {
-  const reports = await db
-    .selectFrom("reports")
-    .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
-    .selectAll("reports")
-    .select("organizations.slug")
-    .where("report_id", "in", ids)
-    .execute();
+  const reports = await reportsWithSlug(db, ids);
   const proposals = await db
     .selectFrom("proposals")
     .innerJoin("assets", "assets.asset_id", "proposals.asset_id")

@@ -120,3 +120,8 @@ export function timeTicks(fromMs: number, toMs: number): { readonly atMs: number
     ticks.push({ atMs, isDay: atMs % (24 * hour) === 0 });
   return ticks;
 }
+
+/** Returns the number with one decimal: a coordinate, or a share in percent, needs no more. */
+export function toTenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -6,6 +6,7 @@ import {
   spreadLabels,
   ticksOf,
   timeTicks,
+  toTenth,
   valueAt,
   type ChartData,
   type Shade,
@@ -21,8 +22,8 @@ const labelGap = 15;
 /** Renders the chart as the server draws it; the browser's takes its place at the same size. */
 export function renderChart(data: ChartData): Html {
   const peak = peakOf(data);
-  const x = (atMs: number): number => round(((atMs - data.fromMs) / (data.toMs - data.fromMs)) * unitWidth);
-  const y = (value: number): number => round(plotHeight - positionOf(value, peak, data.scale) * (plotHeight - 8));
+  const x = (atMs: number): number => toTenth(((atMs - data.fromMs) / (data.toMs - data.fromMs)) * unitWidth);
+  const y = (value: number): number => toTenth(plotHeight - positionOf(value, peak, data.scale) * (plotHeight - 8));
   const bands = bandsOf(data).filter(({ severity }) => severity !== "ok");
   const path = (values: readonly (number | null)[]): string => stepPath(data, values, x, y);
   const ticks = ticksOf(peak, data.scale);
@@ -47,18 +48,18 @@ export function renderChart(data: ChartData): Html {
   const lastCount = data.count.at(-1) ?? null;
   return html`<div class="chart" role="img" aria-label="Count against expected; the table below has the numbers">
     <svg class="plot" height="${plotHeight}" viewBox="0 0 ${unitWidth} ${plotHeight}" preserveAspectRatio="none">
-      ${bands.map(({ severity, fromMs, toMs }) => html`<rect class="band ${severity}" x="${x(fromMs)}" y="0" width="${round(Math.max(1, x(toMs) - x(fromMs)))}" height="${plotHeight}" />`)}${ticks.map((tick) => html`<path class="grid" d="M0 ${y(tick)}H${unitWidth}" />`)}${times.filter(({ isDay }) => isDay).map(({ atMs }) => html`<path class="day" d="M${x(atMs)} 0V${plotHeight}" />`)}
+      ${bands.map(({ severity, fromMs, toMs }) => html`<rect class="band ${severity}" x="${x(fromMs)}" y="0" width="${toTenth(Math.max(1, x(toMs) - x(fromMs)))}" height="${plotHeight}" />`)}${ticks.map((tick) => html`<path class="grid" d="M0 ${y(tick)}H${unitWidth}" />`)}${times.filter(({ isDay }) => isDay).map(({ atMs }) => html`<path class="day" d="M${x(atMs)} 0V${plotHeight}" />`)}
       <path class="axis" d="M0 ${plotHeight}H${unitWidth}" />
       ${weekBefore === null ? nothing : html`<path class="l-week" d="${stepPath({ ...data, at: weekBefore.at }, weekBefore.count, x, y)}" />`}
       ${lines.map(({ css, values }) => html`<path class="l-${css}" d="${path(values)}" />`)}</svg
     ><svg class="plot" height="300">
-      ${data.shades.map((shade) => renderShade(shade, round(x(shade.fromMs) / 10), round((x(shade.toMs) - x(shade.fromMs)) / 10)))}${begins === null ? nothing : renderBegan(begins, round(x(begins) / 10))}${times.map(({ atMs, isDay }) => (x(atMs) > unitWidth - 40 ? nothing : html`<text x="${round(x(atMs) / 10)}%" y="286" text-anchor="middle">${isDay ? formatDay(atMs) : formatClock(atMs)}</text>`))}
+      ${data.shades.map((shade) => renderShade(shade, toTenth(x(shade.fromMs) / 10), toTenth((x(shade.toMs) - x(shade.fromMs)) / 10)))}${begins === null ? nothing : renderBegan(begins, toTenth(x(begins) / 10))}${times.map(({ atMs, isDay }) => (x(atMs) > unitWidth - 40 ? nothing : html`<text x="${toTenth(x(atMs) / 10)}%" y="286" text-anchor="middle">${isDay ? formatDay(atMs) : formatClock(atMs)}</text>`))}
       <text x="100%" y="286" text-anchor="middle">${data.isLive ? "now" : formatClock(data.toMs)}</text>
       ${lastCount === null || !data.isLive ? nothing : html`<circle class="dot ${data.severity.at(-1) ?? "ok"}" cx="100%" cy="${y(lastCount)}" r="3.5" />`}</svg
     ><svg class="left" width="44" height="300">
       ${ticks.map((tick) => html`<text x="38" y="${y(tick) + 4}" text-anchor="end">${formatTick(tick)}</text>`)}</svg
     ><svg class="right" width="142" height="300">
-      ${ends.map(({ css, name, text, last }, index) => html`<text class="end e-${css}" x="4" y="${round((places[index] ?? 0) + 4)}"><tspan class="b">${text(last)}</tspan> ${name}</text>`)}
+      ${ends.map(({ css, name, text, last }, index) => html`<text class="end e-${css}" x="4" y="${toTenth((places[index] ?? 0) + 4)}"><tspan class="b">${text(last)}</tspan> ${name}</text>`)}
     </svg>
   </div>`;
 }
@@ -156,8 +157,4 @@ function stepPath(
   }
   if (last !== null) parts.push(`H${unitWidth}`);
   return parts.join("");
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

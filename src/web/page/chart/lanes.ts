@@ -2,7 +2,7 @@ import { formatCount } from "../../../base/numbers.ts";
 import { formatClock, formatDay } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import type { RowSeverity } from "../parts/marks.ts";
-import { bandsOf, type ChartData } from "./chart-data.ts";
+import { bandsOf, toTenth, type ChartData } from "./chart-data.ts";
 
 /** What happened to the alert, for the lanes. Times are epoch ms. */
 export interface LaneEvent {
@@ -47,12 +47,12 @@ const height = names.length * laneHeight;
 /** State, alert, what was sent and what people did, under the axis of the chart: of its range, or of a zoom. */
 export function renderLanes(data: ChartData, lanes: Lanes): Html {
   const within = (atMs: number): number => Math.min(Math.max(atMs, data.fromMs), data.toMs);
-  const x = (atMs: number): number => round(((within(atMs) - data.fromMs) / (data.toMs - data.fromMs)) * 100);
+  const x = (atMs: number): number => toTenth(((within(atMs) - data.fromMs) / (data.toMs - data.fromMs)) * 100);
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= data.fromMs && atMs <= data.toMs;
   const overlaps = (span: { readonly fromMs: number; readonly toMs: number }): boolean =>
     span.toMs > data.fromMs && span.fromMs < data.toMs;
   const width = (span: { readonly fromMs: number; readonly toMs: number }, least: number): number =>
-    Math.max(least, round(x(span.toMs) - x(span.fromMs)));
+    Math.max(least, toTenth(x(span.toMs) - x(span.fromMs)));
   const blocks = bandsOf(data).filter((band) => band.severity !== "ok" && overlaps(band));
   const acts = lanes.acts.filter(isIn);
   return html`<div
@@ -88,7 +88,7 @@ function laneWords(data: ChartData, lanes: Lanes, atMs: number): readonly string
 
 function renderSpan({ state }: LaneSpan, left: number, width: number): Html {
   if (state === "acknowledged" || state === "silenced")
-    return html`<line class="life life-${state}" x1="${left}%" x2="${round(left + width)}%" y1="33" y2="33" />`;
+    return html`<line class="life life-${state}" x1="${left}%" x2="${toTenth(left + width)}%" y1="33" y2="33" />`;
   const isFiring = state === "firing";
   return html`<rect
     class="life life-${state}"
@@ -143,8 +143,4 @@ function hasRoom(acts: readonly LaneAct[], index: number, x: (atMs: number) => n
 /** The end of an alert is a ring, whatever it had been. */
 function shapeOf(event: string, severity: RowSeverity): RowSeverity {
   return event === "resolved" || event === "recovered" || event === "cleared" ? "ok" : severity;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }
