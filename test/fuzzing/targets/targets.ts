@@ -1,5 +1,6 @@
 import type { Target } from "../fuzz.ts";
 import { apiTarget } from "./api.ts";
+import { argumentsTarget } from "./arguments.ts";
 import { configurationTarget } from "./configuration.ts";
 import { eventFilesTarget } from "./event-files.ts";
 import { fixturesTarget } from "./fixtures.ts";
@@ -20,4 +21,5 @@ export const targets: readonly Target[] = [
   signedRequestsTarget,
   platformAnswersTarget,
   receiverAnswersTarget,
+  argumentsTarget,
 ];
