@@ -5,6 +5,8 @@ import { hasColour, type CliContext } from "./context.ts";
 export interface TableOptions {
   /** Heads of the columns whose cells are aligned right. */
   readonly right?: readonly string[];
+  /** Heads of columns that a terminal goes without, in this order, until the others have room [none]. */
+  readonly dispensable?: readonly string[];
   readonly context: Pick<CliContext, "stdout" | "env">;
 }
 
@@ -15,16 +17,23 @@ const severityColours: Readonly<Record<string, string>> = {
   unknown: "\u001b[35m",
 };
 
+const gap = "  ";
+
 /** Renders a plain table, columns two spaces apart; the last column is cut to the terminal. Colour only on a terminal without NO_COLOR. */
 export function renderTable(
-  head: readonly string[],
+  allHeads: readonly string[],
   rows: readonly (readonly string[])[],
   options: TableOptions,
 ): string {
   const { stdout, env } = options.context;
   const isColoured = hasColour(stdout, env);
-  const clean = rows.map((row) => row.map(printable));
-  const widths = head.map((title, column) => Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)));
+  const all = rows.map((row) => row.map(printable));
+  const allWidths = allHeads.map((title, column) =>
+    Math.max(title.length, ...all.map((row) => row[column]?.length ?? 0)),
+  );
+  const columns = fittingColumns(allHeads, allWidths, options);
+  const kept = <Cell>(cells: readonly Cell[]): Cell[] => cells.filter((_, column) => columns.has(column));
+  const [head, widths, clean] = [kept(allHeads), kept(allWidths), all.map(kept)];
   const line = (cells: readonly string[], paint: (cell: string, padded: string) => string): string => {
     const padded = cells.map((cell, column) => {
       const isRight = options.right?.includes(head[column] ?? "") ?? false;
@@ -32,7 +41,7 @@ export function renderTable(
       if (column === cells.length - 1 && !isRight) return cell;
       return isRight ? cell.padStart(width) : cell.padEnd(width);
     });
-    const text = padded.join("  ").trimEnd();
+    const text = padded.join(gap).trimEnd();
     const cut = stdout.isTerminal && text.length > stdout.columns ? `${text.slice(0, stdout.columns - 1)}…` : text;
     const [first = ""] = cells;
     return cut.startsWith(first) ? paint(first, cut.slice(0, first.length)) + cut.slice(first.length) : cut;
@@ -43,6 +52,22 @@ export function renderTable(
     return isColoured && colour !== undefined ? `${colour}${padded}\u001b[0m` : padded;
   };
   return `${[line(head, plain), ...clean.map((row) => line(row, coloured))].join("\n")}\n`;
+}
+
+/** The columns that a terminal has room for; without a terminal all of them. */
+function fittingColumns(
+  head: readonly string[],
+  widths: readonly number[],
+  { dispensable = [], context: { stdout } }: TableOptions,
+): ReadonlySet<number> {
+  const columns = new Set(head.keys());
+  if (!stdout.isTerminal) return columns;
+  for (const name of dispensable) {
+    const width = [...columns].reduce((sum, column) => sum + (widths[column] ?? 0) + gap.length, -gap.length);
+    if (width <= stdout.columns) break;
+    columns.delete(head.indexOf(name));
+  }
+  return columns;
 }
 
 /** Returns a text without the control characters that would steer the terminal. */

@@ -3,6 +3,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import type { EndedAlertRow } from "../../commands/daemon-client.ts";
+import { lastedText, whoText } from "../../commands/alerts/live-alert.ts";
 import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
@@ -65,7 +66,8 @@ function addList(parent: Command, context: CliContext): void {
 const worstFirst: readonly string[] = severities.toSorted((left, right) => compareSeverity(right, left));
 
 const listHelp = `
-PEAK: the most deaths that a run has counted. BEGAN: when the excess began, as far as the events show it.
+PEAK: the most deaths that a run has counted. BEGAN: when the excess began, as far as the events show it. LASTED: since it
+began, else since it was detected. WHO: the author of the last act. A narrow terminal goes without the columns before ID.
 UNDONE: of the deaths from a window before its begin to its end, those whose asset was found alive again since.
 
 Examples:
@@ -87,15 +89,21 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       alert.slug,
       alert.check,
       formatCount(alert.peak.currentCount),
-      alert.onsetAt === null ? "" : withoutFraction(alert.onsetAt),
+      alert.beganAt === null ? "" : withoutFraction(alert.beganAt),
+      lastedText(alert, context.clock.nowMs()),
       withoutFraction(alert.startsAt),
       alert.notifiedAt === null ? "none yet" : withoutFraction(alert.notifiedAt),
+      alert.judgement?.verdict ?? "",
+      whoText(alert),
       shortId(alert.id),
       notes(alert),
     ]);
-  const head = ["SEVERITY", "STATE", "ORGANIZATION", "CHECK", "PEAK", "BEGAN", "DETECTED", "NOTIFIED", "ID", ""];
-  return verdict + renderTable(head, rows, { right: ["PEAK"], context });
+  return verdict + renderTable(liveHead, rows, { right: ["PEAK", "LASTED"], dispensable, context });
 }
+
+const liveHead = "SEVERITY STATE ORGANIZATION CHECK PEAK BEGAN LASTED DETECTED NOTIFIED JUDGED WHO ID ".split(" ");
+// The id goes last: each act takes it.
+const dispensable = ["", "WHO", "JUDGED", "NOTIFIED", "DETECTED", "LASTED", "BEGAN", "CHECK"];
 
 /** Orders firing alerts before pending ones, then the worst first, then the oldest. */
 function compareLive(left: LiveAlert, right: LiveAlert): number {
