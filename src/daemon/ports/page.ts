@@ -13,7 +13,13 @@ import type { CheckReport } from "../../contract/report.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
-import type { PageConfiguration, PageOrganization, PagePort, PageThresholds } from "../../web/page/ports.ts";
+import type {
+  PageConfiguration,
+  PageOrganization,
+  PagePort,
+  PageSetting,
+  PageThresholds,
+} from "../../web/page/ports.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
@@ -159,6 +165,23 @@ function pageOrganization(
     const isOwn = place !== undefined && isOwnPlace(organization, place);
     return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
   };
+  const settings = (): readonly PageSetting[] => [
+    setting("windowHours", "thresholds.windowHours", thresholds.windowHours),
+    setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays),
+    setting("warnMultiplier", "thresholds.warnMultiplier", thresholds.warnMultiplier),
+    setting("failMultiplier", "thresholds.failMultiplier", thresholds.failMultiplier),
+    setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount),
+    setting("baseline", "baseline", baseline),
+    setting("schedule", "schedule", schedule.pattern),
+    setting("timezone", "timezone", schedule.timezone),
+    setting("alert.for", "alert.for", formatDuration(alert.forMs)),
+    setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
+    setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
+    setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
+    ...shownSettingsOf(organization).map(([path, value]) => setting(path, path, value)),
+    setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
+  ];
+  let shown: readonly PageSetting[] | null = null;
   return {
     slug,
     origin:
@@ -168,22 +191,11 @@ function pageOrganization(
     labels,
     thresholds,
     forMs: alert.forMs,
-    settings: [
-      setting("windowHours", "thresholds.windowHours", thresholds.windowHours),
-      setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays),
-      setting("warnMultiplier", "thresholds.warnMultiplier", thresholds.warnMultiplier),
-      setting("failMultiplier", "thresholds.failMultiplier", thresholds.failMultiplier),
-      setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount),
-      setting("baseline", "baseline", baseline),
-      setting("schedule", "schedule", schedule.pattern),
-      setting("timezone", "timezone", schedule.timezone),
-      setting("alert.for", "alert.for", formatDuration(alert.forMs)),
-      setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
-      setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
-      setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
-      ...shownSettingsOf(organization).map(([path, value]) => setting(path, path, value)),
-      setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
-    ],
+    // Thousands of organizations have tens of them each, and a visit of the overview shows none.
+    get settings() {
+      shown ??= settings();
+      return shown;
+    },
   };
 }
 
