@@ -7,7 +7,7 @@ import { createSystemClock, type Clock } from "../../base/time.ts";
 const busyAfterMs = 5_000;
 /** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
-// Truncates the log after an import of millions of rows; an ordinary day needs a few megabytes.
+// Shortens the log that a killed import leaves to a running daemon; an ordinary day needs a few megabytes.
 const walBytes = 64 * 1_024 * 1_024;
 // 16 MB: some rows change constantly, and a checkpoint writes each of their pages once.
 const checkpointPages = 4_000;
