@@ -110,7 +110,7 @@ async function open(): Promise<OpenTarget> {
     const complaints = [...complaintsOfText(stdout), ...complaintsOfText(stderr)];
     if (!known.has(exitCode) || exitCode === 70) complaints.push(`exits with ${exitCode}: ${stderr.slice(0, 1_000)}`);
     // A command that has others below it prints its help when none is named. What is done for several ids fails for each.
-    const isExplained = stderr.startsWith("Usage: ") || /^flatline: ./m.test(stderr);
+    const isExplained = stderr.startsWith("Usage: ") || /^flatline: /m.test(stderr);
     if (exitCode >= 64 && !isExplained)
       complaints.push(`exits with ${exitCode} without a message: ${stderr.slice(0, 1_000)}`);
     if (exitCode < 64) accepted++;
