@@ -45,8 +45,8 @@ export const benchmark: Benchmark = {
       of: { side: "flatline, embedded" },
       by: { side: "blackbox_exporter, keep-alive" },
       bound: "at least",
-      goal: 50,
-      moonshot: 200,
+      goal: 100,
+      moonshot: 400,
     },
   ],
 };

@@ -68,7 +68,7 @@ async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
     record: async (requests) =>
       requests.map(({ run, report }) => {
         drifts.push(report.startedAtMs - run.dueAtMs);
-        return { status: "fulfilled", value: { state: board.state(run.check, run.slug) } };
+        return { status: "fulfilled", value: { state: board.state(run.check, run.slug), previousSeverity: null } };
       }),
     metrics: { checkRan: () => undefined, runSkipped: () => undefined, schedulerLag: () => undefined },
     logger: createSilentLogger(),

@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
+import type { Severity } from "../contract/severity.ts";
 import { checkNames, type CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
@@ -26,6 +27,8 @@ import { removal, transition, type Transition, type TransitionChange } from "./d
 export interface Recorded {
   /** As it is on the board now; null: another process runs the check, and nothing was written. */
   readonly state: CheckState | null;
+  /** Of the run before; null: there was none. */
+  readonly previousSeverity: Severity | null;
   /** What changed, in order; the notifier sends it to receivers. */
   readonly changes: readonly TransitionChange[];
 }
@@ -89,8 +92,8 @@ const patience = {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
-  /** Keys of checks of which the last run of this process was ok and left no alert. */
-  const noAlert = new Set<string>();
+  /** Numbers of the checks of which the last run of this process was ok and left no alert. */
+  const noAlert = new Set<number>();
 
   async function write(
     parts: StoreParts,
@@ -151,19 +154,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const journal = options.journal();
     const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.journal === journal));
     const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own, given[0]?.signal);
-    return given.map(({ requests }) => requests.map((request) => recorded?.get(request) ?? "lost"));
+    if (recorded === null) return given.map(({ requests }) => requests.map(() => "lost"));
+    let next = 0;
+    return given.map(({ requests }) =>
+      requests.map(({ run }) => (run.journal === journal ? (recorded[next++] ?? "lost") : "lost")),
+    );
   }
 
-  /** null: the process has lost its shards. */
+  /** What came of each run, in order; null: the process has lost its shards. */
   async function commitRuns(
     journal: OwnJournal,
     requests: readonly RecordRequest[],
     signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<RecordRequest, Committed> | null> {
+  ): Promise<readonly Committed[] | null> {
     await nameChecks(requests.map(({ run }) => run));
     const entries = requests.map(entryOf);
     const commit = journal.begin(entries, clock.nowMs());
     let steps: readonly Transition[] | null = null;
+    const previous = entries.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
+    let changed: readonly CheckState[] = [];
     let isAppended = false;
     try {
       steps = await retrying(() => writeRuns(journal, commit, requests), { ...patience, clock, signal });
@@ -173,22 +182,21 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (isOfStore(error)) options.distrust(journal);
       throw error;
     } finally {
-      if (isAppended) board.apply(journal.owner.ownerId, commit.seq, entries);
+      if (isAppended) changed = board.apply(journal.owner.ownerId, commit.seq, entries);
       journal.end(commit, isAppended);
     }
     if (steps === null) {
       options.distrust(journal);
       return null;
     }
-    const states = requests.map(({ run }) => board.state(run.check, run.slug));
-    options.onRecorded?.(states.filter(isPresent));
-    for (const [index, { run, report }] of requests.entries()) {
-      if (report.severity === "ok" && steps[index] === nothing) noAlert.add(checkKey(run));
-      else noAlert.delete(checkKey(run));
-    }
-    return new Map(
-      requests.map((request, index) => [request, { state: states[index] ?? null, step: steps[index] ?? nothing }]),
-    );
+    options.onRecorded?.(changed);
+    return requests.map(({ report }, index) => {
+      const { checkId = 0 } = entries[index] ?? {};
+      const step = steps[index] ?? unseen;
+      if (report.severity === "ok" && step === nothing) noAlert.add(checkId);
+      else noAlert.delete(checkId);
+      return { state: board.stateOf(checkId), previousSeverity: previous[index] ?? null, step };
+    });
   }
 
   /** What follows from each run; null: the process has lost its shards, and nothing was written. */
@@ -200,7 +208,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
       const { run, report } = request;
-      if (report.severity === "ok" && noAlert.has(checkKey(run))) return [];
+      if (report.severity === "ok" && noAlert.has(entries[index]?.checkId ?? 0)) return [];
       return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
     });
     return store.transaction(async (parts) => {
@@ -236,12 +244,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   function entryOf({ run, report }: RecordRequest): JournalRun {
-    const { check, slug, dueAtMs, isAsked } = run;
+    const { dueAtMs, isAsked } = run;
     const { startedAtMs, finishedAtMs } = report;
-    const before = board.state(check, slug);
+    const checkId = board.idOf(run) ?? 0;
+    const before = board.stateOf(checkId);
     const split = sameReport(before?.split ?? null, splitOf(report));
     const isReportKept = shouldKeepReport(before?.kept ?? null, split.shape.digest, finishedAtMs);
-    const checkId = board.idOf(run) ?? 0;
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
   }
 
@@ -298,13 +306,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function recordedOf({ check, slug }: CheckKey, committed: Committed | "lost" = "lost"): Recorded {
     if (committed === "lost") {
       logger.warn({ check, slug }, "run finished after this process had lost its check");
-      return { state: null, changes: [] };
+      return { state: null, previousSeverity: null, changes: [] };
     }
     // Here, not with the others of its transaction: the lines are of the trace of this run.
-    const { state, step } = committed;
+    const { state, previousSeverity, step } = committed;
     if (step.decisions.length + step.changes.length > 0)
       announce(step, options.settings().targetOf(check, slug)?.isDrill === true);
-    return { state, changes: step.changes };
+    return { state, previousSeverity, changes: step.changes };
   }
 
   return {
@@ -315,8 +323,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /** A run that is stored, and what follows from it. */
-interface Committed {
-  readonly state: CheckState | null;
+interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {
   readonly step: Transition;
 }
 
@@ -341,10 +348,6 @@ function removalReason(settings: AlertingSettings, state: AlertState): "organiza
   return checkNames.some((check) => settings.targetOf(check, state.slug) !== null)
     ? "check_removed"
     : "organization_removed";
-}
-
-function isPresent<Value>(value: Value | null | undefined): value is Value {
-  return value !== null && value !== undefined;
 }
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };

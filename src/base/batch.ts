@@ -38,6 +38,8 @@ export function createBatch<Request, Answer>(
 
   /** The longest front of the queue without a key twice. */
   function takeGroup(): Waiting<Request, Answer>[] {
+    // Nothing to compare it with.
+    if (queue.length === 1) return queue.splice(0);
     const keys = new Set<string>();
     let length = 0;
     let size = 0;

@@ -70,19 +70,27 @@ export interface RunPlan {
   readonly skipped: { readonly late: number; readonly overlap: number };
 }
 
-/** Plans runs that began and ended together: those that were due by the same pattern at the same time have the same plan. */
+/** Plans runs: those that follow each other with the same times and pattern have the same plan. */
 export function createRunPlanner(): (run: EndedRun) => RunPlan {
-  const plans = new Map<string, RunPlan>();
+  // Most runs have the plan of the run before them.
+  let last: { readonly run: EndedRun; readonly plan: RunPlan } | null = null;
   return (run) => {
-    const { schedule, dueAtMs } = run;
-    if (schedule.jitterMs > 0) return planOf(run);
-    const key = `${dueAtMs} ${schedule.pattern}\n${schedule.timezone}`;
-    const known = plans.get(key);
-    if (known !== undefined) return known;
-    const plan = planOf(run);
-    plans.set(key, plan);
-    return plan;
+    if (run.schedule.jitterMs > 0) return planOf(run);
+    if (last === null || !hasSamePlan(run, last.run)) last = { run, plan: planOf(run) };
+    return last.plan;
   };
+}
+
+function hasSamePlan(run: EndedRun, other: EndedRun): boolean {
+  return (
+    run.dueAtMs === other.dueAtMs &&
+    run.startedAtMs === other.startedAtMs &&
+    run.finishedAtMs === other.finishedAtMs &&
+    run.isScheduled === other.isScheduled &&
+    run.schedule.pattern === other.schedule.pattern &&
+    run.schedule.timezone === other.schedule.timezone &&
+    other.schedule.jitterMs === run.schedule.jitterMs
+  );
 }
 
 function planOf(run: EndedRun): RunPlan {

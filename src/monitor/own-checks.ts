@@ -9,6 +9,8 @@ import type { CheckTarget } from "../checks/checks.ts";
 /** A check that this process runs. */
 export interface OwnCheck {
   target: CheckTarget;
+  /** Its current run is the last one here: another process runs the check, or it is no longer configured. */
+  isLeaving: boolean;
   dueAtMs: number;
   /** Its entry of the queue: an older one does not count. */
   ticket: number;
@@ -26,7 +28,6 @@ export class OwnChecks {
   readonly #options: OwnChecksOptions;
   readonly #checks = new Map<string, OwnCheck>();
   readonly #queue = new DueQueue<{ readonly one: OwnCheck; readonly ticket: number }>();
-  #targets: ReadonlyMap<string, CheckTarget> = new Map();
 
   constructor(options: OwnChecksOptions) {
     this.#options = options;
@@ -35,13 +36,16 @@ export class OwnChecks {
   /** Adds the configured checks that this process owns and removes the rest; a running one is removed when it ends. */
   arrange(targets: ReadonlyMap<string, CheckTarget>, nowMs: number): void {
     const { membership, board } = this.#options;
-    this.#targets = targets;
-    for (const [key, one] of this.#checks) if (one.underWay === null && !this.#isOwn(key)) this.#drop(key, one);
+    for (const [key, one] of this.#checks) {
+      const target = targets.get(key);
+      one.isLeaving = target === undefined || !membership.owns(target);
+      if (one.isLeaving && one.underWay === null) this.#drop(key, one);
+    }
     for (const [key, target] of targets) {
       if (!membership.owns(target)) continue;
       const known = this.#checks.get(key);
       if (known === undefined) {
-        const one: OwnCheck = { target, dueAtMs: 0, ticket: 0, underWay: null };
+        const one: OwnCheck = { target, isLeaving: false, dueAtMs: 0, ticket: 0, underWay: null };
         this.#checks.set(key, one);
         this.#enqueue(one, firstDueAtMs(target, board.state(target.check, target.slug), nowMs));
         continue;
@@ -73,10 +77,9 @@ export class OwnChecks {
 
   /** Ends a run: the check is due again, or goes where it is no longer this process's. */
   leave(one: OwnCheck, dueAtMs: number, notBeforeMs: number): void {
-    const key = checkKey(one.target);
     one.underWay = null;
-    if (this.#isOwn(key)) this.#enqueue(one, dueAtMs, notBeforeMs);
-    else this.#drop(key, one);
+    if (one.isLeaving) this.#drop(checkKey(one.target), one);
+    else this.#enqueue(one, dueAtMs, notBeforeMs);
   }
 
   /** Computes due times from now: the clock was set back, it may be by days. */
@@ -93,11 +96,6 @@ export class OwnChecks {
     return [...this.#checks.values()].flatMap(({ target, underWay }) =>
       underWay === null ? [] : [{ target, ended: underWay }],
     );
-  }
-
-  #isOwn(key: string): boolean {
-    const target = this.#targets.get(key);
-    return target !== undefined && this.#options.membership.owns(target);
   }
 
   #enqueue(one: OwnCheck, dueAtMs: number, notBeforeMs = dueAtMs): void {

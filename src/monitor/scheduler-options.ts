@@ -37,7 +37,7 @@ export interface SchedulerOptions {
   readonly record: (
     requests: readonly RecordRequest[],
     signal: AbortSignal,
-  ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state">>[]>;
+  ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state" | "previousSeverity">>[]>;
   /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
   /** Has another process run a check of its own now [there is none]. */

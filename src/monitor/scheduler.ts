@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import type { Run, UnchangedRun } from "../alerting/finished-run.ts";
+import type { Run } from "../alerting/finished-run.ts";
+import type { Recorded } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { CheckState } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
-import { createRunPlanner, firstDueAtMs, type RunPlan } from "./due-times.ts";
+import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
+import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
@@ -31,17 +31,9 @@ const gatherMs = 250;
 // Some 10 ms, after which the event loop has its turn.
 const mostTogether = 500;
 
-/** A run whose report is there, but not recorded yet. */
-interface EndedRun {
-  readonly one: OwnCheck;
-  readonly run: Run;
-  readonly report: CheckReport | UnchangedRun;
-  readonly durationMs: number;
-}
-
 /** Runs this process's checks when they are due: the schedule is in memory, and follows from the last run of each. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { membership, board, clock, metrics } = options;
+  const { membership, clock, metrics } = options;
   const logger = options.logger.child({ room: "monitor" });
   const pollMs = options.pollMs ?? defaultPollMs;
 
@@ -171,7 +163,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const recorded = await options.record(planned, abandoned.signal);
     for (const [index, run] of planned.entries()) {
       const outcome = recorded[index];
-      if (outcome?.status === "fulfilled") noteRecorded(run, outcome.value.state);
+      if (outcome?.status === "fulfilled") noteRecorded(run, outcome.value);
       else noteUnrecorded(run, outcome?.reason);
     }
     loop.wake(untilNextLook());
@@ -181,25 +173,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   function planRuns(ended: readonly EndedRun[]): PlannedRun[] {
     const planOf = createRunPlanner();
     try {
-      return ended.map((run) => ({ ...run, ...planRun(run, planOf) }));
+      return ended.map((run) => planRun(run, planOf));
     } catch (error) {
       for (const run of ended) noteUnrecorded(run, error);
       throw error;
     }
   }
 
-  function planRun({ one, run, report }: EndedRun, planOf: ReturnType<typeof createRunPlanner>) {
-    // The configuration may be read again while the run is recorded.
-    const { schedule, slug } = one.target;
-    const { dueAtMs, isAsked } = run;
-    const { startedAtMs, finishedAtMs } = report;
-    const plan = planOf({ schedule, slug, dueAtMs, startedAtMs, finishedAtMs, isScheduled: !isAsked });
-    return { ...plan, schedule, previousSeverity: board.state(run.check, slug)?.severity ?? null };
-  }
-
   function noteRecorded(
-    { one, run, report, durationMs, schedule, nextDueAtMs, skipped, previousSeverity }: PlannedRun,
-    state: CheckState | null,
+    { one, run, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
+    { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
     // Another process runs the check by now.
     if (state === null) return own.leave(one, run.dueAtMs, run.dueAtMs);
@@ -332,13 +315,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },
   };
-}
-
-/** A run that ended, with what follows from its times. */
-interface PlannedRun extends EndedRun, RunPlan {
-  readonly schedule: CheckTarget["schedule"];
-  /** Of the run before; null for the first. */
-  readonly previousSeverity: Severity | null;
 }
 
 /** How a run waits for its place. */

@@ -129,7 +129,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       ...over,
     });
 
-    async function recordOne(request: RecordRequest, signal: AbortSignal): Promise<Pick<Recorded, "state">> {
+    async function recordOne(request: RecordRequest, signal: AbortSignal): Promise<Recorded> {
       world.beforeRecord(request);
       const recorded = await recordRun(recorder, request, signal);
       const { state } = recorded;

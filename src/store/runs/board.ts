@@ -205,7 +205,7 @@ export class Board {
       : null;
   }
 
-  /** Applies a commit of this process and returns the changed states. */
+  /** Applies a commit of this process and returns the changed states: that of each run, in order. */
   apply(ownerId: number, seq: number, runs: readonly JournalRun[]): CheckState[] {
     return this.#learn({ ownerId, seq, runs, isOwn: true });
   }
@@ -234,6 +234,11 @@ export class Board {
 
   state(check: CheckName, slug: string): CheckState | null {
     return this.#states.get(this.#ids.get(checkKey({ check, slug })) ?? -1) ?? null;
+  }
+
+  /** Returns the last state of the check with this number. */
+  stateOf(checkId: number): CheckState | null {
+    return this.#states.get(checkId) ?? null;
   }
 
   states(): CheckState[] {
