@@ -56,8 +56,7 @@ async function silenced(): Promise<string[]> {
 async function open(path = "/"): Promise<Page> {
   const page = await browser.open(url + path, { viewport: { width: 1_440, height: 900 } });
   await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
-  await page.locator("#fleet[aria-rowcount]").waitFor();
-  await eventually(async () => (await page.locator("#pages").count()) === 0);
+  await page.locator("#pages").waitFor({ state: "detached" });
   return page;
 }
 
