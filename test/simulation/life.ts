@@ -60,6 +60,7 @@ export interface Life {
 /** Makes a process that has not started yet. */
 export function createLife(options: LifeOptions): Life {
   let isDead = false;
+  const died = Promise.withResolvers<null>();
   let server: FastifyInstance | null = null;
   let lock: OwnerLock | null = null;
   const clock = mortal(options.clock, () => isDead);
@@ -76,6 +77,7 @@ export function createLife(options: LifeOptions): Life {
   function kill(): void {
     if (isDead) return;
     isDead = true;
+    died.resolve(null);
     network.kill();
     disk.kill();
     lock?.release();
@@ -137,7 +139,7 @@ export function createLife(options: LifeOptions): Life {
     isDead: () => isDead,
     ask: async ({ method, url, body, headers = {} }) => {
       if (server === null || isDead) return { status: -1, body: "" };
-      const answer = await server.inject({
+      const answered = server.inject({
         method,
         url,
         headers: {
@@ -149,7 +151,8 @@ export function createLife(options: LifeOptions): Life {
         },
         ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      return isDead ? { status: 0, body: "" } : { status: answer.statusCode, body: answer.body };
+      const answer = await Promise.race([answered, died.promise]);
+      return isDead || answer === null ? { status: 0, body: "" } : { status: answer.statusCode, body: answer.body };
     },
     kill,
   };

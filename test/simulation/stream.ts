@@ -148,12 +148,10 @@ export class EventStream {
     const batch = this.#batch;
     if (batch === null) return;
     this.#isUnderWay = true;
-    try {
-      if (batch.way === "import") await this.#import(batch);
-      else await this.#post(batch, ask);
-    } finally {
-      this.#isUnderWay = false;
-    }
+    const ended = batch.way === "import" ? this.#import(batch) : this.#post(batch, ask);
+    const isOver = ended.finally(() => (this.#isUnderWay = false));
+    // A post may wait for a store that is busy, for which time has to pass.
+    if (batch.way === "import") await isOver;
   }
 
   #take(trueMs: number, way: Batch["way"]): Batch {
