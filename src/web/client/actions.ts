@@ -1,6 +1,7 @@
 import { swapPage } from "./swap.ts";
 import { copyReport } from "./report.ts";
 import { actOnAlert } from "./acts.ts";
+import { actOnMany } from "./bulk.ts";
 import { askToken, callApi, keepToken, type Answer } from "./token.ts";
 import { copyText } from "./copy.ts";
 import { openDialog } from "./dialog.ts";
@@ -72,10 +73,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
         "It ran just now.",
       );
     case "ack":
-      return tell(
-        await busy(button, () => callEach(alerts, (id) => `/api/v1/alerts/${encodeURIComponent(id)}/ack`)),
-        "Acknowledged: quiet until it is resolved or worse.",
-      );
+      return acknowledge(alerts.split(" "));
     case "test-receiver":
       return testReceiver(button);
     case "reload":
@@ -120,6 +118,14 @@ async function callEach(names: string, pathOf: (name: string) => string): Promis
     if (answer === null || !answer.ok) return answer;
   }
   return answer;
+}
+
+/** Acknowledges the alerts of the organization that the page shows. */
+async function acknowledge(ids: readonly string[]): Promise<void> {
+  const done = await actOnMany("acknowledge", { kind: "ids", ids: new Set(ids) });
+  if (done === null) return;
+  await swapPage(location.href);
+  tell({ ok: true, message: "", body: null }, done);
 }
 
 /** An act on the alert that the page shows; its answer stands in place. */

@@ -14,6 +14,13 @@ const pages: Readonly<Record<string, string>> = {
   c: "/config",
 };
 
+/** The buttons whose dialog a key opens: of what is selected, else of the alert or organization that the page shows. */
+const acts: Readonly<Record<string, readonly [ofSelected: string, ofPage: string]>> = {
+  a: ["acknowledge", "[data-do=ack], [data-do=ack-alert]"],
+  e: ["judge", "[data-do=judge]"],
+  s: ["silence", "[data-do=silence], [data-do=silence-new]"],
+};
+
 /** Starts the keys of ART; none while the user types. */
 export function startKeys(overview: Overview | null): void {
   let isGoing = false;
@@ -55,9 +62,21 @@ function press(event: KeyboardEvent, overview: Overview | null): void {
   } else if (event.key === "j" || event.key === "k") {
     if (overview !== null) overview.move(event.key === "j" ? 1 : -1);
     else document.querySelector<HTMLElement>(`[data-neighbour=${event.key}]`)?.click();
-  } else if (event.key === "r") document.querySelector<HTMLElement>("[data-do=run]:not(:disabled)")?.click();
+  } else if (acts[event.key] !== undefined) openAct(event, acts[event.key] ?? ["", ""]);
+  else if (event.key === "r") document.querySelector<HTMLElement>("[data-do=run]:not(:disabled)")?.click();
   else if (event.key === "[" || event.key === "]") void moveChart(event.key === "[" ? -1 : 1);
   else if (event.key === "?") void showKeys();
+}
+
+/** A dialog says what the act will do; the key alone changes nothing. */
+function openAct(event: KeyboardEvent, [ofSelected, ofPage]: readonly [string, string]): void {
+  const button =
+    document.querySelector<HTMLButtonElement>(`#bulkbar:not([hidden]) [data-bulk=${ofSelected}]`) ??
+    document.querySelector<HTMLButtonElement>(`:is(${ofPage}):not(:disabled)`);
+  if (button === null) return;
+  // The letter is not for the dialog's first field.
+  event.preventDefault();
+  button.click();
 }
 
 async function moveChart(by: -1 | 1): Promise<void> {
@@ -76,6 +95,7 @@ const list: readonly (readonly [string, string])[] = [
   ["Ctrl K, ⌘K", "go to an organization, alert, page or setting"],
   ["g, then o a s r q c", "organizations, alerts, silences, receivers, queue, configuration"],
   ["[ ]", "chart earlier, later; arrows move its cursor, Esc resets it"],
+  ["a e s", "acknowledge, judge, silence: opens the dialog"],
   ["r", "run now"],
   ["?", "this list"],
 ];

@@ -116,7 +116,9 @@ describe("checks beside the spike check, on the pages", () => {
     await page.keyboard.press("Enter");
     await page.locator("#did", { hasText: "It ran just now." }).waitFor();
     await page.locator("button[data-do=ack]").click();
-    await page.locator("#did", { hasText: "Acknowledged" }).waitFor();
+    expect(await page.locator("dialog h2").textContent()).toMatch(/^Acknowledge \d alerts?\?$/);
+    await page.locator("dialog button.primary").click();
+    await page.locator("#did", { hasText: /^\d acknowledged\.$/ }).waitFor();
 
     expect(await page.locator("button[data-do=ack]").count()).toBe(0);
     const checks = (await (await fetch(`${url}/api/v1/checks`)).json()) as { slug: string; lastRunAt: string }[];

@@ -125,6 +125,34 @@ describe("organizations that are selected on the overview", () => {
   });
 });
 
+describe("the keys a, e and s", () => {
+  it("open the dialog of what is selected, or of the organization that is shown, and change nothing", async () => {
+    const page = await open();
+    const before = [await listAlerts(), await silenced()];
+    const title = page.locator("dialog h2");
+    await page.keyboard.press("a");
+    await pick(page, "initech").check();
+    for (const [key, expected] of [
+      ["a", "Acknowledge 1 alert?"],
+      ["e", "What was this alert?"],
+      ["s", "Silence 1 organization?"],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await title.textContent()).toBe(expected);
+      const texts = page.locator("dialog textarea, dialog input[type=text]");
+      for (const text of await texts.all()) expect(await text.inputValue()).not.toBe(key);
+      await page.locator("dialog button[value=no]").click();
+      await title.waitFor({ state: "detached" });
+    }
+
+    await page.goto(`${url}/o/initech`);
+    await page.keyboard.press("a");
+    expect(await title.textContent()).toBe("Acknowledge 1 alert?");
+    await page.locator("dialog button[value=no]").click();
+    expect([await listAlerts(), await silenced()]).toEqual(before);
+  });
+});
+
 describe("the labels of a row", () => {
   it("are never cut: the last ones are left out", async () => {
     const page = await open();

@@ -204,7 +204,7 @@ function renderButtons({ row, hasToken, checks, openAlerts }: OrganizationData):
   return html`<div class="buttons" data-slug="${row.slug}" data-checks="${checks.join(" ")}">
     <button type="button" data-do="run" ${off}>Run now</button>
     <button type="button" data-do="silence" ${off}>Silence…</button>
-    ${openAlerts.length === 0 ? nothing : html`<button type="button" class="primary" data-do="ack" data-alerts="${openAlerts.join(" ")}" ${off}>Acknowledge</button>`}${why}
+    ${openAlerts.length === 0 ? nothing : html`<button type="button" class="primary" data-do="ack" data-alerts="${openAlerts.join(" ")}" ${off}>Acknowledge…</button>`}${why}
     <p class="did" id="did" role="status"></p>
   </div>`;
 }
