@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
-import { formatCount } from "../../base/numbers.ts";
+import { formatCount, formatPercent } from "../../base/numbers.ts";
 import type { EndedAlertRow } from "../../commands/daemon-client.ts";
 import { lastedText, whoText } from "../../commands/alerts/live-alert.ts";
 import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
@@ -11,6 +11,7 @@ import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
 import { addReport } from "./report.ts";
 import { describeAuthor } from "../../contract/actor.ts";
+import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
@@ -66,9 +67,10 @@ function addList(parent: Command, context: CliContext): void {
 const worstFirst: readonly string[] = severities.toSorted((left, right) => compareSeverity(right, left));
 
 const listHelp = `
-PEAK: the most deaths that a run has counted. BEGAN: when the excess began, as far as the events show it. LASTED: since it
-began, else since it was detected. WHO: the author of the last act. A narrow terminal goes without the columns before ID.
-UNDONE: of the deaths from a window before its begin to its end, those whose asset was found alive again since.
+PEAK: the most deaths that a run has counted. RATIO: the deaths of the last run to those that it expected. UNDONE: of its
+deaths with a known asset, the share that was found alive again. BEGAN: when the excess began, as far as the events show it.
+LASTED: since it began, else since it was detected. WHO: the author of the last act. A narrow terminal goes without the columns
+before ID. With --ended, UNDONE is of the deaths from a window before its begin to its end, those found alive again since.
 
 Examples:
   flatline alerts list --json | jq -r '.alerts[] | select(.acknowledged | not) | .id'
@@ -89,6 +91,8 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       alert.slug,
       alert.check,
       formatCount(alert.peak.currentCount),
+      ratioWords(alert) ?? "",
+      alert.revivedShare === null ? "" : formatPercent(alert.revivedShare),
       alert.beganAt === null ? "" : withoutFraction(alert.beganAt),
       lastedText(alert, context.clock.nowMs()),
       withoutFraction(alert.startsAt),
@@ -98,12 +102,13 @@ function renderAlerts({ alerts, fleet }: LiveAlerts, context: CliContext): strin
       shortId(alert.id),
       notes(alert),
     ]);
-  return verdict + renderTable(liveHead, rows, { right: ["PEAK", "LASTED"], dispensable, context });
+  return verdict + renderTable(liveHead, rows, { right: ["PEAK", "RATIO", "UNDONE", "LASTED"], dispensable, context });
 }
 
-const liveHead = "SEVERITY STATE ORGANIZATION CHECK PEAK BEGAN LASTED DETECTED NOTIFIED JUDGED WHO ID ".split(" ");
+const liveHead =
+  "SEVERITY STATE ORGANIZATION CHECK PEAK RATIO UNDONE BEGAN LASTED DETECTED NOTIFIED JUDGED WHO ID ".split(" ");
 // The id goes last: each act takes it.
-const dispensable = ["", "WHO", "JUDGED", "NOTIFIED", "DETECTED", "LASTED", "BEGAN", "CHECK"];
+const dispensable = ["", "WHO", "JUDGED", "NOTIFIED", "DETECTED", "LASTED", "BEGAN", "UNDONE", "RATIO", "CHECK"];
 
 /** Orders firing alerts before pending ones, then the worst first, then the oldest. */
 function compareLive(left: LiveAlert, right: LiveAlert): number {

@@ -50,6 +50,15 @@ export const alertSchema = z.object({
   acknowledged: z.boolean(),
   judgement: judgementSchema.nullable(),
   peak: z.object({ severity: z.enum(severities), currentCount: z.number().nullable(), at: instantSchema }),
+  /** These five are of the last run; null: it did not say so, or had no result. */
+  currentCount: z.number().nullable(),
+  expectedCount: z.number().nullable(),
+  /** null also where none was expected. */
+  ratio: z.number().nullable(),
+  /** Deaths that were found alive again. */
+  revivedCount: z.number().nullable(),
+  /** Their share (0–1) of the deaths with a known asset. */
+  revivedShare: z.number().nullable(),
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
   url: z.string().nullable(),

@@ -8,7 +8,7 @@ import { alertViewer, readAlertingView, viewFleet, type AlertView } from "../../
 import { secondMs, type Clock } from "../../base/time.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { CheckName } from "../../contract/report.ts";
+import type { CheckName, ResultReport } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
@@ -102,9 +102,17 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     };
   }
 
+  /** What the last run found of what a live alert is about, unless it is stale. */
+  function lastResultOf({ check, slug, kind }: AlertState): ResultReport | null {
+    const state = states.of(check, slug);
+    const report = state?.lastReport;
+    if (state === null || report?.kind !== "result" || kind !== "verdict") return null;
+    return clock.nowMs() - report.finishedAtMs > states.staleAfterMs(state) ? null : report;
+  }
+
   async function alertSnapshots(views: readonly AlertView[]): Promise<AlertSnapshot[]> {
     const notified = await store.deliveries.firstAccepted(views.map(({ alert }) => alert.id));
-    return views.map((view) => alertSnapshot(view, notified));
+    return views.map((view) => alertSnapshot(view, notified, lastResultOf(view.alert)));
   }
 
   /** The alert as it is now; as the act left it, when it has ended since. */
@@ -112,7 +120,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     const live = await store.alerts.byId(left.id);
     const view = await alertViewer(store, current().settings, clock.nowMs());
     const notified = await store.deliveries.firstAccepted([left.id]);
-    return alertSnapshot(live === null ? { alert: left, isSilenced: false, target: null } : view(live), notified);
+    if (live === null) return alertSnapshot({ alert: left, isSilenced: false, target: null }, notified, null);
+    return alertSnapshot(view(live), notified, lastResultOf(live));
   }
 
   async function find(alertId: string): Promise<AlertDetail | null> {
@@ -124,6 +133,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     if (snapshot === undefined) return null;
     return {
       ...snapshot,
+      ...(end === null ? {} : { lastResult: null }),
       endsAtMs: end?.atMs ?? null,
       judgements: await store.judgements.of(alertId),
       comments: await store.comments.of(alertId),
@@ -237,9 +247,14 @@ function ignore(): void {
   // What others ran is shown when it can be read.
 }
 
-function alertSnapshot({ alert, isSilenced, target }: AlertView, notified: ReadonlyMap<string, number>): AlertSnapshot {
+function alertSnapshot(
+  { alert, isSilenced, target }: AlertView,
+  notified: ReadonlyMap<string, number>,
+  lastResult: ResultReport | null,
+): AlertSnapshot {
   const notifiedAtMs = notified.get(alert.id) ?? null;
-  return { state: alert, silenced: isSilenced, notifiedAtMs, labels: target?.labels ?? {}, url: target?.url ?? null };
+  const { labels = {}, url = null } = target ?? {};
+  return { state: alert, lastResult, silenced: isSilenced, notifiedAtMs, labels, url };
 }
 
 /** For a run that waits for its place, beyond the run itself. */

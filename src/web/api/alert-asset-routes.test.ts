@@ -53,6 +53,7 @@ const snapshot: AlertSnapshot = {
   },
   silenced: false,
   notifiedAtMs: null,
+  lastResult: null,
   labels: {},
   url: null,
 };

@@ -4,7 +4,8 @@ import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/s
 import { resultReport } from "../../../test/support/reports.ts";
 import { actor } from "../../contract/actor.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
-import type { CheckName } from "../../contract/report.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { CheckName, ObservedCounts } from "../../contract/report.ts";
 import type { AlertDetail, AlertSnapshot } from "../ports/alerts.ts";
 
 let web: RunningWeb;
@@ -24,6 +25,7 @@ const firing: AlertSnapshot = {
   }),
   silenced: true,
   notifiedAtMs: harnessNowMs - 240_000,
+  lastResult: null,
   labels: { team: "trust" },
   url: "https://app.example.com/o/acme",
 };
@@ -39,6 +41,7 @@ const pending: AlertSnapshot = {
   },
   silenced: false,
   notifiedAtMs: null,
+  lastResult: null,
   labels: {},
   url: null,
 };
@@ -60,6 +63,11 @@ const shown = {
   acknowledged: false,
   judgement: null,
   peak: { severity: "fail", currentCount: 42, at: "2026-01-01T00:00:00.000Z" },
+  currentCount: null,
+  expectedCount: null,
+  ratio: null,
+  revivedCount: null,
+  revivedShare: null,
   reason: "for_elapsed",
   labels: { team: "trust" },
   url: "https://app.example.com/o/acme",
@@ -89,6 +97,37 @@ describe("GET /api/v1/alerts", () => {
       ],
       fleet: null,
     });
+  });
+
+  it.each<[string, Partial<ObservedCounts>, HealthcheckResult["observed"], object]>([
+    [
+      "its ratio and its undone deaths",
+      {},
+      { revivedCount: 24, revivedShare: 0.6 },
+      { currentCount: 40, expectedCount: 10, ratio: 4, revivedCount: 24, revivedShare: 0.6 },
+    ],
+    [
+      "no ratio where none was expected, and no undone deaths where it named none",
+      { expectedCount: 0, ratio: null },
+      {},
+      { currentCount: 40, expectedCount: 0, ratio: null, revivedCount: null, revivedShare: null },
+    ],
+    [
+      "none of what another service means by these names",
+      { currentCount: null, expectedCount: null, ratio: null },
+      { revivedCount: "many", revivedShare: true },
+      { currentCount: null, expectedCount: null, ratio: null, revivedCount: null, revivedShare: null },
+    ],
+  ])("says of the last run %s", async (_rule, counts, observed, expected) => {
+    const report = resultReport({ startedAtMs: harnessNowMs, severity: "fail", currentCount: 40 });
+    const lastResult = {
+      ...report,
+      counts: { ...report.counts, ...counts },
+      result: { ...report.result, observed },
+    };
+    web.world.live = { alerts: [{ ...firing, lastResult }], fleet: null };
+
+    expect(await list()).toEqual({ alerts: [{ ...shown, ...expected }], fleet: null });
   });
 
   it("shows the fleet verdict as totals", async () => {

@@ -213,7 +213,8 @@ function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDe
 }
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
-function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot, withPeople: boolean): LiveAlert {
+function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAlert {
+  const { state, lastResult, silenced, labels, url, notifiedAtMs } = snapshot;
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
   const judgement = viewJudgement(state.judgement ?? null, withPeople);
   return {
@@ -234,6 +235,7 @@ function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot
     acknowledged: acknowledgement !== null,
     judgement,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
+    ...viewCounts(lastResult),
     reason,
     labels,
     url,
@@ -248,6 +250,20 @@ function viewAlert({ state, silenced, labels, url, notifiedAtMs }: AlertSnapshot
           },
         }
       : {}),
+  };
+}
+
+function viewCounts(
+  lastResult: AlertSnapshot["lastResult"],
+): Pick<LiveAlert, "currentCount" | "expectedCount" | "ratio" | "revivedCount" | "revivedShare"> {
+  const { currentCount = null, expectedCount = null, ratio = null } = lastResult?.counts ?? {};
+  const { revivedCount, revivedShare } = lastResult?.result.observed ?? {};
+  return {
+    currentCount,
+    expectedCount,
+    ratio,
+    revivedCount: typeof revivedCount === "number" ? revivedCount : null,
+    revivedShare: typeof revivedShare === "number" ? revivedShare : null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Actor } from "../../contract/actor.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
+import type { ResultReport } from "../../contract/report.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
@@ -12,6 +13,8 @@ export interface AlertSnapshot {
   /** When a receiver first accepted a message about it; null: none did. */
   readonly notifiedAtMs: number | null;
   readonly state: AlertState;
+  /** What the last run of its check found; null: it gave no result or is stale, or the alert is over or not about a verdict. */
+  readonly lastResult: ResultReport | null;
   readonly silenced: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Where a reader goes from here; null when there is nowhere. */

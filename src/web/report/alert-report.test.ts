@@ -91,6 +91,7 @@ function factsOf(text: string): ReportFacts {
       },
       silenced: true,
       notifiedAtMs: atMs,
+      lastResult: null,
       labels: { [text]: text },
       url: text,
       endsAtMs: null,

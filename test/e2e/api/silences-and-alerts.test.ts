@@ -67,12 +67,30 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     const [head, first, second] = stdout.split("\n");
     expect(head).toMatch(
-      /^SEVERITY {2}STATE +ORGANIZATION +CHECK +PEAK +BEGAN +LASTED +DETECTED +NOTIFIED +JUDGED +WHO +ID/,
+      /^SEVERITY {2}STATE +ORGANIZATION +CHECK +PEAK +RATIO +UNDONE +BEGAN +LASTED +DETECTED +NOTIFIED +JUDGED +WHO +ID/,
     );
     expect(first).toMatch(
-      /^fail +firing +acme +dead-asset-spike +\d+ +\S+Z +\d+[sm] +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +(?:\S+Z|none yet) +\S+ +not_ok$/,
+      /^fail +firing +acme +dead-asset-spike +\d+ +[\d.,]+× +(?:\d+ % +)?\S+Z +\d+[sm] +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +(?:\S+Z|none yet) +\S+ +not_ok$/,
     );
     expect(second).toMatch(/^fail +pending +slow .* for_running$/);
+  });
+
+  it.each([
+    ["9.0×, <1 %", { currentCount: 90, expectedCount: 10, ratio: 9, revivedCount: 1, revivedShare: 0.004 }],
+    ["none expected, 0 %", { currentCount: 9, expectedCount: 0, ratio: null, revivedCount: 0, revivedShare: 0 }],
+    ["", { currentCount: null, expectedCount: null, ratio: null, revivedCount: null, revivedShare: null }],
+  ])("lists ratio and undone deaths of the last run: %s", async (cells, counts) => {
+    const answer = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts`)).json()) as { alerts: object[] };
+    const alerts = [{ ...answer.alerts[0], ...counts, beganAt: null }];
+    const other = await startHttpSink((response) => response.end(JSON.stringify({ ...answer, alerts })));
+
+    const { stdout, stderr } = await flatline("alerts", "list", "--url", other.url);
+
+    await other.close();
+    const [head = "", row = ""] = stdout.split("\n");
+    expect(stderr).toBe("");
+    const from = head.indexOf("PEAK") + "PEAK".length;
+    expect(row.slice(from, head.indexOf("BEGAN")).trim().split(/ {2,}/).join(", ")).toBe(cells);
   });
 
   it("acknowledges by id, and says who did", async () => {

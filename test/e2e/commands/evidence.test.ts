@@ -99,6 +99,11 @@ storage: { path: flatline.db }
     });
     expect(await readText(`${daemon.url}/metrics`)).toContain('key="revivedCount"} 24\n');
     const { id } = payload.alerts[0] ?? { id: "" };
+    expect(JSON.parse(await readText(`${daemon.url}/api/v1/alerts`))).toMatchObject({
+      alerts: [{ id, currentCount: 40, revivedCount: 24, revivedShare: 0.6 }],
+    });
+    const listed = await runCli(["alerts", "list", "--url", daemon.url], { cwd: folder.path });
+    expect(listed.stdout).toMatch(/ 40 +[\d.]+× +60 % /);
     const proposed = "60 % were found alive again: judge as checker?";
     expect(await readText(`${daemon.url}/alerts/${id}`)).toContain(proposed);
     await post(`alerts/${id}/judgement`, { verdict: "real" });
