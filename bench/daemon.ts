@@ -20,25 +20,39 @@ export interface BenchDaemon {
 export interface BenchDaemonOptions {
   /** flatline.yaml, but for `server` and `storage`. */
   readonly config: string;
+  /** [the file `flatline.db` in its folder] */
+  readonly storage?: string;
   /** Called with the folder before the start, to fill the store `flatline.db`. */
   readonly prepare?: (folder: string) => Promise<void>;
-  /** [6 s] */
-  readonly warmUpMs?: number;
   /** [60 s] */
   readonly readyWithinMs?: number;
+}
+
+export interface MeasureOptions extends BenchDaemonOptions, RunOptions {
+  /** [6 s] */
+  readonly warmUpMs?: number;
+  /** [5 s] */
+  readonly durationMs?: number;
+  /** Processor time so far of what is measured [the daemon]. */
+  readonly cpuSeconds?: () => number;
 }
 
 const defaultReadyWithinMs = 60_000;
 // Until the hot functions are compiled and every organization has run once.
 const defaultWarmUpMs = 6_000;
-const durationMs = 5_000;
+const defaultDurationMs = 5_000;
 
 /** The real daemon, `flatline run`, in a process and a temporary folder of its own. */
-export async function startDaemon({ config, prepare, readyWithinMs }: BenchDaemonOptions): Promise<BenchDaemon> {
+export async function startDaemon({
+  config,
+  storage = "{ path: flatline.db }",
+  prepare,
+  readyWithinMs,
+}: BenchDaemonOptions): Promise<BenchDaemon> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-bench-"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const yaml = `${config}\nserver: { listen: "127.0.0.1:${port}" }\nstorage: { path: flatline.db }\nlog: { level: warn }\n`;
+  const yaml = `${config}\nserver: { listen: "127.0.0.1:${port}" }\nstorage: ${storage}\nlog: { level: warn }\n`;
   await writeFile(join(folder, "flatline.yaml"), yaml);
   await prepare?.(folder);
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -75,15 +89,18 @@ export async function startDaemon({ config, prepare, readyWithinMs }: BenchDaemo
 export async function measureDaemon({
   quick,
   warmUpMs = defaultWarmUpMs,
+  durationMs = defaultDurationMs,
+  cpuSeconds: givenCpuSeconds,
   ...options
-}: BenchDaemonOptions & RunOptions): Promise<{ checks: number }> {
+}: MeasureOptions): Promise<{ checks: number }> {
   const daemon = await startDaemon(options);
+  const cpuSecondsNow = givenCpuSeconds ?? (() => cpuSecondsOf(daemon.pid));
   try {
     await sleepMs(quick ? 500 : warmUpMs);
     const before = await daemon.runs();
-    const cpuBefore = cpuSecondsOf(daemon.pid);
+    const cpuBefore = cpuSecondsNow();
     await sleepMs(quick ? 1_500 : durationMs);
-    const cpuSeconds = cpuSecondsOf(daemon.pid) - cpuBefore;
+    const cpuSeconds = cpuSecondsNow() - cpuBefore;
     const after = await daemon.runs();
     if ((after["error"] ?? 0) > 0) throw new Error(`${after["error"]} runs gave no result`);
     return { checks: (sum(after) - sum(before)) / cpuSeconds };
@@ -100,10 +117,10 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** Organizations that are all due each second: more than can be done, so that there is always work. */
-export function everySecond(count: number): string {
+/** Organizations that are due each second, all at once or spread: with many there is always work, as not all can be done. */
+export function everySecond(count: number, jitter = "0s"): string {
   const slugs = Array.from({ length: count }, (_, index) => `  - org-${index}`);
-  return ['defaults: { schedule: "* * * * * *" }', "organizations:", ...slugs].join("\n");
+  return [`defaults: { schedule: "* * * * * *", jitter: ${jitter} }`, "organizations:", ...slugs].join("\n");
 }
 
 /** A port of 127.0.0.1 that nobody has just now. */

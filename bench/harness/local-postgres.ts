@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 
 import pg from "pg";
 
@@ -7,6 +8,8 @@ import { createPostgres } from "../../test/support/postgres/process.ts";
 
 export interface LocalPostgres {
   readonly client: pg.Client;
+  /** The postmaster, the parent of all of the server's processes. */
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
   await client.connect();
   return {
     client,
+    pid: Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]),
     stop: async () => {
       await client.end();
       await server.stop();
