@@ -146,6 +146,25 @@ describe("flatline alerts", () => {
     expect((await fetch(`http://127.0.0.1:${port}/api/v1/alerts?id=%25`)).status).toBe(400);
   });
 
+  it("have the counts of the last run while they live, and none when they are over", async () => {
+    const read = async (id: string): Promise<unknown> =>
+      (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).json();
+
+    const { id } = await alertOf("acme");
+    const counts = { currentCount: expect.any(Number), expectedCount: expect.any(Number), ratio: expect.any(Number) };
+
+    expect(await read(id)).toMatchObject({ id, endsAt: null, ...counts });
+    expect(await read("00aa11")).toMatchObject({
+      id: "00aa11",
+      endsAt: expect.any(String),
+      currentCount: null,
+      expectedCount: null,
+      ratio: null,
+      revivedCount: null,
+      revivedShare: null,
+    });
+  });
+
   it("comments, and keeps the comments of acts with them", async () => {
     const { id } = await alertOf("acme");
 
