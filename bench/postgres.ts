@@ -10,7 +10,7 @@ import { missingPackage, packageVersion } from "./harness/installed.ts";
 import { startPostgres } from "./harness/local-postgres.ts";
 import { cpuSecondsOfTree } from "./harness/process-cpu.ts";
 
-// More than can be checked each second; and so few, each at a time of its own, that a commit holds few runs.
+// More than can be checked each second; and so few, each at a time of its own, that a commit holds one or two runs.
 const busyOrganizations = 10_000;
 const fewOrganizations = 500;
 // The server's time is spread over many processes, of each of which only whole ticks count.
