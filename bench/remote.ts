@@ -35,15 +35,15 @@ export const benchmark: Benchmark = {
       by: { side: "blackbox_exporter, keep-alive" },
       bound: "at least",
       goal: 8,
-      moonshot: 15,
+      moonshot: 12,
     },
     {
       title: "remote checks, keep-alive off",
       of: { side: "flatline, close" },
       by: { side: "blackbox_exporter, close" },
       bound: "at least",
-      goal: 2,
-      moonshot: 3,
+      goal: 3,
+      moonshot: 4,
     },
   ],
 };
