@@ -626,6 +626,16 @@ describe("an outbox that is woken by whoever changes the queue", () => {
     expect(shownAttempts()).toEqual(["ops-1 0", "pager-1 0", "pager-1 1", "pager-2 1", "ops-1 1200", "ops-2 1200"]);
     expect(looks).toBeLessThan(80);
   });
+
+  it("dead-letters again what another process retried for a receiver that is gone", async () => {
+    open([receiver("ops", () => accepted)], { looksForOthers: false });
+    await enqueue("n1", "gone");
+    await runFor(minuteMs);
+    await store.outbox.retry("n1", clock.nowMs());
+    await clock.advance(2 * minuteMs);
+
+    expect((await store.outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual(["n1 dead"]);
+  });
 });
 
 describe("health", () => {

@@ -111,8 +111,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function look(): Promise<{ readonly begun: readonly Promise<void>[]; readonly waitMs: number }> {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
-    const isSwept = sweptAtMs > -Infinity && !looksForOthers;
-    if (!isSwept && clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
+    if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
     for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const free = [...lanes.values()].filter((lane) => lane.free() > 0);
