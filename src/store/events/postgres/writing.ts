@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { FlatlineError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/time.ts";
-import { EventBlock } from "../sqlite/block.ts";
+import type { EventBlock } from "../sqlite/block.ts";
 import type { NameIds } from "../sqlite/name-ids.ts";
 import { noteReceipt, noteWrite, takeOrdinals } from "./adding.ts";
 import { nameIdsInPostgres } from "./names.ts";
 import { EventRows } from "./rows.ts";
-import { both, readAgain, type EventReading } from "../sqlite/reading.ts";
+import { writeBlocks, type EventReading } from "../sqlite/reading.ts";
 import { createTally, ingestedStatus, type WriteTally } from "../tally.ts";
 import { directImportId, noTypeId } from "../sqlite/writer.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
@@ -54,7 +54,10 @@ async function writeAll(db: Db, writing: PostgresWriting, places: Places): Promi
   const tally = createTally();
   const importId = isDirect ? directImportId : await beginImport(db);
   if (isDirect && checked.rows > 0) await noteReceipt(db, firstOrdinal, clock.nowMs());
-  await writeBlocks(db, writing, { ...places, importId }, tally);
+  await writeBlocks(writing, { firstOrdinal, tally }, (block, written) =>
+    writeBlock(db, block, writing, { ...places, importId }, tally, (rows) => writing.onRows(written + rows)),
+  );
+  writing.onRows(checked.rows);
   if (!isDirect) {
     await sql`UPDATE event_imports SET arrived_at_ms = ${clock.nowMs()} WHERE import_id = ${importId}`.execute(db);
   }
@@ -67,40 +70,6 @@ async function beginImport(db: Db): Promise<number> {
   const { rows } = await sql<{ import_id: number }>`
     INSERT INTO event_imports DEFAULT VALUES RETURNING import_id`.execute(db);
   return rows[0]?.import_id ?? 0;
-}
-
-/** Reads one block while the previous one is written. */
-async function writeBlocks(
-  db: Db,
-  writing: PostgresWriting,
-  places: Places & { readonly importId: number },
-  tally: WriteTally,
-): Promise<void> {
-  const { checked } = writing;
-  let filling = new EventBlock(checked.rows);
-  filling.clear(places.firstOrdinal);
-  const reading = readAgain(writing, () => filling, tally);
-  const fill = async (): Promise<boolean> => {
-    let step = await reading.next();
-    while (step.done !== true && !filling.isFull) step = await reading.next();
-    return step.done === true;
-  };
-  let written = 0;
-  let isEnd = await fill();
-  for (let spare: EventBlock | null = null; ;) {
-    const block = filling;
-    const work = writeBlock(db, block, writing, places, tally, (rows) => writing.onRows(written + rows));
-    if (isEnd) {
-      await work;
-      writing.onRows(checked.rows);
-      return;
-    }
-    filling = spare ?? new EventBlock(checked.rows);
-    filling.clear(block.firstOrdinal + block.rows);
-    [, isEnd] = await both(work, fill());
-    written += block.rows;
-    spare = block;
-  }
 }
 
 async function writeBlock(

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../../base/errors.ts";
-import type { EventBlock } from "./block.ts";
+import { EventBlock } from "./block.ts";
 import type { CheckedInputs } from "../input/check.ts";
 import { mostInputBytes, readInput, type EventInput } from "../input/input.ts";
 import type { WriteTally } from "../tally.ts";
@@ -13,11 +13,40 @@ export interface EventReading {
   readonly signal: AbortSignal;
 }
 
+/** Reads the input for the second time, one block while `write` stores the previous one; it gets the rows written before. */
+export async function writeBlocks(
+  reading: EventReading,
+  { firstOrdinal, tally }: { readonly firstOrdinal: number; readonly tally: WriteTally },
+  write: (block: EventBlock, written: number) => Promise<void>,
+): Promise<void> {
+  const { rows } = reading.checked;
+  let filling = new EventBlock(rows);
+  filling.clear(firstOrdinal);
+  const chunks = readAgain(reading, () => filling, tally);
+  const fill = async (): Promise<boolean> => {
+    let step = await chunks.next();
+    while (step.done !== true && !filling.isFull) step = await chunks.next();
+    return step.done === true;
+  };
+  let written = 0;
+  let isEnd = await fill();
+  for (let spare: EventBlock | null = null; ;) {
+    const block = filling;
+    const writing = write(block, written);
+    if (isEnd) return writing;
+    filling = spare ?? new EventBlock(rows);
+    filling.clear(block.firstOrdinal + block.rows);
+    [, isEnd] = await both(writing, fill());
+    written += block.rows;
+    spare = block;
+  }
+}
+
 /**
  * Reads the input for the second time into the block that `block` returns; yields after each chunk.
  * @throws invalid_data if it has changed, unavailable when the signal aborts
  */
-export async function* readAgain(
+async function* readAgain(
   { inputs, checked, shiftMs, signal }: EventReading,
   block: () => EventBlock,
   tally: WriteTally,
@@ -46,7 +75,7 @@ export async function* readAgain(
 }
 
 /** Waits for both results, also if one fails, so that nothing runs on beside the clean-up. */
-export async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   const [a, b] = await Promise.allSettled([first, second]);
   if (a.status === "rejected") throw a.reason;
   if (b.status === "rejected") throw b.reason;

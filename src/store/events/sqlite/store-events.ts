@@ -4,10 +4,9 @@ import { FlatlineError } from "../../../base/errors.ts";
 import { retrying } from "../../../base/retry.ts";
 import type { Clock } from "../../../base/time.ts";
 import { isBusy, storeError } from "../../engine/sqlite-file.ts";
-import { EventBlock } from "./block.ts";
 import { noteChange } from "./changes.ts";
-import { noNameIds, resolveNames, type NameIds } from "./name-ids.ts";
-import { both, readAgain, type EventReading } from "./reading.ts";
+import { noNameIds, resolveNames } from "./name-ids.ts";
+import { writeBlocks, type EventReading } from "./reading.ts";
 import { createTally, type WriteTally } from "../tally.ts";
 import { directImportId, type EventWriter } from "./writer.ts";
 
@@ -80,8 +79,14 @@ async function writeAll(writing: EventWriting): Promise<WriteTally> {
   const firstOrdinal = arePosted ? takeOrdinals(db, checked.rows, clock.nowMs()) : 0;
   const ids = noNameIds();
   await work(resolveNames(db, checked.names, ids), writing);
+  // Those added to event_minutes, for the journal; null: too many.
   const cells: number[] | null = checked.rows <= mostJournalRows ? [] : null;
-  await writeBlocks(writing, { ids, importId, firstOrdinal, cells }, tally);
+  await writeBlocks(writing, { firstOrdinal, tally }, (block, written) => {
+    block.sort();
+    const steps = writing.writer.block(block, importId, checked.names, ids, tally, cells);
+    return work(steps, writing, (share) => writing.onRows(Math.round(written + share * block.rows)), block.rows);
+  });
+  writing.onRows(checked.rows);
   if (!arePosted) {
     const end = db.prepare(`UPDATE event_imports SET arrived_at_ms = ? WHERE import_id = ?`);
     end.run(clock.nowMs(), importId);
@@ -106,46 +111,6 @@ function takeOrdinals(db: DatabaseSync, rows: number, receivedAtMs: number): num
   const receipt = db.prepare(`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (?, ?)`);
   if (rows > 0) receipt.run(firstOrdinal, receivedAtMs);
   return firstOrdinal;
-}
-
-interface Places {
-  readonly ids: NameIds;
-  readonly importId: number;
-  readonly firstOrdinal: number;
-  /** The cells added to event_minutes, for the journal; null: too many. */
-  readonly cells: number[] | null;
-}
-
-/** Reads one block while the previous one is written. */
-async function writeBlocks(writing: EventWriting, places: Places, tally: WriteTally): Promise<void> {
-  const { checked, writer, onRows } = writing;
-  const { ids, importId, cells } = places;
-  let filling = new EventBlock(checked.rows);
-  filling.clear(places.firstOrdinal);
-  const reading = readAgain(writing, () => filling, tally);
-  const fill = async (): Promise<boolean> => {
-    let step = await reading.next();
-    while (step.done !== true && !filling.isFull) step = await reading.next();
-    filling.sort();
-    return step.done === true;
-  };
-  let written = 0;
-  let isEnd = await fill();
-  for (let spare: EventBlock | null = null; ;) {
-    const block = filling;
-    const steps = writer.block(block, importId, checked.names, ids, tally, cells);
-    const writingBlock = work(steps, writing, (share) => onRows(Math.round(written + share * block.rows)), block.rows);
-    if (isEnd) {
-      await writingBlock;
-      onRows(checked.rows);
-      return;
-    }
-    filling = spare ?? new EventBlock(checked.rows);
-    filling.clear(block.firstOrdinal + block.rows);
-    [, isEnd] = await both(writingBlock, fill());
-    written += block.rows;
-    spare = block;
-  }
 }
 
 /** Runs `steps` to their end, with turns for the event loop. `onShare` gets the share of them that is done. */
