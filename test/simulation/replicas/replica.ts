@@ -1,4 +1,4 @@
-import { createRecorder } from "../../../src/alerting/record.ts";
+import { createRecorder, type Recorder } from "../../../src/alerting/record.ts";
 import type { Logger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createFold } from "../../../src/daemon/fold.ts";
@@ -58,7 +58,10 @@ export function createReplica({ process, server, targets, logger, run }: Replica
       board,
       clock,
       logger,
-      onShards: () => scheduler.shardsChanged(),
+      onShards: () => {
+        scheduler.shardsChanged();
+        recorder.shardsChanged();
+      },
       onFollowed: ignore,
       whenIdle: (isOf) => scheduler.whenIdle(isOf),
       onLook: () => requests.answer(),
@@ -72,7 +75,7 @@ export function createReplica({ process, server, targets, logger, run }: Replica
       scheduler: () => scheduler,
       runWithinMs: () => runTimeoutMs,
     });
-    const recorder = createRecorder({
+    const recorder: Recorder = createRecorder({
       store,
       board,
       journal: () => membership.journal(),
