@@ -6,7 +6,8 @@ import { createApiKey } from "../src/service/api-keys.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startChild, startScript } from "./harness/child.ts";
-import { freePort, sleepMs, startDaemon } from "./daemon.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { sleepMs, startDaemon } from "./daemon.ts";
 import { cpuSecondsOf } from "./harness/process-cpu.ts";
 
 const path = "/api/v2/healthchecks/assets/dead-asset-spike";

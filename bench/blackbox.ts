@@ -7,7 +7,8 @@ import { Pool } from "undici";
 
 import type { Side } from "./harness/benchmark.ts";
 import { startChild, startScript } from "./harness/child.ts";
-import { freePort, sleepMs } from "./daemon.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { sleepMs } from "./daemon.ts";
 import { findProgram, missingProgram } from "./harness/installed.ts";
 import { cpuSecondsOf } from "./harness/process-cpu.ts";
 

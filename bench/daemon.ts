@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../test/support/free-port.ts";
 
 import type { RunOptions } from "./harness/benchmark.ts";
 import { startChild } from "./harness/child.ts";
@@ -121,18 +121,6 @@ function sum(counts: Readonly<Record<string, number>>): number {
 export function everySecond(count: number, jitter = "0s"): string {
   const slugs = Array.from({ length: count }, (_, index) => `  - org-${index}`);
   return [`defaults: { schedule: "* * * * * *", jitter: ${jitter} }`, "organizations:", ...slugs].join("\n");
-}
-
-/** A port of 127.0.0.1 that nobody has just now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function untilReady(url: string, readyWithinMs: number): Promise<void> {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 
 import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startChild, startScript } from "./harness/child.ts";
-import { freePort, sleepMs } from "./daemon.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { sleepMs } from "./daemon.ts";
 import { flatlineSeries, promClientSeries, seriesOrganizations, type BenchSeries } from "./harness/metric-series.ts";
 import { findProgram, missingProgram, packageVersion } from "./harness/installed.ts";
 

@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 
 import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { startChild } from "./harness/child.ts";
-import { freePort, sleepMs } from "./daemon.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { sleepMs } from "./daemon.ts";
 import { residentBytesOf } from "./harness/process-cpu.ts";
 
 const starts = 5;

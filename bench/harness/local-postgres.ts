@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../test/support/free-port.ts";
 
 import pg from "pg";
 
@@ -38,15 +38,4 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
       await server.stop();
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { freePort } from "../daemon.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { findProgram } from "../harness/installed.ts";
 import type { Program } from "./monitor.ts";
 import { healthcheckPath } from "./platform.ts";

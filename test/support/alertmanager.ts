@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { debianTool } from "./debian-tool.ts";
-import { freePort } from "./program/daemon.ts";
+import { freePort } from "./free-port.ts";
 import { eventually } from "./program/program.ts";
 
 /** Debian's Alertmanager, when it is installed. */

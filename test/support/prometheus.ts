@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { freePort } from "./program/daemon.ts";
+import { freePort } from "./free-port.ts";
 import { debianTool } from "./debian-tool.ts";
 import { eventually } from "./program/program.ts";
 

@@ -18,7 +18,8 @@ import {
 import { placeListSchema } from "../../../src/contract/v1/places.ts";
 import { silenceSchema } from "../../../src/contract/v1/silences.ts";
 import { statusSchema } from "../../../src/contract/v1/status.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 let folder: DaemonFolder;
 let url: string;

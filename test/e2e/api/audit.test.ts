@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { AuditEntry } from "../../../src/store/acts/audit.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, startDaemon } from "../../support/program/program.ts";
 

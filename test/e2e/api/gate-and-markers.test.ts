@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { hourMs } from "../../../src/base/time.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { startBrowser, type TestBrowser } from "../../support/browser.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { debianTool } from "../../support/debian-tool.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
 

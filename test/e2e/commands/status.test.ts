@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 let folder: DaemonFolder;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { minuteMs, secondMs } from "../../../src/base/time.ts";
 import { at, helm, render } from "../../kubernetes/helm.ts";
 import { podmanArguments, writeFiles } from "../../kubernetes/pod.ts";
-import { freePort } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText } from "../../support/program/program.ts";
 

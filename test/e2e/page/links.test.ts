@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signActLink } from "../../../src/alerting/act-link.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { freePort, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 

@@ -10,7 +10,7 @@ import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { alertmanagerTool, startAlertmanager } from "../../support/alertmanager.ts";
 import { axeViolations, startBrowser } from "../../support/browser.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
-import { freePort } from "../../support/program/daemon.ts";
+import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, runProgram, startDaemon, type ProgramEnd } from "../../support/program/program.ts";
 import { prometheusTool, startPrometheus } from "../../support/prometheus.ts";

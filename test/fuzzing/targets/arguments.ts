@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 
 import { runCli } from "../../support/program/cli-run.ts";
+import { freePort } from "../../support/free-port.ts";
 import { commandPaths } from "../../support/program/command-paths.ts";
 import { untyped, type OpenTarget, type Target } from "../fuzz.ts";
 import { complaintsOfText } from "../promises.ts";
@@ -214,13 +214,4 @@ receivers: [{ name: ops, type: log }]
 server: { listen: "127.0.0.1:${port}", drainTimeout: 1s }
 storage: { path: data/flatline.db }
 `;
-}
-
-/** A port where nothing listens, and where a daemon may. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

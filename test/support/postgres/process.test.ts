@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 
-import { freePort } from "../program/daemon.ts";
+import { freePort } from "../free-port.ts";
 import { createPostgres } from "./process.ts";
 
 const installed = fileURLToPath(

@@ -1,8 +1,9 @@
 import { mkdtemp, chmod, rm } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 
 import { Client } from "pg";
 
@@ -142,14 +143,6 @@ export async function servePostgres(): Promise<{ readonly url: string; stop(): P
       await (await server)?.stop();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** Keeps what migrations put into tables. */
