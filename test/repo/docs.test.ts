@@ -31,7 +31,32 @@ function anchorsOf(path: string): string[] {
   );
 }
 
+/** Returns the rows of tables that have another number of cells than the row before. */
+function unevenRows(text: string): string[] {
+  const lines = text.replaceAll(/```[^]*?```|`[^`\n]*`|\\\|/g, "").split("\n");
+  const cells = lines.map((line) => (line.startsWith("|") ? line.split("|").length : 0));
+  return lines.filter((_, at) => cells[at] !== 0 && (cells[at - 1] ?? 0) !== 0 && cells[at] !== cells[at - 1]);
+}
+
 describe("the documentation", () => {
+  it.each(pages)("%s has tables of even rows", (page) => {
+    expect(unevenRows(read(page))).toEqual([]);
+  });
+
+  it("would have an uneven row in a table of two and three cells", () => {
+    expect(unevenRows("| a | b |\n| - | - |\n| 1 | `|` |\n| 1 | 2 | 3 |")).toEqual(["| 1 | 2 | 3 |"]);
+  });
+
+  it("shows the path of a check with files that there are", () => {
+    const [, steps = ""] = read("docs/architecture.md").split(/^## The path of one check$|^## Rooms$/m);
+    const paths = [...steps.matchAll(/`([\w-]+\/[\w/-]*)`/g)].map(([, path = ""]) => path);
+
+    expect(paths.length).toBeGreaterThan(10);
+    expect(
+      paths.filter((path) => !existsSync(join(root, "src", path)) && !existsSync(join(root, "src", `${path}.ts`))),
+    ).toEqual([]);
+  });
+
   it.each(pages)("%s links to what there is", (page) => {
     const text = read(page).replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
     const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
