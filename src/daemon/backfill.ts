@@ -30,8 +30,8 @@ const reachMs = 7 * dayMs;
 // Of a baseline of which more is missing nothing can be said; of what is left, a spike that a whole baseline at the same
 // pace would not show is only a beginning, and left out.
 const leastCoverage = 0.25;
-// Between two organizations everybody else gets as much time as one took, and at least this.
-const leastPauseMs = 5;
+// Everybody else gets as much time as it takes, in turns of at least this: an organization with a past takes some microseconds.
+const leastTurnMs = 5;
 
 /** Fills the past in the background; `stop` ends it and waits until it has. */
 export function startFilling(options: Omit<BackfillOptions, "signal">): { stop(): Promise<void> } {
@@ -58,10 +58,10 @@ export async function fillPast({
   onFilled,
   signal,
 }: BackfillOptions): Promise<void> {
+  let startedMs = clock.monotonicMs();
   for (const organization of organizations) {
     const { slug } = organization;
     if (signal.aborted) return;
-    const startedMs = clock.monotonicMs();
     try {
       const past = await evaluatePast(store, history, organization, clock.nowMs(), signal);
       if (past.length > 0) {
@@ -72,7 +72,10 @@ export async function fillPast({
     } catch (error) {
       logger.warn({ err: error, slug }, "past could not be evaluated");
     }
-    await clock.sleep(Math.max(leastPauseMs, clock.monotonicMs() - startedMs), signal);
+    const workedMs = clock.monotonicMs() - startedMs;
+    if (workedMs < leastTurnMs) continue;
+    await clock.sleep(workedMs, signal);
+    startedMs = clock.monotonicMs();
   }
 }
 
