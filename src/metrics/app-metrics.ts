@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
@@ -13,6 +13,7 @@ import { renderFleet } from "./fleet-series.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
 import { deliveryOutcomes } from "./receiver-instruments.ts";
 import { renderRegistry } from "./registry-series.ts";
+import { WeightedHistogram } from "./weighted-histogram.ts";
 
 /** Everything that one app measures: rooms count through `Metrics`, the scheduler's state goes into `checks`. */
 export interface AppMetrics extends Metrics {
@@ -43,13 +44,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     new Counter({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
   const gauge = (instrument: Instrument): Gauge =>
     new Gauge({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
-  const histogram = (instrument: Instrument): Histogram =>
-    new Histogram({
-      ...named(instrument),
-      labelNames: [...instrument.labels],
-      registers: [registry],
-      buckets: [...(instrument.buckets ?? [])],
-    });
+  const histogram = (instrument: Instrument): WeightedHistogram => new WeightedHistogram(instrument, registry);
 
   gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
   const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
@@ -67,6 +62,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const alertsJudged = counter(countedInstruments.alertsJudged);
   const falseDeathRatio = gauge(countedInstruments.falseDeathRatio);
+  lag.zero({});
   if (withProcess) collectProcessMetrics(registry);
 
   for (const check of checkNames) {
@@ -117,8 +113,9 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       if (report.error !== undefined) errors.inc({ check: report.check, reason: report.error.reason });
       duration.observe({ check: report.check }, atLeastZero(durationSeconds));
     },
+    checksRepeated: (check, count, durationSeconds) => duration.observe({ check }, atLeastZero(durationSeconds), count),
     runSkipped: (check, reason, count) => skipped.inc({ check, reason }, atLeastZero(count)),
-    schedulerLag: (seconds) => lag.observe(atLeastZero(seconds)),
+    schedulerLag: (seconds, count = 1) => lag.observe({}, atLeastZero(seconds), count),
     attemptBegan: (receiver) => {
       countUnderWay(receiver, 1);
       return (isTimedOut) => {
