@@ -31,6 +31,9 @@ export async function bundle(root, copied) {
     sourcemap: true,
     // Names and places are what a stack needs.
     sourcemapExcludeSources: true,
+    // V8 keeps the text of what it has not compiled: one byte per character, or two in a file with one beyond Latin-1.
+    charset: "ascii",
+    comments: false,
     chunkFileNames: "[name].js",
   });
   await build.close();

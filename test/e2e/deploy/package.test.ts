@@ -78,6 +78,13 @@ describe("the package", () => {
       expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
   });
 
+  it("is text of one byte per character, of which V8 keeps one byte per character", async () => {
+    const program = join(folder, "node_modules/flatline/dist/program");
+    const names = (await readdir(program)).filter((name) => name.endsWith(".js"));
+
+    for (const name of names) expect(await readFile(join(program, name), "utf8"), name).not.toMatch(/[^\0-\xff]/);
+  });
+
   it("is clean for publint", async () => {
     const pkgDir = join(folder, "node_modules/flatline");
     const manifest = JSON.parse(await readFile(join(pkgDir, "package.json"), "utf8")) as Record<string, unknown>;

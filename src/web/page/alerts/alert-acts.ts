@@ -82,7 +82,7 @@ function renderOwner({ view, nowMs, withPeople, hasToken }: AlertData, isBlack: 
         data-do="ack-alert"
         ${isBlack ? html` class="primary"` : nothing}${isPending || !hasToken ? html` disabled` : nothing}
       >
-        Acknowledge…</button
+        Acknowledge&hellip;</button
       >${later}${why}`,
   );
 }
@@ -110,7 +110,9 @@ function renderJudgement({ view, nowMs, withPeople, hasToken }: AlertData, isBla
       question,
       "Nobody has judged it",
       undone,
-      html`<button type="button" data-do="judge" ${isBlack ? html` class="primary"` : nothing}${off}>Judge…</button>`,
+      html`<button type="button" data-do="judge" ${isBlack ? html` class="primary"` : nothing}${off}>
+        Judge&hellip;
+      </button>`,
     );
   const { by, atMs, comment, verdict } = judgement;
   const said = html`${withPeople ? (by ?? "Somebody") : "Somebody"},
@@ -120,7 +122,7 @@ function renderJudgement({ view, nowMs, withPeople, hasToken }: AlertData, isBla
     question,
     verdictWords[verdict],
     said,
-    html`<button type="button" data-do="judge" data-verdict="${verdict}" ${off}>Change…</button>
+    html`<button type="button" data-do="judge" data-verdict="${verdict}" ${off}>Change&hellip;</button>
       <button type="button" class="plain" data-do="unjudge" ${off}>Withdraw</button>`,
   );
 }
@@ -135,7 +137,7 @@ function renderGateAct({ gate, nowMs, withPeople, hasToken }: AlertData): Html {
       question,
       "No: they are held",
       message,
-      html`<button type="button" data-do="release" ${off}>Release…</button>`,
+      html`<button type="button" data-do="release" ${off}>Release&hellip;</button>`,
     );
   }
   const last = gate.releases[0];

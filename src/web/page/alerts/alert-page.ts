@@ -33,7 +33,7 @@ export function renderAlertPage(data: AlertData): Html {
         <span class="slug">${alert.slug}</span>
       </h1>
       <div class="buttons" data-slug="${alert.slug}" data-checks="${alert.check}">
-        <button type="button" data-do="silence" ${data.hasToken ? nothing : html` disabled`}>Silence…</button>
+        <button type="button" data-do="silence" ${data.hasToken ? nothing : html` disabled`}>Silence&hellip;</button>
         ${data.withPeople ? html`<button type="button" data-do="copy-report" data-alert="${alert.id}">Copy report</button>` : nothing}
         <p class="did" id="did" role="status"></p>
       </div>

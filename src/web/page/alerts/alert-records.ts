@@ -72,6 +72,6 @@ export function renderComments({ comments, withPeople, nowMs }: AlertData): Html
             ${comments.map(({ by, note, atMs, text, act }) => html`<li><span class="detail">${describeAuthor(by, note)}, ${renderTime(atMs, nowMs)}${act === null ? nothing : `, ${actWords[act]}`}</span><br />${breakAddresses(text)}</li>`)}
           </ul>`
     }
-    <p><button type="button" data-do="comment">Comment…</button></p>
+    <p><button type="button" data-do="comment">Comment&hellip;</button></p>
   </section>`;
 }

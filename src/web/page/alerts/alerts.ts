@@ -45,7 +45,7 @@ export function renderAlerts(data: AlertsData, query: AlertsQuery): Html {
           ? nothing
           : html`<div class="buttons" id="waiting-part">
               <button type="button" data-bulk="acknowledge" data-group="firing">
-                Acknowledge ${formatCount(waiting)}…
+                Acknowledge ${formatCount(waiting)}&hellip;
               </button>
             </div>`
       }
@@ -138,9 +138,9 @@ function renderList(data: AlertsData, shown: readonly PageAlert[], query: Alerts
       pages === 1
         ? nothing
         : html`<nav class="pages" aria-label="Pages">
-            ${page > 1 ? html`<a rel="prev" href="${writeAlertsQuery({ ...query, page: page - 1 }, retentionDays)}" data-swap>‹ previous</a>` : nothing}
-            <span>ended ${start + 1}–${Math.min(start + endedPageSize, ended.length)} of ${ended.length}</span>
-            ${page < pages ? html`<a rel="next" href="${writeAlertsQuery({ ...query, page: page + 1 }, retentionDays)}" data-swap>next ›</a>` : nothing}
+            ${page > 1 ? html`<a rel="prev" href="${writeAlertsQuery({ ...query, page: page - 1 }, retentionDays)}" data-swap>&lsaquo; previous</a>` : nothing}
+            <span>ended ${start + 1}&ndash;${Math.min(start + endedPageSize, ended.length)} of ${ended.length}</span>
+            ${page < pages ? html`<a rel="next" href="${writeAlertsQuery({ ...query, page: page + 1 }, retentionDays)}" data-swap>next &rsaquo;</a>` : nothing}
           </nav>`
     }`;
 }

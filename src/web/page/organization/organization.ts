@@ -91,8 +91,8 @@ export function renderOrganization(data: OrganizationData): Html {
         <span>${row.slug}</span>
       </nav>
       <nav class="neighbours" aria-label="Neighbours">
-        ${data.previous === null ? nothing : html`<a rel="prev" href="${organizationPath(data.previous)}" data-neighbour="k">‹ ${data.previous} <kbd aria-hidden="true">k</kbd></a>`}
-        ${data.next === null ? nothing : html`<a rel="next" href="${organizationPath(data.next)}" data-neighbour="j">${data.next} <kbd aria-hidden="true">j</kbd> ›</a>`}
+        ${data.previous === null ? nothing : html`<a rel="prev" href="${organizationPath(data.previous)}" data-neighbour="k">&lsaquo; ${data.previous} <kbd aria-hidden="true">k</kbd></a>`}
+        ${data.next === null ? nothing : html`<a rel="next" href="${organizationPath(data.next)}" data-neighbour="j">${data.next} <kbd aria-hidden="true">j</kbd> &rsaquo;</a>`}
       </nav>
     </div>
     <div class="headline">
@@ -203,8 +203,8 @@ function renderButtons({ row, hasToken, checks, openAlerts }: OrganizationData):
     : html`<p class="whynot">These need a token, and none is configured (<code>server.token</code>).</p>`;
   return html`<div class="buttons" data-slug="${row.slug}" data-checks="${checks.join(" ")}">
     <button type="button" data-do="run" ${off}>Run now</button>
-    <button type="button" data-do="silence" ${off}>Silence…</button>
-    ${openAlerts.length === 0 ? nothing : html`<button type="button" class="primary" data-do="ack" data-alerts="${openAlerts.join(" ")}" ${off}>Acknowledge…</button>`}${why}
+    <button type="button" data-do="silence" ${off}>Silence&hellip;</button>
+    ${openAlerts.length === 0 ? nothing : html`<button type="button" class="primary" data-do="ack" data-alerts="${openAlerts.join(" ")}" ${off}>Acknowledge&hellip;</button>`}${why}
     <p class="did" id="did" role="status"></p>
   </div>`;
 }

@@ -44,7 +44,7 @@ export function renderSilencePanel(
             data-comment="${comment}"
             data-ends="${endsAtMs}"
           >
-            <button type="button" data-do="silence-change">Extend…</button>
+            <button type="button" data-do="silence-change">Extend&hellip;</button>
             <button type="button" data-do="silence-end">End now</button>
           </p>`
     }

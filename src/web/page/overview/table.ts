@@ -129,8 +129,8 @@ function renderPages(found: number, page: number, query: RowQuery): Html {
   const pages = Math.ceil(found / pageSize);
   if (pages <= 1) return nothing;
   return html`<nav class="pages" id="pages" aria-label="Pages">
-    ${page > 1 ? html`<a rel="prev" href="${writeQuery(query, page - 1)}">‹ previous</a>` : nothing}
+    ${page > 1 ? html`<a rel="prev" href="${writeQuery(query, page - 1)}">&lsaquo; previous</a>` : nothing}
     <span>page ${page} of ${pages}</span>
-    ${page < pages ? html`<a rel="next" href="${writeQuery(query, page + 1)}">next ›</a>` : nothing}
+    ${page < pages ? html`<a rel="next" href="${writeQuery(query, page + 1)}">next &rsaquo;</a>` : nothing}
   </nav>`;
 }

@@ -77,9 +77,9 @@ export function renderBand(sentence: string, why: Html, verdict: FleetVerdict, n
 function renderFleetActs({ open, held }: FleetVerdict): Html {
   const { unacknowledged, unjudged } = open;
   return html`<p class="fleetacts" data-members>
-    ${unacknowledged === 0 ? nothing : html`<button type="button" class="primary" data-bulk="acknowledge">Acknowledge ${formatCount(unacknowledged)}…</button>`}
-    ${unjudged === 0 ? nothing : html`<button type="button" ${unacknowledged === 0 ? html`class="primary"` : nothing} data-bulk="judge">Judge ${formatCount(unjudged)}…</button>`}
-    ${held === null ? nothing : html`<button type="button" data-bulk="release">Release ${formatCount(held.organizations)}…</button>`}
+    ${unacknowledged === 0 ? nothing : html`<button type="button" class="primary" data-bulk="acknowledge">Acknowledge ${formatCount(unacknowledged)}&hellip;</button>`}
+    ${unjudged === 0 ? nothing : html`<button type="button" ${unacknowledged === 0 ? html`class="primary"` : nothing} data-bulk="judge">Judge ${formatCount(unjudged)}&hellip;</button>`}
+    ${held === null ? nothing : html`<button type="button" data-bulk="release">Release ${formatCount(held.organizations)}&hellip;</button>`}
   </p>`;
 }
 

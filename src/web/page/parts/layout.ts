@@ -94,7 +94,7 @@ export function renderDocument(frame: PageFrame): string {
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark}<span>flatline</span></a>
           <nav class="pagesnav" aria-label="Pages">
             ${nav}<button type="button" class="goto" data-goto>
-              <span>Go to<span class="long">…</span></span> <kbd aria-hidden="true" id="goto-key">Ctrl K</kbd>
+              <span>Go to<span class="long">&hellip;</span></span> <kbd aria-hidden="true" id="goto-key">Ctrl K</kbd>
             </button>
           </nav>
           <p class="stream">

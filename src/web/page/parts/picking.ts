@@ -12,10 +12,10 @@ export function renderBulkBar({ hasToken }: { readonly hasToken: boolean }): Htm
   return html`<div class="bulkbar" id="bulkbar" role="region" aria-label="What is selected" hidden>
     <p id="picked"></p>
     <div class="buttons">
-      <button type="button" data-bulk="acknowledge">Acknowledge…</button>
-      <button type="button" data-bulk="judge">Judge…</button>
-      <button type="button" data-bulk="silence">Silence…</button>
-      <button type="button" data-bulk="release">Release…</button>
+      <button type="button" data-bulk="acknowledge">Acknowledge&hellip;</button>
+      <button type="button" data-bulk="judge">Judge&hellip;</button>
+      <button type="button" data-bulk="silence">Silence&hellip;</button>
+      <button type="button" data-bulk="release">Release&hellip;</button>
       <button type="button" class="plain" data-bulk="clear">Clear <kbd>Esc</kbd></button>
     </div>
   </div>`;

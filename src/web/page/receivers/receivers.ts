@@ -136,7 +136,7 @@ export function renderReceivers({ receivers, outbox, attempts, chosen }: Receive
           : html`<p class="actions">
                 <label><input type="checkbox" id="all" /> all</label>
                 <button type="button" data-outbox="retry">Retry selected</button>
-                <button type="button" data-outbox="discard">Discard…</button>
+                <button type="button" data-outbox="discard">Discard&hellip;</button>
               </p>
               ${renderLetters(dead, nowMs, true)}`
       }

@@ -21,7 +21,7 @@ export function renderSilences(silences: readonly PageSilence[], retentionDays: 
         <p class="why">A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.</p>
       </div>
       <div class="buttons">
-        <button type="button" class="primary" data-do="silence-new">Silence…</button>
+        <button type="button" class="primary" data-do="silence-new">Silence&hellip;</button>
         <p class="did" id="did" role="status"></p>
       </div>
     </div>
@@ -123,11 +123,11 @@ function renderActs({ id, state, rule }: PageSilence): Html {
   if (state === "expired")
     return slug === undefined || Object.keys(labels).length > 0
       ? nothing
-      : html`<button type="button" data-do="silence-again">Again…</button>`;
+      : html`<button type="button" data-do="silence-again">Again&hellip;</button>`;
   return state === "active"
-    ? html`<button type="button" data-do="silence-change">Extend…</button>
+    ? html`<button type="button" data-do="silence-change">Extend&hellip;</button>
         <button type="button" data-do="silence-end">End now</button>`
-    : html`<button type="button" data-do="silence-change">Change…</button>
+    : html`<button type="button" data-do="silence-change">Change&hellip;</button>
         <button type="button" data-do="silence-end">Delete</button>`;
 }
 
