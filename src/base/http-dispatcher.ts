@@ -1,10 +1,19 @@
-import { Agent, Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "./errors.ts";
 
 export interface HttpDispatcherOptions {
   /** Environment variables: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case names take precedence, as in curl. */
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Sends requests: what we use of undici's dispatchers. */
+export interface HttpDispatcher {
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): unknown;
+  /** Waits for running requests. */
+  close(): Promise<void>;
+  /** Ends running requests. */
+  destroy(): Promise<void>;
 }
 
 const agentOptions = {
@@ -18,57 +27,75 @@ const agentOptions = {
   allowH2: false,
 } as const;
 
+interface Proxies {
+  readonly http: string;
+  readonly https: string;
+  readonly except: string;
+}
+
+/** The agents of both schemes; one and the same without proxies. */
+interface Agents {
+  readonly http: Dispatcher;
+  readonly https: Dispatcher;
+}
+
 /**
  * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes or destroys it.
  * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go.
  * @throws invalid_config for a proxy that is not a URL
  */
-export function createHttpDispatcher(options: HttpDispatcherOptions): Dispatcher {
-  const httpProxy = proxyUrl(options.env, "http_proxy");
-  const httpsProxy = proxyUrl(options.env, "https_proxy");
-  if (httpProxy === "" && httpsProxy === "") return new Agent(agentOptions);
-  const noProxy = variable(options.env, "no_proxy");
+export function createHttpDispatcher({ env }: HttpDispatcherOptions): HttpDispatcher {
+  const [http, https] = [proxyUrl(env, "http_proxy"), proxyUrl(env, "https_proxy")];
+  return new LazyDispatcher({ http, https, except: variable(env, "no_proxy") });
+}
+
+/** Loads undici with the first request: 8 MiB that a daemon without a remote source and without alerts does not need. */
+class LazyDispatcher implements HttpDispatcher {
+  readonly #proxies: Proxies;
+  #agents: Promise<Agents> | null = null;
+  #isEnded = false;
+
+  constructor(proxies: Proxies) {
+    this.#proxies = proxies;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    if (this.#agents === null) {
+      this.#agents = openAgents(this.#proxies);
+      // undici refuses this request, like any after the end.
+      if (this.#isEnded) void this.destroy();
+    }
+    const isHttps = String(options.origin).startsWith("https:");
+    void this.#agents.then(({ http, https }) => (isHttps ? https : http).dispatch(options, handler));
+  }
+
+  close(): Promise<void> {
+    return this.#end((agent) => agent.close());
+  }
+
+  destroy(): Promise<void> {
+    return this.#end((agent) => agent.destroy());
+  }
+
+  async #end(end: (agent: Dispatcher) => Promise<void>): Promise<void> {
+    this.#isEnded = true;
+    const agents = await this.#agents;
+    if (agents !== null) await Promise.all([...new Set([agents.http, agents.https])].map(end));
+  }
+}
+
+async function openAgents({ http, https, except }: Proxies): Promise<Agents> {
+  const { Agent, EnvHttpProxyAgent } = await import("undici");
+  if (http === "" && https === "") {
+    const agent = new Agent(agentOptions);
+    return { http: agent, https: agent };
+  }
   // undici falls back from https_proxy to http_proxy, and from options to process.env. So all of them are passed, and https
   // has its own agent.
-  const http = new EnvHttpProxyAgent({ ...agentOptions, httpProxy, httpsProxy: "", noProxy });
-  const https = new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy, noProxy });
-  return new SchemeDispatcher(http, https);
-}
-
-class SchemeDispatcher extends Dispatcher {
-  readonly #http: Dispatcher;
-  readonly #https: Dispatcher;
-
-  constructor(http: Dispatcher, https: Dispatcher) {
-    super();
-    this.#http = http;
-    this.#https = https;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const isHttps = String(options.origin).startsWith("https:");
-    return (isHttps ? this.#https : this.#http).dispatch(options, handler);
-  }
-
-  override close(): Promise<void>;
-  override close(callback: () => void): void;
-  override close(callback?: () => void): Promise<void> | void {
-    return finish(Promise.all([this.#http.close(), this.#https.close()]), callback);
-  }
-
-  override destroy(...args: readonly unknown[]): Promise<void> {
-    const error = args.find((arg) => arg instanceof Error) ?? null;
-    const callback = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
-    const done = Promise.all([this.#http.destroy(error), this.#https.destroy(error)]);
-    return finish(done, callback) ?? done.then(() => undefined);
-  }
-}
-
-function finish(done: Promise<unknown>, callback: (() => void) | undefined): Promise<void> | undefined {
-  const closed = done.then(() => undefined);
-  if (callback === undefined) return closed;
-  void closed.finally(callback);
-  return undefined;
+  return {
+    http: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: http, httpsProxy: "", noProxy: except }),
+    https: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy: https, noProxy: except }),
+  };
 }
 
 function variable(env: HttpDispatcherOptions["env"], name: string): string {

@@ -1,16 +1,15 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 
-import type { Dispatcher } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createBodyGate, type BodyGate } from "./body-gate.ts";
-import { createHttpDispatcher } from "./http-dispatcher.ts";
+import { createHttpDispatcher, type HttpDispatcher } from "./http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
 import { createSystemClock } from "./time.ts";
 
 const clock = createSystemClock();
-let dispatcher: Dispatcher;
+let dispatcher: HttpDispatcher;
 let servers: Server[] = [];
 
 beforeEach(() => {
@@ -214,6 +213,23 @@ describe("sendRequest", () => {
 });
 
 describe("createHttpDispatcher", () => {
+  it.each(["close", "destroy"] as const)("refuses a first request after %s", async (end) => {
+    const url = await listen((_incoming, outgoing) => outgoing.end("too late"));
+
+    await dispatcher[end]();
+
+    expect(await failureOf(sendRequest(dispatcher, request(url)))).toMatchObject({ mayHaveBeenSent: false });
+  });
+
+  it("waits for a first request before it closes", async () => {
+    const url = await listen((_incoming, outgoing) => outgoing.end("in time"));
+
+    const response = sendRequest(dispatcher, request(url));
+    await dispatcher.close();
+
+    expect((await response).body).toBe("in time");
+  });
+
   it.each(["HTTP_PROXY", "http_proxy"])("sends http requests to %s in absolute form", async (name) => {
     const proxy = await listen((incoming, outgoing) => outgoing.end(incoming.url));
     const proxied = createHttpDispatcher({ env: { [name]: proxy } });

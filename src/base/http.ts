@@ -6,6 +6,7 @@ import type { BodyGate } from "./body-gate.ts";
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn } from "./time.ts";
 import { systemCodeOf } from "./file-error.ts";
+import type { HttpDispatcher } from "./http-dispatcher.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";
 
@@ -64,7 +65,7 @@ function textOf(chunks: readonly Buffer[]): string {
 }
 
 /** Sends one request and reads the response; never follows a redirect. @throws HttpFailure */
-export function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
+export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const { signal, maxBodyBytes } = request;
     const chunks: Buffer[] = [];

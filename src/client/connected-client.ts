@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 
-import type { Dispatcher } from "undici";
-
 import type { BodyGate } from "../base/body-gate.ts";
 import { FlatlineError } from "../base/errors.ts";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
@@ -28,7 +27,7 @@ export type ConnectedClient = Omit<Client, "close">;
 
 export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
   /** Opens the connections; closed by its owner. */
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   /** Limits how many large answers are read at the same time, across all clients that share it [no limit]. */
   readonly gate?: BodyGate | undefined;
   /** Returns the `traceparent` header of the next request; null for none [none]. */

@@ -1,7 +1,6 @@
-import type { Dispatcher } from "undici";
-
 import { FlatlineError } from "../base/errors.ts";
 import type { BodyGate } from "../base/body-gate.ts";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
@@ -18,7 +17,7 @@ export interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly userAgent: string;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;

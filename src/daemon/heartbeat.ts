@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { sendRequest } from "../base/http.ts";
 import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
@@ -9,7 +9,7 @@ import type { HeartbeatConfig } from "../config/config.ts";
 export interface HeartbeatOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   /** Asked before each beat, so that a reload changes it; null: none. */
   readonly settings: () => HeartbeatConfig | null;
   /** The scheduler and the outbox tick. */

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import type { Dispatcher } from "undici";
-import { createHttpDispatcher } from "../base/http-dispatcher.ts";
+import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
@@ -30,7 +29,7 @@ export interface PartsDeps {
   /** [openStore] */
   readonly openStore?: typeof openStore;
   /** What requests to services and receivers go through [the network]. */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: HttpDispatcher;
 }
 
 /** The store, and the clock that goes with it. */
@@ -42,7 +41,7 @@ export interface StoreParts {
 
 /** What sources and receivers are reached by. */
 export interface Connections {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   /** What a remote service asked for: a reload does not make its limit any larger. */
   readonly pauses: PauseRegistry;
   /** Of sources that read a table of the user's own. */

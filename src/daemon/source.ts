@@ -1,7 +1,7 @@
-import type { Dispatcher } from "undici";
 import { FlatlineError } from "../base/errors.ts";
 import { createBodyGate } from "../base/body-gate.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Clock } from "../base/time.ts";
 import { formatTraceparent, type Tracer } from "../base/trace.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
@@ -28,7 +28,7 @@ const largeAnswersAtOnce = 1;
 export interface RemoteSourceDeps {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
   /** Its current trace is passed on to the service [none is]. */

@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest } from "../base/http.ts";
 import { redact } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
@@ -13,7 +13,7 @@ export type SourceAnswer =
   | { readonly kind: "failed"; readonly reason: string };
 
 export interface SourceReaderDeps {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   readonly clock: Clock;
   /** Of flatline. */
   readonly version: string;

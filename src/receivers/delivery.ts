@@ -1,7 +1,6 @@
-import type { Dispatcher } from "undici";
-
 import { cutText } from "../base/cut-text.ts";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
 import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
@@ -34,7 +33,7 @@ const shortestTokenCharacters = 8;
 
 /** POSTs once and answers what became of it (CONTRACT 7, Delivery). Never rejects for the far side or the network. */
 export async function deliverRequest(
-  dispatcher: Dispatcher,
+  dispatcher: HttpDispatcher,
   request: DeliveryRequest,
   context: DeliveryContext,
 ): Promise<DeliveryOutcome> {

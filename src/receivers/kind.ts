@@ -1,7 +1,7 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 
 import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import { secretFile } from "../base/schema/values.ts";
 import type { SecretRule } from "../base/schema/secret-rules.ts";
@@ -11,7 +11,7 @@ import type { SignLinks } from "./act-links.ts";
 /** Dependencies of every receiver. */
 export interface ReceiverDeps {
   /** Honours the proxies of the environment (base/http-dispatcher.ts); its owner closes it. */
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   /** Signs the links of chats and mail [null: they have none]. */
   readonly signLinks?: SignLinks | null;
   /** A receiver of type log writes to it. */

@@ -6,7 +6,7 @@ import type { Dispatcher } from "undici";
 import { describe, expect, it } from "vitest";
 
 import { actor } from "../../src/contract/actor.ts";
-import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
+import { createHttpDispatcher, type HttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { secondMs } from "../../src/base/time.ts";
 import type { Stopped } from "../../src/daemon/stop-sequence.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -60,10 +60,15 @@ storage: { path: flatline.db }
   let faulty: FaultyStore | null = null;
   const network = createHttpDispatcher({ env: {} });
   let ended = 0;
-  const dispatcher = network.compose((dispatch) => (options, handler) => {
-    const noteEnd = (): number => ended++;
-    return dispatch(options, noting(handler, noteEnd));
-  });
+  const dispatcher: HttpDispatcher = {
+    dispatch: (options, handler) =>
+      network.dispatch(
+        options,
+        noting(handler, () => ended++),
+      ),
+    close: () => network.close(),
+    destroy: () => network.destroy(),
+  };
   let whenRead = (): void => undefined;
   const app = await createTestApp(folder.path, {
     clock,

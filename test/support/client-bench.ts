@@ -1,7 +1,5 @@
-import type { Dispatcher } from "undici";
-
 import { FlatlineError } from "../../src/base/errors.ts";
-import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
+import { createHttpDispatcher, type HttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import type { RequestEvent } from "../../src/client/client.ts";
 import {
   createConnectedClient,
@@ -18,7 +16,7 @@ export const benchKey = "key-0123456789abcdef";
 export interface ClientBench {
   readonly upstream: ScriptedUpstream;
   readonly clock: VirtualClock;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   readonly events: readonly RequestEvent[];
   /** Another client of the same upstream; `client` is the one with no options. */
   create(options?: Partial<ConnectedClientOptions>): ConnectedClient;

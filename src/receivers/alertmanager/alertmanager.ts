@@ -1,7 +1,7 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 
 import { formatDuration, parseDuration } from "../../base/durations.ts";
+import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { requiredUrl } from "../../base/schema/secret-rules.ts";
 import { duration, filePath, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
@@ -78,7 +78,7 @@ const wholePatienceMs = 5_000;
  */
 export function createAlertmanagerReceiver(
   options: AlertmanagerOptions,
-  deps: { readonly dispatcher: Dispatcher },
+  deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, resendIntervalMs } = options;
   for (const url of options.urls) checkAddress(name, url);

@@ -1,7 +1,7 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 
 import { cutText } from "../../base/cut-text.ts";
+import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkKey } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
@@ -102,7 +102,7 @@ export interface PagerdutyEvent {
 /** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. @throws FlatlineError invalid_config for an address that can't be */
 export function createPagerdutyReceiver(
   options: Omit<PagerdutyOptions, "webhookSecret">,
-  deps: { readonly dispatcher: Dispatcher },
+  deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, url, routingKey } = options;
   checkAddress(name, url);

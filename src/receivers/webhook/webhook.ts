@@ -1,9 +1,9 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { asFlatlineError } from "../../base/errors.ts";
+import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.ts";
 import { filePath, secretFile } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
@@ -125,7 +125,10 @@ async function check({ format, template, contentType }: WrittenReceiver): Promis
  * Webhooks: a retry has the same id, its own timestamp and signature.
  * @throws FlatlineError invalid_config for an address or secret that can't be
  */
-export function createWebhookReceiver(options: WebhookOptions, deps: { readonly dispatcher: Dispatcher }): Receiver {
+export function createWebhookReceiver(
+  options: WebhookOptions,
+  deps: { readonly dispatcher: HttpDispatcher },
+): Receiver {
   const { name, type, url, secrets } = options;
   checkAddress(name, url);
   const signer = createWebhookSigner(name, secrets);

@@ -78,6 +78,21 @@ describe("the package", () => {
       expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
   });
 
+  it("loads the libraries of requests, mail and templates with the first use", async () => {
+    const program = join(folder, "node_modules/flatline/dist/program");
+    const textOf = (name: string): Promise<string> => readFile(join(program, name), "utf8");
+    const loaded = new Set(["main.js", "run.js"]);
+    for (const name of loaded)
+      for (const [, next = ""] of (await textOf(name)).matchAll(/^(?:const \w+ = )?require\("\.\/(.+\.js)"\)/gm))
+        loaded.add(next);
+
+    expect([...loaded]).toContain("load.js");
+    for (const name of ["undici.js", "nodemailer.js", "template.js"]) {
+      expect(await readdir(program)).toContain(name);
+      expect([...loaded]).not.toContain(name);
+    }
+  });
+
   it("is text of one byte per character, of which V8 keeps one byte per character", async () => {
     const program = join(folder, "node_modules/flatline/dist/program");
     const names = (await readdir(program)).filter((name) => name.endsWith(".js"));
