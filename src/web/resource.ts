@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import findMyWay, { type HTTPVersion, type Instance } from "find-my-way";
 
 import { admit, refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
 import type { AccessSettings } from "./access/settings.ts";
@@ -13,9 +14,29 @@ export interface Method extends Requirement {
 
 export type Methods = Partial<Record<"GET" | "POST" | "PATCH" | "DELETE", Method>>;
 
-const allMethods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The paths of all resources under one method, each with what refuses the methods that it does not have. */
+    readonly resourcePaths: Instance<HTTPVersion.V1>;
+  }
+}
 
-/** One path with its methods (HEAD comes with GET); every other method is 405 with `Allow`, before its body is looked at. */
+/**
+ * Lets a server answer 405 with `Allow`, before the body is looked at, when a resource does not have the method. The paths are
+ * in a router of their own: a route of Fastify for each path and method that is refused takes 3 MiB and 20 ms of a start.
+ */
+export function refuseOtherMethods(server: FastifyInstance, maxParamLength: number): void {
+  server.decorate("resourcePaths", findMyWay({ maxParamLength }));
+  server.addHook("onRequest", (request, reply, done) => {
+    const refuse = request.is404
+      ? (server.resourcePaths.find("GET", request.url)?.store as Handler | undefined)
+      : undefined;
+    if (refuse === undefined) done();
+    else refuse(request, reply);
+  });
+}
+
+/** Adds one path with its methods (HEAD comes with GET). */
 export function addResource(
   scope: FastifyInstance,
   url: string,
@@ -39,16 +60,11 @@ export function addResource(
   }
   const allowed = Object.keys(methods).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   const isOpen = Object.values(methods).some(({ access }) => access === "open");
-  const refuseMethod: Handler = (_request, reply) =>
+  const refuse: Handler = (request, reply) => {
+    if (!admit(request, reply, { access: isOpen ? "open" : "public" }, settings())) return;
     sendProblem(reply.header("allow", allowed.join(", ")), 405, `only ${allowed.join(", ")} here`);
-  scope.route({
-    method: allMethods.filter((method) => !allowed.includes(method)),
-    url,
-    onRequest: (request, reply) => {
-      if (admit(request, reply, { access: isOpen ? "open" : "public" }, settings())) refuseMethod(request, reply);
-    },
-    handler: refuseMethod,
-  });
+  };
+  scope.resourcePaths.on("GET", `${scope.prefix}${url}`, () => undefined, refuse);
 }
 
 /** Lets the routes of a scope take any body and drop it: POST without an argument. */

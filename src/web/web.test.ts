@@ -43,6 +43,8 @@ describe("every answer", () => {
     ["GET /api/v1/silences/s1", "PATCH, DELETE"],
     ["GET /api/v1/events", "POST"],
     ["GET /api/v1/checks/dead-asset-spike/acme/run", "POST"],
+    ["PUT /assets/page.css?again", "GET, HEAD"],
+    ["PROPFIND /api/v1/alerts", "GET, HEAD"],
   ])("%s is 405 and says %s", async (route, allow) => {
     const web = await start();
 

@@ -47,6 +47,7 @@ import type { HooksPort, LinksPort } from "./ports/outside.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
+import { refuseOtherMethods } from "./resource.ts";
 
 export interface WebOptions {
   /** Of flatline, for the page. */
@@ -249,6 +250,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     if (tracer === undefined || trace === null) done();
     else tracer.within(trace, done);
   });
+  refuseOtherMethods(server, maxParamLength);
   server.addHook("onSend", (_request, reply, payload, done) => {
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
     done(null, payload);

@@ -80,6 +80,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@clickhouse/client": ["sources"],
   commander: ["cli"],
   fastify: ["web", "service", "daemon"],
+  "find-my-way": ["web"],
   yaml: ["config", "service", "cli"],
   "prom-client": ["metrics"],
   standardwebhooks: ["receivers"],
