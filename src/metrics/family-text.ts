@@ -6,8 +6,8 @@ const nothing = Buffer.alloc(0);
  */
 export class FamilyText {
   #bytes: Buffer = nothing;
-  /** Where the lines of each target end, by its index. */
-  #ends: number[] = [];
+  /** How many bytes the lines of each target have, by its index. */
+  #lengths: number[] = [];
   readonly #changed = new Set<number>();
 
   /** Notes that the lines of a target have changed. */
@@ -18,43 +18,39 @@ export class FamilyText {
   /** Drops the text: targets have other indexes now. */
   clear(): void {
     this.#bytes = nothing;
-    this.#ends = [];
+    this.#lengths = [];
     this.#changed.clear();
   }
 
   /** Returns the text of `count` targets; the same buffer as before if nothing has changed. */
   join(count: number, linesOf: (index: number) => Buffer): Buffer {
-    for (let index = this.#ends.length; index < count; index++) this.#changed.add(index);
+    const lengths = this.#lengths;
+    for (let index = lengths.length; index < count; index++) {
+      lengths.push(0);
+      this.#changed.add(index);
+    }
     if (this.#changed.size === 0) return this.#bytes;
     const before = this.#bytes;
-    const startOf = (index: number): number => (index === 0 ? 0 : (this.#ends[index - 1] ?? before.length));
-    const endOf = (index: number): number => this.#ends[index] ?? before.length;
     const changed = [...this.#changed].sort((left, right) => left - right);
     let byteLength = before.length;
-    for (const index of changed) byteLength += linesOf(index).length - (endOf(index) - startOf(index));
+    for (const index of changed) byteLength += linesOf(index).length - (lengths[index] ?? 0);
     const text = Buffer.allocUnsafeSlow(byteLength);
-    let copied = 0;
-    let end = 0;
+    let read = 0;
+    let written = 0;
+    let next = 0;
     for (const index of changed) {
-      end += before.copy(text, end, copied, startOf(index));
-      end += linesOf(index).copy(text, end);
-      copied = endOf(index);
+      const from = read;
+      for (; next < index; next++) read += lengths[next] ?? 0;
+      written += before.copy(text, written, from, read);
+      const lines = linesOf(index);
+      written += lines.copy(text, written);
+      read += lengths[index] ?? 0;
+      lengths[index] = lines.length;
+      next = index + 1;
     }
-    before.copy(text, end, copied);
-    this.#moveEnds(count, linesOf, before.length);
+    before.copy(text, written, read);
     this.#bytes = text;
     this.#changed.clear();
     return text;
-  }
-
-  #moveEnds(count: number, linesOf: (index: number) => Buffer, byteLength: number): void {
-    let end = 0;
-    let endBefore = 0;
-    for (let index = 0; index < count; index++) {
-      const known = this.#ends[index] ?? byteLength;
-      end += this.#changed.has(index) ? linesOf(index).length : known - endBefore;
-      endBefore = known;
-      this.#ends[index] = end;
-    }
   }
 }
