@@ -25,7 +25,7 @@ if (process.argv[2] === "flatline") {
   console.log((server.server.address() as AddressInfo).port);
 } else {
   const answer = async (response: ServerResponse): Promise<void> => {
-    const body = await series.render("text", "identity");
+    const [body] = await series.render("text", "identity");
     response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(body);
   };
   const server = createServer((_request, response) => void answer(response));

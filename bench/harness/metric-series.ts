@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type { Counter as CounterType, Gauge as GaugeType, Registry as RegistryType } from "prom-client";
 
 import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
+import type { ExpositionBody } from "../../src/metrics/exposition-body.ts";
 import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
 
 // Twelve series of each organization: severity, up, last run, last success, next run and runs by outcome, as they are when
@@ -28,7 +29,7 @@ const noFleet = {
 export interface BenchSeries {
   /** Lets a twentieth of the organizations run again, as happens between two scrapes. */
   change(): void;
-  render(format: "text" | "openmetrics", encoding: "identity" | "gzip"): Promise<Buffer>;
+  render(format: "text" | "openmetrics", encoding: "identity" | "gzip"): Promise<ExpositionBody>;
 }
 
 function input(organization: number, runAtMs: number): CheckSeriesInput {
@@ -79,7 +80,7 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
     Registry: typeof RegistryType;
   };
   const registry = new Registry();
-  const text = String(await flatlineSeries(seriesOrganizations(quick)).render("text", "identity"));
+  const text = (await flatlineSeries(seriesOrganizations(quick)).render("text", "identity")).join("");
   const count = seriesOrganizations(quick);
   const instruments = new Map<string, GaugeType | CounterType>();
   for (const [, name = "", labelText = "", value = ""] of text.matchAll(
@@ -102,7 +103,7 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
         runs?.inc({ ...labels, outcome: "error" });
       }
     },
-    render: async () => Buffer.from(await registry.metrics()),
+    render: async () => [Buffer.from(await registry.metrics())],
   };
 }
 

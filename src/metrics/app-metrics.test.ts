@@ -38,7 +38,7 @@ async function read(
   gauges: Partial<FleetGauges> = {},
   format: ExpositionFormat = "text",
 ): Promise<Map<string, ParsedFamily>> {
-  return parseExposition(String(await metrics.render(format, "identity", { ...noFleet, ...gauges })), format);
+  return parseExposition((await metrics.render(format, "identity", { ...noFleet, ...gauges })).join(""), format);
 }
 
 function show(metrics: AppMetrics, report: CheckReport | null, slug = "acme"): void {
@@ -402,8 +402,8 @@ describe("the whole answer", () => {
     metrics.checkRan(report, 1);
 
     const answers = [
-      String(await metrics.render("text", "identity", noFleet)),
-      String(await metrics.render("openmetrics", "identity", noFleet)),
+      (await metrics.render("text", "identity", noFleet)).join(""),
+      (await metrics.render("openmetrics", "identity", noFleet)).join(""),
     ];
 
     for (const answer of answers) expect(answer).not.toContain("s3cr3t");
@@ -431,7 +431,7 @@ describe("the whole answer", () => {
   it.skipIf(reason !== "")(`leaves promtool nothing to say${reason}`, async () => {
     const { metrics, gauges } = busyMetrics();
 
-    const answer = String(await metrics.render("text", "identity", { ...noFleet, ...gauges }));
+    const answer = (await metrics.render("text", "identity", { ...noFleet, ...gauges })).join("");
     const { status, stdout, stderr } = spawnSync(promtool, ["check", "metrics"], {
       input: answer,
       encoding: "utf8",
@@ -445,7 +445,7 @@ describe("the whole answer", () => {
     const { metrics, gauges } = busyMetrics();
     const directory = mkdtempSync(path.join(tmpdir(), "flatline-openmetrics-"));
 
-    const answer = String(await metrics.render("openmetrics", "identity", { ...noFleet, ...gauges }));
+    const answer = (await metrics.render("openmetrics", "identity", { ...noFleet, ...gauges })).join("");
     // Of the parser's users promtool is at hand, and wants a time at each sample.
     const timed = answer.replace(/^(?!#)(.+)$/gm, `$1 ${nowMs / 1_000}`);
     writeFileSync(path.join(directory, "metrics.txt"), timed);

@@ -7,7 +7,7 @@ import { checkErrorReasons, checkNames } from "../contract/report.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
-import { encodeParts, textPart, type ExpositionEncoding } from "./exposition-body.ts";
+import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "./exposition-body.ts";
 import { formatEnd, type ExpositionFormat } from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
@@ -21,7 +21,7 @@ export interface AppMetrics extends Metrics {
   /** Notification counters of these exist at 0 from here on; those of other receivers go (a reload removed them). */
   setReceivers(names: readonly string[]): void;
   /** The whole answer of `/metrics`. */
-  render(format: ExpositionFormat, encoding: ExpositionEncoding, gauges: FleetGauges): Promise<Buffer>;
+  render(format: ExpositionFormat, encoding: ExpositionEncoding, gauges: FleetGauges): Promise<ExpositionBody>;
 }
 
 export interface AppMetricsOptions {

@@ -1,10 +1,12 @@
+import { Readable } from "node:stream";
+
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
-import { encodeParts, textPart, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
+import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { findCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
@@ -19,7 +21,7 @@ const longestProbeMs = 120_000;
 
 export interface MetricsRoutesOptions {
   /** The whole answer of `/metrics`. */
-  readonly renderMetrics: (format: ExpositionFormat, encoding: ExpositionEncoding) => Promise<Buffer>;
+  readonly renderMetrics: (format: ExpositionFormat, encoding: ExpositionEncoding) => Promise<ExpositionBody>;
   /**
    * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
    * `timeout` when it does not end within `timeoutMs`. Null: no such check of such an organization is configured.
@@ -87,10 +89,15 @@ function sendExposition(
   reply: FastifyReply,
   format: ExpositionFormat,
   encoding: ExpositionEncoding,
-  body: Buffer,
+  body: ExpositionBody,
 ): FastifyReply {
   reply.type(contentTypes[format]).header("vary", "accept, accept-encoding");
-  return encoding === "gzip" ? reply.header("content-encoding", "gzip").send(body) : reply.send(body);
+  reply.header(
+    "content-length",
+    body.reduce((total, { length }) => total + length, 0),
+  );
+  if (encoding === "gzip") reply.header("content-encoding", "gzip");
+  return reply.send(Readable.from(body));
 }
 
 function negotiateEncoding(header: string | string[] | undefined): ExpositionEncoding {
