@@ -64,7 +64,7 @@ export interface RecorderOptions {
   readonly newId: () => string;
   /** Those that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
-  /** Called after a commit of which a receiver may have to be notified, at once if it is a drill. */
+  /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict; at once if it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;
   /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
   readonly readSample?: (
@@ -312,6 +312,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const { state, previousSeverity, step } = committed;
     if (step.decisions.length + step.changes.length > 0)
       announce(step, options.settings().targetOf(check, slug)?.isDrill === true);
+    // A fleet verdict takes a share of the others.
+    if (isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange(false);
     return { state, previousSeverity, changes: step.changes };
   }
 
@@ -321,6 +323,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     endUnconfigured,
   };
 }
+
+const isUnknown = (severity: Severity | null = null): boolean => severity === null || severity === "unknown";
 
 /** A run that is stored, and what follows from it. */
 interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {

@@ -114,11 +114,23 @@ describe("a loop", () => {
     expect(hasEnded).toBe(true);
   });
 
+  it.each([
+    { rule: "set forwards", byMs: 3_600_000 },
+    { rule: "set back", byMs: -3_600_000 },
+  ])("that follows the wall clock takes a turn within a minute when that is $rule", async ({ byMs }) => {
+    open({ followsWallClock: true, everyMs: 1_000_000 }).start();
+    await clock.advance(150_000);
+    clock.shiftWall(byMs);
+    await clock.advance(60_000);
+
+    expect(turns).toEqual([0, 180_000]);
+  });
+
   it("has stalled when its turn is overdue, not while it waits for it", async () => {
     // Its timer never fires.
     const sleep: VirtualClock["sleep"] = (_delayMs, signal) => clock.sleep(1_000_000, signal);
     open({
-      clock: { monotonicMs: () => clock.monotonicMs(), sleep },
+      clock: { ...clock, sleep },
       stalledAfterMs: 500,
       firstAfterMs: 2_000,
     }).start();

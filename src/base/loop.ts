@@ -1,4 +1,4 @@
-import type { Clock } from "./time.ts";
+import { secondMs, type Clock } from "./time.ts";
 
 /** Work that is repeated until it is stopped, one turn after the other. */
 export interface Loop {
@@ -15,7 +15,7 @@ export interface Loop {
 }
 
 export interface LoopOptions {
-  readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs" | "sleep">;
   /** One turn. Returns the wait until the next one, ms [everyMs]. */
   readonly runOnce: () => Promise<number | void>;
   /** Called with the error of a turn, also of the last one; the next turn begins after `retryAfterMs`. */
@@ -27,14 +27,24 @@ export interface LoopOptions {
   readonly retryAfterMs?: number;
   /** [never] */
   readonly stalledAfterMs?: number;
+  /**
+   * What a turn waits for is an instant of the wall clock: when that is set, or the machine was suspended, the next turn begins
+   * within a minute [false].
+   */
+  readonly followsWallClock?: boolean;
 }
 
+// The two clocks are compared so often, which costs nothing; what is due is looked up in the store.
+const compareClocksMs = 60 * secondMs;
+// A clock that is adjusted is not one that is set.
+const clockSetByMs = secondMs;
 // An abort without a reason creates an exception with its stack.
 const wokenUp = "woken up";
 
 /** Creates a loop that has not started: the one way in which the daemon repeats work. */
 export function createLoop(options: LoopOptions): Loop {
   const { clock, everyMs, firstAfterMs = 0, retryAfterMs = everyMs, stalledAfterMs = Infinity } = options;
+  const longestSleepMs = options.followsWallClock === true ? compareClocksMs : Infinity;
   const stopping = new AbortController();
   let sleeping = new AbortController();
   let isAsleep = false;
@@ -42,6 +52,8 @@ export function createLoop(options: LoopOptions): Loop {
   /** Of the monotonic clock, as the other instants here. */
   let nextTurnMs = Infinity;
   let lastTurnMs = clock.monotonicMs();
+  /** When the monotonic clock began, of the wall clock; as of the last turn. */
+  let monotonicZeroMs = clock.nowMs() - lastTurnMs;
 
   function wake(delayMs = 0): void {
     const atMs = clock.monotonicMs() + delayMs;
@@ -55,9 +67,14 @@ export function createLoop(options: LoopOptions): Loop {
     while (!stopping.signal.aborted && clock.monotonicMs() < nextTurnMs) {
       if (sleeping.signal.aborted) sleeping = new AbortController();
       isAsleep = true;
-      await clock.sleep(nextTurnMs - clock.monotonicMs(), sleeping.signal);
+      await clock.sleep(Math.min(nextTurnMs - clock.monotonicMs(), longestSleepMs), sleeping.signal);
       isAsleep = false;
+      if (options.followsWallClock === true && wasWallClockSet()) wake();
     }
+  }
+
+  function wasWallClockSet(): boolean {
+    return Math.abs(clock.nowMs() - clock.monotonicMs() - monotonicZeroMs) >= clockSetByMs;
   }
 
   async function turn(): Promise<number> {
@@ -74,6 +91,7 @@ export function createLoop(options: LoopOptions): Loop {
       await untilNextTurn();
       if (stopping.signal.aborted) return;
       lastTurnMs = clock.monotonicMs();
+      monotonicZeroMs = clock.nowMs() - lastTurnMs;
       // Set before the turn: what happens during it may need another one.
       nextTurnMs = Infinity;
       wake(await turn());

@@ -182,6 +182,7 @@ export async function startApp(
     fleet.showAll();
     hours.forget();
     notices.wake();
+    heartbeat.wake();
     publisher.publish();
   }
 

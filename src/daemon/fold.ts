@@ -7,7 +7,7 @@ import { foldJournal } from "../store/runs/fold.ts";
 import type { Store } from "../store/store.ts";
 
 export interface FoldOptions {
-  readonly store: Pick<Store, "runs" | "exclusively">;
+  readonly store: Pick<Store, "isShared" | "runs" | "exclusively">;
   readonly board: Board;
   readonly membership: Pick<Membership, "journal" | "follow">;
   readonly clock: Clock;
@@ -23,6 +23,8 @@ export function createFold({ store, board, membership, clock, logger }: FoldOpti
   const onError = (error: unknown): void => logger.error({ err: error }, "journal not folded, trying again");
   const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs: lookEveryMs, runOnce: look, onError });
   let foldedHour = Math.floor(clock.nowMs() / hourMs);
+  /** With this one no other owner is left, and on a file none comes while it lasts. */
+  let onlyOwnerId: number | null = null;
 
   async function look(): Promise<void> {
     const hour = Math.floor(clock.nowMs() / hourMs);
@@ -31,7 +33,8 @@ export function createFold({ store, board, membership, clock, logger }: FoldOpti
       await fold(journal.owner.ownerId, await journal.cut());
       foldedHour = hour;
     }
-    await store.exclusively("fold of ended owners", foldEnded);
+    if (store.isShared || journal === null || journal.owner.ownerId !== onlyOwnerId)
+      await store.exclusively("fold of ended owners", foldEnded);
   }
 
   async function foldEnded(): Promise<void> {
@@ -40,6 +43,7 @@ export function createFold({ store, board, membership, clock, logger }: FoldOpti
     const ownId = membership.journal()?.owner.ownerId;
     for (const { ownerId, isEnded } of owners)
       if (isEnded && ownerId !== ownId) await fold(ownerId, board.known().get(ownerId) ?? 0);
+    onlyOwnerId = owners.length === 1 && owners[0]?.ownerId === ownId ? (ownId ?? null) : null;
   }
 
   async function fold(ownerId: number, throughSeq: number): Promise<void> {

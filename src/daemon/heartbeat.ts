@@ -18,16 +18,14 @@ export interface HeartbeatOptions {
 
 // A monitor of monitors answers at once or is of no use; less than the shortest sensible interval.
 const timeoutMs = 10 * secondMs;
-// How soon a heartbeat that a reload brings begins.
-const idleMs = 5 * secondMs;
 const maxAnswerBytes = 1_024;
 
 /**
  * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. Its failures are logged
- * and change nothing else: the far side notices the missing beat.
+ * and change nothing else: the far side notices the missing beat. Without one it waits to be woken.
  */
 export function createHeartbeat({ clock, logger, dispatcher, settings, isAlive }: HeartbeatOptions): Loop {
-  const loop = createLoop({ clock, everyMs: idleMs, runOnce, onError: note });
+  const loop = createLoop({ clock, everyMs: Infinity, runOnce, onError: note });
 
   async function beat({ url }: HeartbeatConfig): Promise<void> {
     const signal = clock.timeout(timeoutMs, loop.signal);
@@ -45,7 +43,7 @@ export function createHeartbeat({ clock, logger, dispatcher, settings, isAlive }
   async function runOnce(): Promise<number> {
     const heartbeat = settings();
     if (heartbeat !== null && isAlive()) await beat(heartbeat);
-    return heartbeat?.intervalMs ?? idleMs;
+    return heartbeat?.intervalMs ?? Infinity;
   }
 
   function note(error: unknown): void {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
-import { dayMs, minuteMs } from "../base/time.ts";
+import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
 
@@ -47,7 +47,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   await expect.poll(kept, { timeout: 10_000 }).toEqual([true, false]);
 
   await gate.releaseAll("acme", clock.nowMs());
-  await clock.advance(20 * minuteMs);
+  await clock.advance(2 * hourMs);
   await expect.poll(kept, { timeout: 10_000 }).toEqual([false, false]);
 
   await maintenance.stop();

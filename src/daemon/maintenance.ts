@@ -16,8 +16,8 @@ export interface MaintenanceOptions {
   readonly gateOf: (slug: string) => GatePolicy;
 }
 
-// Often enough that a round is short, seldom enough to cost nothing.
-const everyMs = 10 * minuteMs;
+// Often enough that a round is short, seldom enough to cost nothing: it looks into some twenty tables.
+const everyMs = hourMs;
 // Not at once: the start has better things to do.
 const firstAfterMs = minuteMs;
 // A few milliseconds of work; between two slices everybody else gets the store.

@@ -224,7 +224,7 @@ export const countedInstruments = {
     labels: check,
     help: "Share (0-1) of the deaths of the last 30 days whose asset was found alive later.",
     unit: "1",
-    note: "Embedded source only, of deaths with a known asset; absent without any. Counted again at most every 15 minutes, after events came in.",
+    note: "Embedded source only, of deaths with a known asset; absent without any. Counted again every hour.",
   },
 } as const satisfies Record<string, Instrument>;
 

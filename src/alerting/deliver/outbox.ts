@@ -14,8 +14,8 @@ import type { DeliveryOutcome } from "./receiver.ts";
 // Retries and discards of another process that shares the store are seen within 5 s (CONTRACT 3).
 const pollMs = 1_000;
 const emptyPollMs = 3_000;
-// Where others wake it, what waits says when it is due: only the wall clock may be set meanwhile.
-const alonePollMs = 60_000;
+// Where others wake it, what waits says when it is due.
+const alonePollMs = 15 * 60_000;
 // After a failure, or a look that took so long that what it leased was not begun.
 const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
@@ -84,6 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     everyMs: pollMs,
     retryAfterMs,
     stalledAfterMs,
+    followsWallClock: true,
     runOnce: async () => (await look()).waitMs,
     onError: noteFailure,
   });

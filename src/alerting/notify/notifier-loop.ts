@@ -7,8 +7,8 @@ import type { Notifier } from "./notifier.ts";
 
 // Another process may make a silence, which nothing says here: it waits no longer than this to be seen.
 const othersEveryMs = 10_000;
-// What is due, and what changes that, is known: only the wall clock may be set meanwhile.
-const longestWaitMs = 60_000;
+// What is due, and what changes that, is known.
+const longestWaitMs = 15 * 60_000;
 // A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
 const soonestLookMs = 1_000;
 // After a store that would not answer.
@@ -20,7 +20,7 @@ const stalledAfterMs = 60_000;
 export interface NotifierLoop extends Loop {
   /** Ends after the current look. @throws the error of that look */
   readonly stop: () => Promise<void>;
-  /** Alerts have changed: looks within a second, at once for a drill. */
+  /** Alerts have changed, or of how many organizations the state is known: looks within a second, at once for a drill. */
   changed(isUrgent: boolean): void;
 }
 
@@ -43,6 +43,7 @@ export function createNotifierLoop(options: NotifierLoopOptions): NotifierLoop {
     everyMs,
     retryAfterMs: failureWaitMs,
     stalledAfterMs,
+    followsWallClock: true,
     runOnce: async () => {
       const { nextAtMs } = await notifier.runOnce();
       return nextAtMs === null ? everyMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), everyMs);

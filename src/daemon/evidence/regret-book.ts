@@ -1,6 +1,6 @@
 import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
-import { dayMs, hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import { dayMs, hourMs, secondMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { readRegret } from "./regret-reading.ts";
 
@@ -18,22 +18,19 @@ export interface RegretBookOptions {
 const judgedMs = 30 * dayMs;
 const firstAfterMs = 5 * secondMs;
 const lookEveryMs = 30 * secondMs;
-// A share of thirty days moves slowly, and events of any organization come all the time.
-const sameSlugEveryMs = 15 * minuteMs;
-// Without new events only the window moves on.
-const anywayEveryMs = hourMs;
+// A share of thirty days moves slowly, and all of their events are read.
+const sameSlugEveryMs = hourMs;
 // No caller waits for it: a tenth of one core at most, in pieces of one page.
 const restShare = 9;
 const shortestRestMs = 1;
 
 /**
- * Creates the loop that keeps the share of false deaths of each organization up to date; an organization without new events is
- * left out.
+ * Creates the loop that counts the share of false deaths of each organization, each hour.
  */
 export function createRegretBook({ store, clock, logger, slugs, onRatio }: RegretBookOptions): Loop {
   const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs, runOnce, onError: note });
   const { signal } = loop;
-  const judged = new Map<string, { readonly atMs: number; readonly version: string }>();
+  const judgedAtMs = new Map<string, number>();
 
   async function judge(slug: string): Promise<void> {
     let workedFromMs = clock.monotonicMs();
@@ -50,20 +47,17 @@ export function createRegretBook({ store, clock, logger, slugs, onRatio }: Regre
   }
 
   async function runOnce(): Promise<void> {
-    const version = await store.evidence.eventsVersion();
     const wanted = slugs();
-    for (const slug of [...judged.keys()].filter((known) => !wanted.includes(known))) {
-      judged.delete(slug);
+    for (const slug of [...judgedAtMs.keys()].filter((known) => !wanted.includes(known))) {
+      judgedAtMs.delete(slug);
       onRatio(slug, null);
     }
     for (const slug of wanted) {
       if (signal.aborted) return;
-      const last = judged.get(slug);
-      const sinceMs = last === undefined ? Number.POSITIVE_INFINITY : clock.nowMs() - last.atMs;
-      if (last?.version === version ? sinceMs < anywayEveryMs : sinceMs < sameSlugEveryMs) continue;
       const atMs = clock.nowMs();
+      if (atMs - (judgedAtMs.get(slug) ?? -Infinity) < sameSlugEveryMs) continue;
       await judge(slug);
-      judged.set(slug, { atMs, version });
+      judgedAtMs.set(slug, atMs);
     }
   }
 

@@ -18,7 +18,7 @@ export interface UnwatchedOptions {
 // Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come. The page and
 // the API look when they are asked.
 const everyMs = minuteMs;
-// What retention deletes changes no version.
+// What retention deletes changes no version; it is nothing to warn of.
 const knownForMs = minuteMs;
 
 interface Look {
@@ -33,12 +33,12 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
   const logged = new Set<string>();
   let last: Look | null = null;
 
-  async function look(): Promise<readonly string[]> {
+  async function look(longestMs: number): Promise<readonly string[]> {
     const { config, slugs: configured } = runtime.current();
     if (!config.source.holdsEvents) return [];
     const version = await store.evidence.eventsVersion();
     const atMs = clock.monotonicMs();
-    if (last !== null && last.version === version && last.configured === configured && atMs - last.atMs < knownForMs)
+    if (last !== null && last.version === version && last.configured === configured && atMs - last.atMs < longestMs)
       return last.slugs;
     const slugs = (await store.events.slugs()).filter((slug) => !configured.has(slug));
     last = { version, configured, atMs, slugs };
@@ -51,7 +51,7 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
   }
 
   async function runOnce(): Promise<void> {
-    await look();
+    await look(Infinity);
   }
 
   function note(error: unknown): void {
@@ -60,10 +60,10 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
 
   const { start, stop } = createLoop({ clock, everyMs, runOnce, onError: note });
   return {
-    slugs: look,
+    slugs: () => look(knownForMs),
     list: async () => {
       const listed = [];
-      for (const slug of await look()) {
+      for (const slug of await look(knownForMs)) {
         const extent = await store.liveness.extent(slug);
         if (extent !== null) listed.push({ slug, ...extent });
       }

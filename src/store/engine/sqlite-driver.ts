@@ -30,7 +30,10 @@ export interface SqliteDialect extends Dialect {
    * error.
    */
   close(): Promise<void>;
-  /** Returns a number that changes when another connection has committed, without a turn among the statements. */
+  /**
+   * Returns a number that changes when another connection has committed, or when it is not known whether this one has. Takes no
+   * turn among the statements.
+   */
   dataVersion(): number;
 }
 
@@ -106,7 +109,9 @@ class SqliteDriver implements Driver {
   }
 }
 
-const dataVersion = CompiledQuery.raw("pragma data_version");
+function closed(): FlatlineError {
+  return new FlatlineError("unavailable", "the store is closed");
+}
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -119,10 +124,14 @@ class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #options: SqliteDialectOptions;
   readonly #statements = new Map<string, Prepared>();
+  readonly #dataVersion: StatementSync;
+  /** Statements that have failed, and may have been done all the same. */
+  #uncertain = 0;
 
   constructor(database: DatabaseSync, options: SqliteDialectOptions) {
     this.#database = database;
     this.#options = options;
+    this.#dataVersion = database.prepare("pragma data_version");
   }
 
   get isInTransaction(): boolean {
@@ -141,7 +150,10 @@ class SqliteConnection implements DatabaseConnection {
         }
       });
     } catch (error) {
-      if (error instanceof FlatlineError && error.code === "store_unusable") onUnusable?.(error);
+      if (error instanceof FlatlineError && error.code === "store_unusable") {
+        this.#uncertain++;
+        onUnusable?.(error);
+      }
       throw error;
     }
   }
@@ -152,7 +164,8 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   dataVersion(): number {
-    return this.#execute<{ readonly data_version: number }>(dataVersion).rows[0]?.data_version ?? 0;
+    if (!this.#database.isOpen) throw closed();
+    return Number(this.#dataVersion.get()?.["data_version"] ?? 0) + this.#uncertain;
   }
 
   close(): void {
@@ -161,7 +174,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   #execute<Row>(query: CompiledQuery): QueryResult<Row> {
-    if (!this.#database.isOpen) throw new FlatlineError("unavailable", "the store is closed");
+    if (!this.#database.isOpen) throw closed();
     const { statement, hasRows } = this.#prepare(query.sql);
     const parameters = query.parameters as readonly SQLInputValue[];
     if (hasRows) return { rows: statement.all(...parameters) as Row[] };
