@@ -28,6 +28,23 @@ const point: fc.Arbitrary<RunPoint> = fc.record({
   }),
 });
 
+/** Runs at an even gap that find the same. */
+const repeated = fc
+  .tuple(point, fc.integer({ min: 0, max: 3_600_000 }), fc.integer({ min: 1, max: 8 }))
+  .map(([first, gapMs, times]) =>
+    Array.from({ length: times }, (_, index) => ({
+      ...first,
+      atMs: first.atMs + index * gapMs,
+      evaluatedAtMs: first.evaluatedAtMs + index * gapMs,
+    })),
+  );
+
+function calm(index: number): RunPoint {
+  const atMs = 1_780_000_000_000 + index * 60_000;
+  const counts = { currentCount: 180, baselineCount: 1_262, expectedCount: (1_262 * 24) / 168 };
+  return { atMs, evaluatedAtMs: atMs - 3, severity: "ok", ...counts, rule: { windowHours: 24, baselineDays: 7 } };
+}
+
 const report = fc
   .record({
     isError: fc.boolean(),
@@ -209,26 +226,42 @@ describe("a row of the journal", () => {
 });
 
 describe("an hour of runs", () => {
-  it("gives back every run, whether packed at once or one after the other", () => {
+  it("gives back every run, whether packed at once or one after the other, and read meanwhile", () => {
     fc.assert(
-      fc.property(fc.array(point, { maxLength: 70 }), (points) => {
+      fc.property(fc.array(fc.oneof(fc.tuple(point), repeated), { maxLength: 30 }), (groups) => {
         const packer = new HourPacker();
-        for (const one of points) packer.add(one);
+        const added: RunPoint[] = [];
+        for (const group of groups) {
+          for (const one of group) packer.add(one);
+          added.push(...group);
 
-        expect(unpackHour(packer.bytes())).toEqual(points);
-        expect(packHour(points)).toEqual(packer.bytes());
+          expect(unpackHour(packer.bytes())).toEqual(added);
+        }
+        expect(packHour(added)).toEqual(packer.bytes());
+        expect(packer.count).toBe(added.length);
       }),
     );
   });
 
-  it("takes a byte or two for a run on time that changed nothing", () => {
-    const points = Array.from({ length: 60 }, (_, index): RunPoint => {
-      const atMs = 1_780_000_000_000 + index * 60_000;
-      const counts = { currentCount: 180, baselineCount: 1_262, expectedCount: (1_262 * 24) / 168 };
-      return { atMs, evaluatedAtMs: atMs - 3, severity: "ok", ...counts, rule: { windowHours: 24, baselineDays: 7 } };
-    });
+  it("takes no bytes for runs on time that changed nothing, but for their number", () => {
+    const points = Array.from({ length: 60 }, (_, index) => calm(index));
+    const third = { ...calm(2), currentCount: 181 };
 
-    expect(packHour(points).length).toBeLessThan(90);
+    expect(packHour(points).length - packHour(points.slice(0, 2)).length).toBe(2);
+    expect(packHour([...points.slice(0, 2), third]).length - packHour(points.slice(0, 2)).length).toBe(3);
+  });
+
+  it("takes two bytes for the times of a run that is some milliseconds late", () => {
+    const late = { ...calm(2), atMs: calm(2).atMs + 41, evaluatedAtMs: calm(2).evaluatedAtMs + 20 };
+
+    expect(packHour([calm(0), calm(1), late]).length - packHour([calm(0), calm(1)]).length).toBe(3);
+  });
+
+  it("is refused if it is damaged, however many runs it says there are", () => {
+    const writer = new ByteWriter();
+    for (const number of [1, 32, 2 ** 50]) writer.varint(number);
+
+    expect(() => unpackHour(writer.bytes())).toThrow(/damaged/);
   });
 
   it("is merged by the ends of the runs: what is there stays, what is there twice is there once", () => {

@@ -1,6 +1,7 @@
 import { severities, type Severity } from "../../contract/severity.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { hourMs, secondMs } from "../../base/time.ts";
 
 /** One run of a check in the history. */
 export interface RunPoint {
@@ -22,19 +23,23 @@ export interface ExpectationRule {
 }
 
 const version = 1;
-const flag = { sameGap: 4, sameLength: 8, sameCounts: 16, rule: 32 } as const;
+const flag = { sameTimes: 4, sameCounts: 8, rule: 16, repeated: 32, expectedByRule: 64 } as const;
 const severityMask = 3;
 const noCounts = { currentCount: null, baselineCount: null, expectedCount: null, rule: null } as const;
 const hoursPerDay = 24;
+// Two runs of a check never end in the same millisecond.
+const mostRepeats = hourMs;
 
 /**
- * Packs the runs of one check in one hour, in order. A value that equals that of the previous run takes no bytes; others are
- * stored as the difference to it, or for expected counts to the value of the rule.
+ * Packs the runs of one check in one hour, in order. Runs that repeat the one before them (the same gap, length, counts and
+ * severity) are one count. Other runs are evaluated at a whole number of seconds after the one before and some milliseconds,
+ * and end some milliseconds later than it did; counts are differences to it, and expected ones to those of the rule.
  */
 export class HourPacker {
   readonly #writer = new ByteWriter();
   #last: RunPoint | null = null;
   #gapMs = 0;
+  #repeats = 0;
   #count = 0;
 
   get count(): number {
@@ -43,29 +48,39 @@ export class HourPacker {
 
   add(point: RunPoint): void {
     const last = this.#last;
-    const gapMs = last === null ? point.atMs : point.atMs - last.atMs;
-    const lengthMs = point.atMs - point.evaluatedAtMs;
-    const lastLengthMs = last === null ? 0 : last.atMs - last.evaluatedAtMs;
+    const gapMs = point.evaluatedAtMs - (last?.evaluatedAtMs ?? 0);
     const known = last ?? noCounts;
-    const isSameGap = gapMs === this.#gapMs;
-    const isSameLength = lengthMs === lastLengthMs;
+    const longerMs = point.atMs - point.evaluatedAtMs - (last === null ? 0 : last.atMs - last.evaluatedAtMs);
+    const isSameTimes = last !== null && gapMs === this.#gapMs && longerMs === 0;
     const isSameCounts =
       point.currentCount === known.currentCount &&
       point.baselineCount === known.baselineCount &&
       point.expectedCount === known.expectedCount;
     const isSameRule =
       point.rule?.windowHours === known.rule?.windowHours && point.rule?.baselineDays === known.rule?.baselineDays;
+    const expectedCount = expectedBy(point.rule, point.baselineCount, known.expectedCount);
+    const isByRule = Object.is(point.expectedCount, expectedCount);
+    this.#count++;
+    this.#last = point;
+    if (isSameTimes && isSameCounts && isSameRule && point.severity === last.severity) {
+      this.#repeats++;
+      return;
+    }
+    this.#writeRepeats(this.#writer);
+    this.#repeats = 0;
     const writer = this.#writer;
     if (last === null) writer.varint(version);
     writer.varint(
       severities.indexOf(point.severity) +
-        (isSameGap ? flag.sameGap : 0) +
-        (isSameLength ? flag.sameLength : 0) +
+        (isSameTimes ? flag.sameTimes : 0) +
         (isSameCounts ? flag.sameCounts : 0) +
-        (isSameRule ? 0 : flag.rule),
+        (isSameRule ? 0 : flag.rule) +
+        (isByRule ? flag.expectedByRule : 0),
     );
-    if (!isSameGap) writer.signed(gapMs - this.#gapMs);
-    if (!isSameLength) writer.signed(lengthMs - lastLengthMs);
+    if (!isSameTimes) {
+      writer.signed(gapMs - nearestSecond(this.#gapMs));
+      writer.signed(longerMs);
+    }
     if (!isSameRule) {
       // A window of 0 means no rule.
       writer.varint(point.rule?.windowHours ?? 0);
@@ -74,16 +89,22 @@ export class HourPacker {
     if (!isSameCounts) {
       writer.number(point.currentCount, known.currentCount ?? 0);
       writer.number(point.baselineCount, known.baselineCount ?? 0);
-      writer.number(point.expectedCount, expectedBy(point.rule, point.baselineCount, known.expectedCount));
+      if (!isByRule) writer.number(point.expectedCount, expectedCount);
     }
-    this.#last = point;
     // There is no gap before the first run.
     this.#gapMs = last === null ? 0 : gapMs;
-    this.#count++;
   }
 
   bytes(): Uint8Array {
-    return this.#writer.bytes();
+    const repeats = new ByteWriter();
+    this.#writeRepeats(repeats);
+    return Buffer.concat([this.#writer.bytes(), repeats.bytes()]);
+  }
+
+  #writeRepeats(writer: ByteWriter): void {
+    if (this.#repeats === 0) return;
+    writer.varint(flag.repeated);
+    writer.varint(this.#repeats);
   }
 }
 
@@ -99,34 +120,50 @@ export function unpackHour(bytes: Uint8Array): RunPoint[] {
   const reader = new ByteReader(bytes);
   const points: RunPoint[] = [];
   if (reader.isAtEnd) return points;
-  if (reader.varint() !== version)
-    throw new FlatlineError(
-      "store_unusable",
-      "an hour of the history has another version: restore the store from a backup",
-    );
-  let [atMs, gapMs, lengthMs] = [0, 0, 0];
+  if (reader.varint() !== version) throw damaged();
+  let [evaluatedAtMs, gapMs, lengthMs] = [0, 0, 0];
+  let severity: Severity = "unknown";
   let counts: Pick<RunPoint, "currentCount" | "baselineCount" | "expectedCount"> = noCounts;
   let rule: ExpectationRule | null = null;
   while (!reader.isAtEnd) {
     const flags = reader.varint();
-    if ((flags & flag.sameGap) === 0) gapMs += reader.signed();
-    if ((flags & flag.sameLength) === 0) lengthMs += reader.signed();
-    if ((flags & flag.rule) !== 0) {
-      const [windowHours, baselineDays] = [reader.varint(), reader.varint()];
-      rule = windowHours === 0 ? null : { windowHours, baselineDays };
+    const repeats = (flags & flag.repeated) === 0 ? 1 : reader.varint();
+    if (repeats > mostRepeats) throw damaged();
+    if ((flags & flag.repeated) === 0) {
+      severity = severities[flags & severityMask] ?? "unknown";
+      if ((flags & flag.sameTimes) === 0)
+        [gapMs, lengthMs] = [nearestSecond(gapMs) + reader.signed(), lengthMs + reader.signed()];
+      if ((flags & flag.rule) !== 0) {
+        const [windowHours, baselineDays] = [reader.varint(), reader.varint()];
+        rule = windowHours === 0 ? null : { windowHours, baselineDays };
+      }
+      if ((flags & flag.sameCounts) === 0) {
+        const currentCount = reader.number(counts.currentCount ?? 0);
+        const baselineCount = reader.number(counts.baselineCount ?? 0);
+        const byRule = expectedBy(rule, baselineCount, counts.expectedCount);
+        const expectedCount = (flags & flag.expectedByRule) === 0 ? reader.number(byRule) : byRule;
+        counts = { currentCount, baselineCount, expectedCount };
+      }
     }
-    if ((flags & flag.sameCounts) === 0) {
-      const currentCount = reader.number(counts.currentCount ?? 0);
-      const baselineCount = reader.number(counts.baselineCount ?? 0);
-      const expectedCount = reader.number(expectedBy(rule, baselineCount, counts.expectedCount));
-      counts = { currentCount, baselineCount, expectedCount };
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      evaluatedAtMs += gapMs;
+      points.push({ atMs: evaluatedAtMs + lengthMs, evaluatedAtMs, severity, ...counts, rule });
+      if (points.length === 1) gapMs = 0;
     }
-    atMs += gapMs;
-    const severity = severities[flags & severityMask] ?? "unknown";
-    points.push({ atMs, evaluatedAtMs: atMs - lengthMs, severity, ...counts, rule });
-    if (points.length === 1) gapMs = 0;
   }
   return points;
+}
+
+function damaged(): FlatlineError {
+  return new FlatlineError(
+    "store_unusable",
+    "an hour of the history is damaged or has another version: restore the store from a backup",
+  );
+}
+
+/** Schedules are of whole seconds: the difference to one is small where a run is a little later or earlier than its due time. */
+function nearestSecond(gapMs: number): number {
+  return Math.round(gapMs / secondMs) * secondMs;
 }
 
 /** Merges runs by their ends; of two runs at the same instant, the last one of `added` wins. */
