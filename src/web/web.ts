@@ -225,7 +225,6 @@ function noSchemas(): never {
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   const { access, logger, tracer, plugins = [], timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
-  const headers = Object.entries(securityHeaders);
   const server: FastifyInstance = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
@@ -245,16 +244,14 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     },
   });
   server.decorateRequest("identity", null);
-  server.addHook("onRequest", (request, _reply, done) => {
+  server.addHook("onRequest", (request, reply, done) => {
+    // Those that a route sets take their place.
+    reply.headers(securityHeaders);
     const trace = tracer?.accept(request.headers["traceparent"]) ?? null;
     if (tracer === undefined || trace === null) done();
     else tracer.within(trace, done);
   });
   refuseOtherMethods(server, maxParamLength);
-  server.addHook("onSend", (_request, reply, payload, done) => {
-    for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value);
-    done(null, payload);
-  });
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(createErrorHandler(logger));
 
