@@ -28,6 +28,11 @@ declare module "fastify" {
     /** Name of the operation of API v2. */
     readonly operation?: string;
   }
+
+  interface FastifyRequest {
+    /** Holder of the key of a request to API v2; null before the key was checked. */
+    keyIdentity: KeyIdentity | null;
+  }
 }
 
 /** Timeout of a read, milliseconds: far longer than the slowest page of a large store. */
@@ -40,12 +45,10 @@ const descriptionPath = "/openapi.json";
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
   const { authenticate, apiFor, onRequest, clock, logger } = options;
-  const identities = new WeakMap<FastifyRequest, KeyIdentity>();
 
-  function apiOf(request: FastifyRequest): PlatformApi {
-    const identity = identities.get(request);
-    if (identity === undefined) throw new FlatlineError("internal", "an operation was called without a key");
-    return apiFor(identity);
+  function apiOf({ keyIdentity }: FastifyRequest): PlatformApi {
+    if (keyIdentity === null) throw new FlatlineError("internal", "an operation was called without a key");
+    return apiFor(keyIdentity);
   }
 
   async function withinTime<Answer>(work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
@@ -58,10 +61,11 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
   }
 
   return async (scope) => {
+    scope.decorateRequest("keyIdentity", null);
     scope.addHook("onRequest", async (request, reply) => {
       const apiKey = apiKeyOf(request.raw.rawHeaders);
-      const identity = apiKey === null ? null : await authenticate(apiKey);
-      if (identity !== null) return void identities.set(request, identity);
+      request.keyIdentity = apiKey === null ? null : await authenticate(apiKey);
+      if (request.keyIdentity !== null) return undefined;
       return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is required"));
     });
     scope.addHook("onSend", (request, reply, payload, done) => {
@@ -135,7 +139,7 @@ function methodsOf(path: string): readonly string[] {
 function takeAnyBody(scope: FastifyInstance): void {
   scope.addHook("onRequest", ({ headers }, _reply, done) => {
     // Fastify rejects an invalid media type before it looks for a parser.
-    delete headers["content-type"];
+    headers["content-type"] = undefined;
     done();
   });
   scope.removeAllContentTypeParsers();
