@@ -79,8 +79,8 @@ export interface ServedNames {
  */
 export function refuseForeignHost(host: string | undefined, names: ServedNames): FrontRefusal | null {
   if (host === undefined) return null;
-  const hostname = hostnameOf(`http://${host}`);
-  const own = [hostnameOf(`http://${names.listenHost}`), hostnameOf(names.externalUrl ?? "")];
+  const hostname = hostnameOf(host);
+  const own = [hostnameOf(names.listenHost), hostnameOfUrl(names.externalUrl ?? "")];
   if (hostname !== null && /^[^@/?#\\]+$/.test(host) && (isLoopbackHost(hostname) || own.includes(hostname)))
     return null;
   const shown = JSON.stringify(host.slice(0, longestShown));
@@ -95,4 +95,5 @@ const longestShown = 253;
 
 // Asked three times per request, always about the same few names.
 const keptNames = 64;
-const hostnameOf = memoized(keptNames, (url: string) => URL.parse(url)?.hostname ?? null);
+const hostnameOfUrl = memoized(keptNames, (url: string) => URL.parse(url)?.hostname ?? null);
+const hostnameOf = memoized(keptNames, (host: string) => hostnameOfUrl(`http://${host}`));
