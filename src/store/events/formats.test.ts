@@ -86,6 +86,8 @@ describe("CSV that is read", () => {
     ["blank lines", `\n\nat,slug\n\n${at},acme\n\r\n`, [death(atMs, "acme")]],
     ["a header alone", "at,slug\n", []],
     ["epoch ms", `at,slug\n${atMs},acme\n`, [death(atMs, "acme")]],
+    ["the first epoch ms", "at,slug\n0,acme\n", [death(0, "acme")]],
+    ["the last epoch ms", "at,slug\n253402300799999,acme\n", [death(253_402_300_799_999, "acme")]],
     ["empty cells", `at,slug,assetType,asset,status,id,count\n${at},acme,,,,,\n`, [death(atMs, "acme")]],
     ["quoted empty cells", `at,slug,asset,id\n${at},acme,"",""\n`, [death(atMs, "acme")]],
     ["a comma in quotes", `at,slug,asset\n${at},acme,"a,b"\n`, [death(atMs, "acme", { asset: "a,b" })]],

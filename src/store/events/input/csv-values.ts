@@ -1,9 +1,16 @@
 import { dayStartMs } from "../../../base/instant.ts";
 import { largestCount } from "./fields.ts";
 
-/** Parses the usual form, `YYYY-MM-DDTHH:MM:SS[.mmm]Z`, from bytes; NaN for other forms, which readInstant parses. */
+// Until the year 2286; an instant of fourteen digits may be after 9999.
+const epochDigits = 13;
+
+/**
+ * Parses the usual forms from bytes, `YYYY-MM-DDTHH:MM:SS[.mmm]Z` and milliseconds since the epoch; NaN for other forms, which
+ * readInstant parses.
+ */
 export function instantOf(bytes: Buffer, start: number, end: number): number {
   const length = end - start;
+  if (length > 0 && length <= epochDigits) return digits(bytes, start, length);
   if ((length !== 20 && length !== 24) || bytes[end - 1] !== 0x5a || bytes[start + 10] !== 0x54) return Number.NaN;
   if (
     bytes[start + 4] !== 0x2d ||

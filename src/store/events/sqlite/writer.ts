@@ -176,8 +176,9 @@ export class EventWriter {
     let slug = -1;
     let span = -1;
     const write = (): void => {
-      for (const [index, type] of types.entries()) {
-        const slugId = ids.slugs[slug] ?? 0;
+      const slugId = ids.slugs[slug] ?? 0;
+      for (let index = 0; index < types.length; index++) {
+        const type = types[index] ?? -1;
         const typeId = type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId);
         table.put(slugId);
         table.put(span);
