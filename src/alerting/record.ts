@@ -211,15 +211,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (report.severity === "ok" && noAlert.has(entries[index]?.checkId ?? 0)) return [];
       return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
     });
-    return store.transaction(async (parts) => {
+    const kept = requests.flatMap(({ report }, index) => {
+      const entry = entries[index];
+      return entry?.isReportKept === true ? [{ ...wholeOf(report), checkId: entry.checkId }] : [];
+    });
+    const writeTo = async (parts: StoreParts): Promise<readonly Transition[] | null> => {
       const appended = await parts.runs.append(owner, row);
       if (appended === "fenced") return null;
       // All of it was stored by an attempt whose answer was lost.
       if (appended === "present") return requests.map(() => unseen);
-      const kept = requests.flatMap(({ report }, index) => {
-        const entry = entries[index];
-        return entry?.isReportKept === true ? [{ ...wholeOf(report), checkId: entry.checkId }] : [];
-      });
       if (kept.length > 0) await parts.runs.keepReports(kept);
       const steps = requests.map(() => nothing);
       if (open.length === 0) return steps;
@@ -233,7 +233,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
         steps[index] = step;
       }
       return steps;
-    });
+    };
+    // The journal's row alone is one statement: atomic by itself, without the round trips of a transaction's begin and end.
+    return kept.length === 0 && open.length === 0 ? writeTo(store) : store.transaction(writeTo);
   }
 
   async function nameChecks(keys: readonly CheckKey[]): Promise<void> {

@@ -216,9 +216,9 @@ describe("the schedule", () => {
 });
 
 it.each([
-  { lost: "that of the run", calls: ["transaction"] },
-  { lost: "that of the registration after it too", calls: ["transaction", "register"] },
-  { lost: "that of the division of the shards after it too", calls: ["transaction", "balance"] },
+  { lost: "that of the run", calls: ["commit"] },
+  { lost: "that of the registration after it too", calls: ["commit", "register"] },
+  { lost: "that of the division of the shards after it too", calls: ["commit", "balance"] },
 ] as const)("goes on after a commit whose answer was lost, $lost", async ({ calls }) => {
   const clock = createVirtualClock({ startMs: Date.parse("2026-10-24T12:00:00Z") });
   const store = await backend.connect();
@@ -230,7 +230,9 @@ it.each([
   };
   const losingStore: Store = {
     ...store,
-    transaction: (work) => lose("transaction", store.transaction(work)),
+    transaction: (work) => lose("commit", store.transaction(work)),
+    // A commit of its own.
+    runs: { ...store.runs, append: (owner, row) => lose("commit", store.runs.append(owner, row)) },
     owners: {
       ...store.owners,
       register: (lease) => lose("register", store.owners.register(lease)),

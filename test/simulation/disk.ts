@@ -99,10 +99,12 @@ export function createSimulatedDisk({
     run: () => Result,
   ): Result {
     before(target);
-    if (sql === "commit" && faults.isFull) {
+    // A journal's row may be a commit of its own.
+    const isCommit = sql === "commit" || (target === "journal" && !database.isTransaction);
+    if (isCommit && faults.isFull) {
       uncommitted.length = 0;
       written.clear();
-      database.exec("rollback");
+      if (sql === "commit") database.exec("rollback");
       fail("full");
     }
     const result = run();
@@ -110,9 +112,7 @@ export function createSimulatedDisk({
     if (sql === "rollback") uncommitted.length = 0;
     if (database.isTransaction) return result;
     const isLost =
-      sql === "commit" &&
-      faults.lostCommits > 0 &&
-      (faults.lostOf === null ? written.size > 0 : written.has(faults.lostOf));
+      isCommit && faults.lostCommits > 0 && (faults.lostOf === null ? written.size > 0 : written.has(faults.lostOf));
     written.clear();
     if (uncommitted.length > 0) onCommit(uncommitted.splice(0));
     if (isLost) {
